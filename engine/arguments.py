@@ -1,4 +1,4 @@
-"""Lists of texts that a user gave."""
+"""Validation of arguments that are lists of names."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from .errors import BadInput
 
 
-def texts(given: object, asked: str) -> tuple[str, ...]:
-    """The texts of a list; `BadInput` for anything else, a text alone as well: it would be taken letter by letter."""
-    if isinstance(given, str):
-        raise BadInput(asked, "that is a text", f"give a list of names: [{given!r}]")
-    listed = tuple(given) if isinstance(given, Iterable) else (given,)
+def texts(value: object, asked: str) -> tuple[str, ...]:
+    """The names in a list. `BadInput` for anything else, also for a string, whose letters would be the names."""
+    if isinstance(value, str):
+        raise BadInput(asked, "that is a single string", f"give a list of names: [{value!r}]")
+    listed = tuple(value) if isinstance(value, Iterable) else (value,)
     for each in listed:
         if not isinstance(each, str):
             raise BadInput(asked, f"{each!r} is of type {type(each).__qualname__}", "give a list of names")

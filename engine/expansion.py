@@ -95,8 +95,8 @@ def _by_batches(file: pq.ParquetFile, name: str, wanted: Sequence[str] | None, b
             raise _too_much(name, total, limit)
         batches.append(batch)
     schema = file.schema_arrow
-    kept = schema if wanted is None else pa.schema([schema.field(column) for column in wanted])
-    return pa.Table.from_batches(batches) if batches else kept.empty_table()
+    selected = schema if wanted is None else pa.schema([schema.field(column) for column in wanted])
+    return pa.Table.from_batches(batches) if batches else selected.empty_table()
 
 
 def _unpacked(rows: pa.Table, schema: pa.Schema, flat: frozenset[str], name: str, limit: int) -> pa.Table:

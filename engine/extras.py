@@ -1,4 +1,4 @@
-"""Which extra of nbcc installs a module that is missing."""
+"""Names the extra of nbcc that installs a missing module."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXTRAS: Final = {
 
 
 def install(extra: str) -> str:
-    """The remedy: how to install an extra."""
+    """The command that installs an extra."""
     return f"pip install 'nbcc[{extra}]'"
 
 

@@ -1,4 +1,4 @@
-"""Names of base, log and marker files (hudi-format §6.1, §6.6, §7.1).
+"""Names of base, log and marker files (docs/hudi-format.md).
 
 Times in names are *requested* times. Partition paths are relative to the table's root, '' without partitions.
 """
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 PARTITION_METADATA: Final = ".hoodie_partition_metadata"
 
-_BASE_END: Final = ".parquet"  # asked for first: most files are logs
+_BASE_END: Final = ".parquet"  # tested before the expression, because most files are logs
 _BASE: Final = re.compile(r"([^_]+)_(\d+-\d+-\d+)_(\d+)\.parquet")
 _LOG: Final = re.compile(r"\.([^._]+)_([^.]*)\.(log|archive)\.(\d+)(?:_(\d+-\d+-\d+))?([.-]cdc)?")
 
@@ -29,8 +29,8 @@ class BaseName(NamedTuple):
 class LogName(NamedTuple):
     """``.<file id>_<instant>.log.<version>_<write token>``.
 
-    `instant` is that of the delta commit that wrote it (in the old layout: the base instant its writer looked up).
-    `token` is None where an old writer left it out. `cdc` files hold changes, not rows.
+    `instant`: the requested time of the delta commit; in the old layout that of the base file that its writer found.
+    `token`: None in files of old writers. `cdc`: the file contains change records, not rows.
     """
 
     file_id: str
@@ -45,22 +45,22 @@ class LogName(NamedTuple):
 
 
 def parse_base(name: str) -> BaseName | None:
-    """The base file called `name`, None if it is not the name of one."""
-    found = _BASE.fullmatch(name) if name.endswith(_BASE_END) else None
-    return BaseName(*found.groups()) if found else None
+    """Parse the name of a base file; None for other names."""
+    match = _BASE.fullmatch(name) if name.endswith(_BASE_END) else None
+    return BaseName(*match.groups()) if match else None
 
 
 def parse_log(name: str) -> LogName | None:
-    """The log file called `name`, None if it is not the name of one."""
-    found = _LOG.fullmatch(name)
-    if found is None:
+    """Parse the name of a log file; None for other names."""
+    match = _LOG.fullmatch(name)
+    if match is None:
         return None
-    file_id, instant, _, version, token, suffix = found.groups()
+    file_id, instant, _, version, token, suffix = match.groups()
     return LogName(file_id, instant, int(version), token, suffix is not None)
 
 
 def in_partition(partition: str, name: str) -> str:
-    """The path of a file of a partition."""
+    """The path of a file in a partition ('': the root)."""
     return f"{partition}/{name}" if partition else name
 
 
@@ -71,26 +71,26 @@ def split_path(path: str) -> tuple[str, str]:
 
 
 def marker_folder(instant: str) -> str:
-    """Where the markers of one instant lie until it is completed."""
+    """The folder of the markers of a pending instant."""
     return f".hoodie/.temp/{instant}"
 
 
 def marker(instant: str, partition: str, name: str) -> str:
-    """The path of the empty file by which Hudi's rollback finds the data file `name`, should its writer die.
+    """The path of the marker of the data file `name`. A rollback finds the files of a dead writer by its markers.
 
-    To be put before the data file. Of type CREATE for logs, too: APPEND makes Hudi 1.2.0 fail.
+    The marker is put before the data file. Logs also use type CREATE, because APPEND makes Hudi 1.2.0 fail.
     """
     return f"{marker_folder(instant)}/{in_partition(partition, name)}.marker.CREATE"
 
 
 def marked_file(instant: str, path: str) -> str | None:
-    """The path of the data file that the marker at `path` announces, None if it is no such marker."""
+    """The path of the data file of the marker at `path`; None if `path` is not a marker of the instant."""
     head, tail = f"{marker_folder(instant)}/", ".marker.CREATE"
     return path[len(head) : -len(tail)] if path.startswith(head) and path.endswith(tail) else None
 
 
 def partition_metadata(partition: str, instant: str) -> tuple[str, bytes]:
-    """(path, content) of the file without which Spark does not see a partition; to be put if absent."""
+    """(path, content) of the partition metadata file, put if absent. Hudi on Spark ignores partitions without it."""
     depth = partition.count("/") + 1 if partition else 0
     content = f"#partition metadata\ncommitTime={instant}\npartitionDepth={depth}\n"
     return in_partition(partition, PARTITION_METADATA), content.encode()

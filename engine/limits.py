@@ -1,7 +1,7 @@
-"""How much the decoders of table files may take: a small hostile file can expand to more than a machine has.
+"""Memory limits of the decoders of table files. A small hostile file can expand to more than a machine has.
 
-The limits are a setting of the process. Tasks carry those of the process that planned them, so that executors use the
-same. They bound what one file may take, not what a whole read takes.
+The limits are global to the process. Tasks contain those of the process that planned them, so executors use the same.
+They bound the memory for one file, not for a whole read.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from .errors import BadInput, LimitExceeded
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The bounds, each a whole number from 1 on.
+    """The bounds, each a positive integer.
 
-    metadata_bytes  bytes of one record of the timeline once unpacked (a commit takes some 500 a file)
-    schema_depth    how deep an Avro schema may be nested
-    schema_types    how many types an Avro schema may have, each counted wherever it is used
-    decoded_bytes   bytes that the rows of one data file, log block or file of the archive may take in memory …
-    decoded_ratio   … or so many times the bytes of the file or block, if that is more
+    metadata_bytes  uncompressed bytes of one timeline record (a commit takes about 500 for each file)
+    schema_depth    nesting levels of an Avro schema
+    schema_types    types in an Avro schema, counted at each use
+    decoded_bytes   bytes in memory of the rows of one data file, log block or archive file …
+    decoded_ratio   … or this multiple of the bytes of the file or block, if that is more
     """
 
     metadata_bytes: int = 1 << 26
@@ -39,7 +39,7 @@ class Limits:
                 )
 
     def decoded(self, size: int) -> int:
-        """The bytes in memory that a file or block of `size` bytes may take."""
+        """The limit in memory for a file or block of `size` bytes."""
         return max(self.decoded_bytes, self.decoded_ratio * size)
 
 
@@ -57,7 +57,7 @@ def set_limits(chosen: Limits) -> None:
 
 
 def limits_of(settings: Iterable[str]) -> Limits:
-    """The limits of this process, changed by texts like ``metadata_bytes=1000``; `BadInput` for any other text."""
+    """The limits of this process with changes like ``metadata_bytes=1000``; `BadInput` for other texts."""
     names, chosen = [field.name for field in fields(Limits)], limits()
     for setting in settings:
         name, _, value = setting.partition("=")

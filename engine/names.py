@@ -1,4 +1,4 @@
-"""The names an operation gives to what it writes; a seam, so that a trace can fix them."""
+"""Generators of write tokens and file ids. Replaceable, so that a trace can fix them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ _TOKEN_RANGE: Final = 2**31  # Hudi parses each part of a token as a Java int
 
 
 class Names(Protocol):
-    """Where file ids and write tokens come from."""
+    """A generator of write tokens and file ids."""
 
     def write_token(self) -> str:
-        """Three integers joined by '-', different for each attempt to write a file."""
+        """Three integers joined by '-', unique for each attempt to write a file."""
         ...
 
     def file_id(self, bucket: int) -> str:
-        """The file group of a bucket in every partition."""
+        """The file id of a bucket, the same in every partition."""
         ...
 
 
 class RandomNames:
-    """Fixed file ids of non-blocking concurrency control, and tokens that two attempts practically never share."""
+    """Fixed file ids, as non-blocking concurrency control needs, and random tokens."""
 
     def write_token(self) -> str:
         return f"0-{secrets.randbelow(_TOKEN_RANGE)}-{secrets.randbelow(_TOKEN_RANGE)}"
@@ -31,7 +31,7 @@ class RandomNames:
 
 
 def bucket_file_id(bucket: int) -> str:
-    """The fixed id by which writers that never speak to each other agree on a group (hudi-format §8.3)."""
+    """The fixed file id of a bucket, on which writers agree without communication (docs/hudi-format.md)."""
     return f"{bucket:08d}-0000-0000-0000-000000000000-0"
 
 

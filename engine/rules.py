@@ -43,7 +43,7 @@ class Rules:
                      barrier lies before the horizon; or unless that of a plan does
     savepoint_keeps  what a clean leaves alone for a savepoint: the files that it names; base files alone; or nothing
     restore_by       a restore undoes what completed after the instant of the savepoint; or what was requested later
-    restore_pending  a restore undoes what is pending as well; or leaves it to its writer
+    restore_pending  a restore undoes what is pending as well; or ignores it
     archive_bound    archiving stops before what was requested or completed after the request of a pending instant, or
                      does not care
     archive_lookup   a reader looks into the archive after each listing of the active timeline; or never
@@ -79,7 +79,7 @@ class Rules:
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
     savepoint_keeps: Literal["files", "base_files", "nothing"] = "files"
     restore_by: Axis = "completion"
-    restore_pending: Literal["undone", "left"] = "undone"
+    restore_pending: Literal["undone", "ignored"] = "undone"
     archive_bound: Literal["pending", "none"] = "pending"
     archive_lookup: Literal["after_listing", "never"] = "after_listing"
     decision: Literal["lock", "log"] = "lock"

@@ -9,7 +9,7 @@ from .config import TableConfig
 from .errors import BadInput
 from .storage import Storage
 from .wiring import context_of, coordinated
-from .writes.batches import check
+from .writes.idempotency import check
 
 if TYPE_CHECKING:
     from .table import Table

@@ -14,7 +14,7 @@ from .config import TableConfig
 from .config.archive_policy import ArchivePolicy
 from .config.concurrency import concurrency_mode as mode_of
 from .config.coordination import is_shared
-from .config.facts import described, facts
+from .config.summary import headline, summary
 from .context import Context
 from .definition import load as definition
 from .definition.creation import table_config
@@ -22,6 +22,7 @@ from .errors import BadInput, NbccError, Unsupported
 from .files.slices import FileSlice
 from .reads.times import Time
 from .reads.windows import Replaced
+from .schema.accepted import checked_zone
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
 from .storage import TRANSIENT, open_storage
@@ -62,17 +63,22 @@ class Table:
         concurrency_mode: str | None = None,
         options: Mapping[str, str] | None = None,
         storage_options: Mapping[str, Any] | None = None,
+        session_time_zone: str | None = None,
     ) -> Table:
         """A new table in an empty or missing folder.
 
+        Key columns are string, int or bigint. A write refuses a value of a single key with both ':' and ',', and any of
+        the two in a composite key: Hudi's readers would split it differently.
         `schema` is a pyarrow Schema, a StructType or DDL. `buckets` is the number of file groups per partition; it is
         fixed. `table_type`: MERGE_ON_READ (writers are non-blocking unless `concurrency_mode` differs) or
         COPY_ON_WRITE (writers are optimistic, or SINGLE_WRITER). `options`: hoodie.logfile.data.block.format (parquet,
         avro), hoodie.logfile.max.size (bytes), hoodie.datasource.write.hive_style_partitioning,
         hoodie.write.table.version (8, 9), hoodie.archive.automatic with hoodie.keep.max.commits and .min.commits.
-        Options of locks, clocks and decisions: docs/locks.md. `storage_options`: those of an object store's library
-        (credentials, region, …); for a local table ``{"durable": False}`` skips the syncs to disk, which is faster, but
-        a power failure may lose acknowledged writes or tear files.
+        Options of locks, clocks and decisions: docs/locks.md. `storage_options`: docs/storage-options.md; for a
+        local table ``{"durable": False}`` skips the syncs to disk, which is faster, but a power failure may lose
+        acknowledged writes or tear files. `session_time_zone`: timestamps without a time zone, in the schema and in
+        Arrow batches of this Table, are times in this zone (like Spark's spark.sql.session.timeZone); None refuses
+        them. It is not stored with the table.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -87,6 +93,7 @@ class Table:
             table_type=table_type,
             concurrency_mode=concurrency_mode,
             options=options or {},
+            session_time_zone=session_time_zone,
         )
         return create_table(context_of(spark, storage), config)
 
@@ -97,15 +104,17 @@ class Table:
         path: str | os.PathLike[str],
         storage_options: Mapping[str, Any] | None = None,
         concurrency_mode: str | None = None,
+        session_time_zone: str | None = None,
     ) -> Table:
         """The Hudi table at `path`, whoever made it: one without nbcc's properties is read by Hudi's rules.
 
-        `storage_options` as in `create`; they are those of this Table, and are not stored.
+        `storage_options` and `session_time_zone` as in `create`: they hold for this Table, and are not stored.
         `concurrency_mode`: how this writer gets along with others, if not as the table was created for.
         """
         table = open_table(context_of(spark, open_storage(path, storage_options)))
-        if concurrency_mode is not None:
-            table.config = replace(table.config, concurrency_mode=mode_of(concurrency_mode))
+        mode = table.config.concurrency_mode if concurrency_mode is None else mode_of(concurrency_mode)
+        zone = checked_zone(session_time_zone, "open a table")
+        table.config = replace(table.config, concurrency_mode=mode, session_time_zone=zone)
         return table
 
     def run(self, operation: str, /, **arguments: Any) -> Any:
@@ -202,7 +211,7 @@ class Table:
         could not follow. Whoever opened the table before goes on with the columns that it knew.
         """
         done = cast("Instant | None", self.run("alter_schema", schema=schema))
-        self.config = definition.with_stored_schema(self.context.storage, self.config)
+        self.config = definition.with_current_schema(self.context.storage, self.config)
         return done
 
     def schedule_compaction(self) -> Instant | None:
@@ -324,10 +333,10 @@ class Table:
 
     def __str__(self) -> str:
         """``table orders: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by day``; nothing is looked up."""
-        return described(self.config)
+        return headline(self.config)
 
     def _repr_html_(self) -> str:
-        rows = [*facts(self.config).items(), ("at", self.context.storage.url)]
+        rows = [*summary(self.config).items(), ("at", self.context.storage.url)]
         return html.table(("table", self.config.name), rows)
 
 

@@ -1,4 +1,4 @@
-"""What a table is opened with: the storage, lock, clock, names and jobs that its operations go through."""
+"""Builds the `Context` of a table: storage, lock, clock, names, jobs and rules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def context_of(spark: SparkSession | None, storage: Storage) -> Context:
-    """The seams of a table in this process; opening the table decides on its lock."""
+    """The context before the table is open: its lock is resolved by `coordinated` or `with_hudi_rules`."""
     names = RandomNames()
     return Context(storage, UnresolvedLock(), WallClock(), names, _jobs(spark, storage, names), NBCC)
 
@@ -36,24 +36,24 @@ def _jobs(spark: SparkSession | None, storage: Storage, names: RandomNames) -> J
 
 
 def coordinated(context: Context, config: TableConfig) -> Context:
-    """The seams by which the writers of this table exclude each other.
+    """The context with the lock, clock and decision rule of the table's properties.
 
-    A lock that `context` brings along stays, unless the table names a provider.
+    A lock that `context` already has stays, unless the table names a provider.
     """
     agreed = config.coordination
-    brought = not agreed.lock and not isinstance(context.lock, UnresolvedLock)
+    has_lock = not agreed.lock and not isinstance(context.lock, UnresolvedLock)
     skew = agreed.skew_ms
-    if skew is None and not brought and provider_of(context.storage, agreed) in BETWEEN_MACHINES:
+    if skew is None and not has_lock and provider_of(context.storage, agreed) in BETWEEN_MACHINES:
         skew = SHARED_SKEW_MS
     clock = context.clock if skew is None else WallClock(skew)
-    lock = context.lock if brought else lock_of(context.storage, agreed)
+    lock = context.lock if has_lock else lock_of(context.storage, agreed)
     return replace(context, clock=clock, lock=lock, rules=replace(context.rules, decision=agreed.decision))
 
 
 def with_hudi_rules(context: Context, config: TableConfig) -> Context:
-    """The seams by which a table is read that is not ours: by Hudi's rules, whatever `context` says.
+    """The context of a table written by Hudi: it is read by Hudi's rules, without a lock file.
 
-    Nobody who writes such a table takes our lock, and a lock file would be a stranger in it.
+    Its writers do not use nbcc's lock, so a lock file would have no effect.
     """
     lock = InProcessLock(context.storage.url) if isinstance(context.lock, UnresolvedLock) else context.lock
     return replace(context, rules=config.rules, lock=lock)

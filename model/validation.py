@@ -6,13 +6,24 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import cast
 
+LISTED = 12
+"""An error sentence lists so many known words; more would hide the guess."""
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The end of an error sentence: the nearest known word, and all of them."""
+
+def nearest(word: str, known: Iterable[str], others: str = "") -> str:
+    """The end of an error sentence: the most similar known word, if any, and the known words if they are few.
+
+    `others`: a command that prints all of them.
+    """
     words = sorted(known)
-    close = get_close_matches(word, words, n=1, cutoff=0.4)
+    begun = [each for each in words if word and each.startswith(word)]
+    close = get_close_matches(word, words, n=1, cutoff=0.6) or begun
     guess = f"did you mean {close[0]!r}? " if close else ""
-    return f"{guess}known: {', '.join(words) or 'none'}"
+    if len(words) <= LISTED:
+        return f"{guess}known: {', '.join(words) or 'none'}"
+    if others:
+        return f"{guess}`{others}` prints all {len(words)}"
+    return f"{guess}known: {', '.join(words[:LISTED])} and {len(words) - LISTED} more"
 
 
 def refuse_unknown(given: Mapping[str, object], known: Iterable[str], where: str) -> None:

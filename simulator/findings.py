@@ -89,7 +89,7 @@ def load(name: str) -> Finding:
         ValueError: no finding has this name, or its file is wrong.
     """
     if name not in (known := names()):
-        raise ValueError(f"no finding is called {name!r}; {nearest(name, known)}")
+        raise ValueError(f"no finding is called {name!r}; {nearest(name, known, 'nbcc list findings')}")
     given: dict[str, Any] = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
     known_fields = ("format", *(each.name for each in fields(Finding) if each.name != "name"))
     refuse_unknown(given, known_fields, f"finding {name!r}")

@@ -56,7 +56,7 @@ def load(name: str) -> Mechanism:
         ValueError: no mechanism has this name, or its file is wrong.
     """
     if name not in (known := names()):
-        raise ValueError(f"no mechanism is called {name!r}; {nearest(name, known)}")
+        raise ValueError(f"no mechanism is called {name!r}; {nearest(name, known, 'nbcc list mechanisms')}")
     text = (files("nbcc") / "specs" / "mechanisms" / f"{name}.toml").read_text(encoding="utf-8")
     return from_mapping(name, tomllib.loads(text))
 

@@ -65,7 +65,7 @@ def load(name: str) -> Mutant:
         ValueError: no such mutant, or its file is wrong; the sentence says what there is.
     """
     if name not in (known := names()):
-        raise ValueError(f"no mutant is called {name!r}; {nearest(name, known)}")
+        raise ValueError(f"no mutant is called {name!r}; {nearest(name, known, 'nbcc list mutants')}")
     text = (resources.files("nbcc") / "specs" / "mutants" / f"{name}.toml").read_text(encoding="utf-8")
     return from_mapping(name, tomllib.loads(text))
 

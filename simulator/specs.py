@@ -140,7 +140,7 @@ def _read(kind: str, name: str) -> dict[str, Any]:
             raise ValueError(f"{kind[:-1]} file {name!r} does not exist")
     else:
         if name not in (known := _names(kind)):
-            raise ValueError(f"no {kind[:-1]} is called {name!r}; {nearest(name, known)}")
+            raise ValueError(f"no {kind[:-1]} is called {name!r}; {nearest(name, known, f'nbcc list {kind}')}")
         path = _folder(kind) / f"{name}.toml"
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))

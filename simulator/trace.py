@@ -107,7 +107,8 @@ def from_mapping(given: Mapping[str, Any]) -> Trace:
     except (TypeError, KeyError, AttributeError, IndexError) as error:
         raise ValueError(f"a trace that is not as nbcc writes it: {type(error).__name__}: {error}") from error
     if trace.promise and trace.promise not in PROMISES:
-        raise ValueError(f"a trace of the promise {trace.promise!r}; {nearest(str(trace.promise), PROMISES)}")
+        guess = nearest(str(trace.promise), PROMISES, "nbcc list promises")
+        raise ValueError(f"a trace of the promise {trace.promise!r}; {guess}")
     return trace
 
 

@@ -15,8 +15,8 @@ from ..errors import Unsupported
 from ..lock import held
 from ..schema.evolution import ASKED, check_evolution
 from ..timeline import Instant, completion_of, load, put_inflight
+from ..writes.commit_protocol import complete, request, take_time, undo_on_error
 from ..writes.commits import write_commit
-from ..writes.writing import complete, request, take_time, taken_back_on_error
 from .upsert import action_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
             "it is COPY_ON_WRITE, where a writer that does not know of it would write them away",
             "use a MERGE_ON_READ table",
         )
-    columns = arrow_schema(schema, ASKED)
+    columns = arrow_schema(schema, ASKED, config.session_time_zone)
     check_columns(columns, ASKED)
     changed = replace(config, schema=columns)
     check_partial(changed, ASKED)
@@ -57,7 +57,7 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
     # What fails from here on, and is asked for again, is told then.
     action = action_of(changed)
     requested, _ = request(context, action)
-    with taken_back_on_error(context, requested, action):
+    with undo_on_error(context, requested, action):
         put_inflight(context.storage, requested, action)
     return complete(context, requested, action, files=(), commit=write_commit(changed, requested, OPERATION, ()))
 

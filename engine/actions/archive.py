@@ -6,11 +6,11 @@ from ..config import TableConfig
 from ..context import Context
 from ..lock import held
 from ..reads.retention import refuse_unlisted
-from ..services.archiving import RETAINED, archivable, archived_form, pending_files, refuse_retained, refuse_unlike
+from ..services.archiving import RETAINED, archivable, pending_files, refuse_different, refuse_retained, to_archived
 from ..timeline import Instant, Timeline, load, lsm
 from ..timeline.timeline import FOLDER
 from ..writes.claims import forget
-from ..writes.deciding import look
+from ..writes.decision_log import look
 
 MOST = 1_000
 """How many instants go under one hold of the lock, which keeps writers from publishing."""
@@ -51,7 +51,7 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
             chosen = archivable(context, timeline, whole, retained, last)[:MOST]
             if not chosen:
                 return ()
-            rows = [archived_form(context, timeline, instant) for instant in chosen]
+            rows = [to_archived(context, timeline, instant) for instant in chosen]
             lsm.add(context.storage, context.commits.archive, rows)
         context.storage.delete_all([f"{FOLDER}/{name}" for name in pending_files(timeline, chosen)])
     return chosen
@@ -61,7 +61,7 @@ def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
     """Instants of the active timeline that are archived already. `Damaged` if the archive holds another content."""
     archived = {each.instant: each for each in context.commits.archive.instants()}
     left = tuple(instant for instant in timeline.instants if instant in archived)
-    refuse_unlike(context, (archived[instant] for instant in left))
+    refuse_different(context, (archived[instant] for instant in left))
     return left
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..config import TableConfig
-from ..config.schemas import as_it_was
+from ..config.schemas import config_at
 from ..context import Context
 from ..data.shape import table_shape
 from ..reads.retention import archived_completions
@@ -28,6 +28,6 @@ def run(context: Context, config: TableConfig, time: Time) -> Any:
     timeline = settled_at(context, at, ASKED)
     refuse_requested_time(timeline, at, ASKED)
     refuse_before_first(timeline, at, ASKED, archived_completions(context, timeline))
-    config = as_it_was(config, at)
+    config = config_at(config, at)
     tasks = state_tasks(context, config, timeline, at)
     return context.jobs.read(tasks, table_shape(config, context.rules).stored_schema)

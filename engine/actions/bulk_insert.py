@@ -15,9 +15,9 @@ from ..files.slices import find_files, pending_plans
 from ..reads.retention import refuse_unlisted
 from ..timeline import Instant, Timeline, load, put_inflight
 from ..writes.batch import as_upserts, refuse_other_rows
+from ..writes.commit_protocol import complete, request, undo_on_error
 from ..writes.commits import write_commit
 from ..writes.conflicts import conflict_of
-from ..writes.writing import complete, request, taken_back_on_error
 from .upsert import write
 
 ACTION = "deltacommit"
@@ -32,12 +32,12 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     a `Conflict`; its own files are taken back. (So does Apache Hudi, if its row writer is switched off.)
     """
     config.check_writable()
-    rows = as_upserts(data, config.schema)
+    rows = as_upserts(data, config.schema, config.session_time_zone)
     refuse_other_rows(rows, context.jobs)
     if not config.merge_on_read:  # every write makes base files there
         return write(context, config, rows, "BULK_INSERT")
     requested, sealed = request(context, ACTION)
-    with taken_back_on_error(context, requested, ACTION):
+    with undo_on_error(context, requested, ACTION):
         filled = filled_groups(context, load(context.storage))
         put_inflight(context.storage, requested, ACTION)
         task = WriteTask(table_shape(config, context.rules), requested, config.max_log_bytes, bulk=True, filled=filled)

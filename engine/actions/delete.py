@@ -8,7 +8,7 @@ from ..config import TableConfig
 from ..context import Context
 from ..timeline import Instant
 from ..writes.batch import as_deletes
-from ..writes.batches import Batch, check
+from ..writes.idempotency import Batch, check
 from .upsert import write
 
 
@@ -28,6 +28,7 @@ def run(
     """
     config.check_writable()
     check(batch_id, replay_difference)
-    deletes = as_deletes(keys, config.schema, (*config.record_key, *config.partition_by), config.ordering)
+    named = (*config.record_key, *config.partition_by)
+    deletes = as_deletes(keys, config.schema, named, config.ordering, config.session_time_zone)
     batch = Batch(batch_id, replay_difference)
     return write(context, config, deletes, "DELETE", retries=retries, batch=batch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..config import TableConfig
-from ..config.schemas import as_it_was
+from ..config.schemas import config_at
 from ..context import Context
 from ..data.shape import table_shape
 from ..reads.times import BEGINNING, Time
@@ -22,6 +22,6 @@ def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: T
     (RFC-66, "Incremental queries".)
     """
     window = settled_window(context, after, until, ASKED)
-    config = config if until is None else as_it_was(config, window.until)
+    config = config if until is None else config_at(config, window.until)
     tasks = list(window_tasks(context, config, window).values())
     return context.jobs.read(tasks, table_shape(config, context.rules).window_schema)

@@ -23,7 +23,7 @@ def run(
     way and completes later survives, and is merged onto the new rows. Nobody is waited for and nobody is aborted.
     """
     config.check_writable()
-    rows = as_upserts(data, config.schema)
+    rows = as_upserts(data, config.schema, config.session_time_zone)
     refuse_other_rows(rows, context.jobs)
     named = partitions_of(rows, config) if partitions is None else named_paths(partitions, config)
     return replace_partitions(context, config, named, rows, OPERATION)

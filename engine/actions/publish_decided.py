@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..config import TableConfig
 from ..context import Context
 from ..lock import held
-from ..writes.deciding import look
+from ..writes.decision_log import look
 
 
 def run(context: Context, config: TableConfig) -> None:

@@ -6,7 +6,7 @@ from ..config import TableConfig
 from ..context import Context
 from ..reads.times import Time
 from ..timeline import Instant
-from ..writes.deciding import by_log
+from ..writes.decision_log import uses_decision_log
 from . import publish_decided, run_rollback, schedule_rollback
 
 
@@ -15,7 +15,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> t
 
     Returns the completed rollbacks in their order, none if there was nothing to undo. No completed write is undone.
     """
-    if by_log(context):
+    if uses_decision_log(context):
         publish_decided.run(context, config)  # what is decided did not fail
     done = []
     while instant is None and (finished := run_rollback.run(context, config)):

@@ -10,7 +10,7 @@ from ..errors import Unsupported
 from ..file_names import in_partition, parse_base, parse_log
 from ..files.group_files import Group
 from ..reads.times import Time
-from ..services.taking_up import completed, taken_up, where_it_is_known
+from ..services.resume import completed, plan_to_resume, timeline_with
 from ..timeline import Instant, put_inflight
 from ..timeline.cleans import CleanPlan, encode_clean
 
@@ -24,8 +24,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     completed instant, also that of another runner who was faster; None if no clean is pending.
     """
     config.check_writable()
-    timeline = where_it_is_known(context, ACTION, instant)
-    found = taken_up(timeline, ACTION, instant)
+    timeline = timeline_with(context, ACTION, instant)
+    found = plan_to_resume(timeline, ACTION, instant)
     if found is None or found.completed:
         return found
     requested = found.requested

@@ -10,14 +10,14 @@ from ..context import Context
 from ..data.layers import EVENT_TIME
 from ..data.shape import table_shape
 from ..data.tasks import CompactTask, ReadTask, TableShape, WrittenFile
-from ..definition.load import with_stored_schema
+from ..definition.load import with_current_schema
 from ..file_names import in_partition, parse_base, split_path
 from ..files.slices import all_slices, merge_position
 from ..reads.tasks import group_rules
 from ..reads.times import Time
 from ..rules import Rules
 from ..services.inputs import PlanInputs
-from ..services.taking_up import completed, taken_up, unless_completed, where_it_is_known
+from ..services.resume import completed, files_or_completed, plan_to_resume, timeline_with
 from ..timeline import CompactionOperation, Instant, Timeline, put_inflight
 from ..writes.commits import compaction_commit
 
@@ -31,9 +31,9 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     instant; that of another runner if it was faster; None if no plan is pending.
     """
     config.check_writable()
-    config = with_stored_schema(context.storage, config)
-    timeline = where_it_is_known(context, ACTION, instant)
-    found = taken_up(
+    config = with_current_schema(context.storage, config)
+    timeline = timeline_with(context, ACTION, instant)
+    found = plan_to_resume(
         timeline,
         ACTION,
         instant,
@@ -51,7 +51,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         tasks = [_task(context, config, inputs, operation, requested) for operation in operations]
         return context.jobs.compact([replace(task, sort_by=plan.sort_by) for task in tasks])
 
-    files = unless_completed(context, ACTION, requested, compact)
+    files = files_or_completed(context, ACTION, requested, compact)
     if isinstance(files, Instant):
         return files
     return completed(context, ACTION, requested, compaction_commit(config, requested, plan, files), files)

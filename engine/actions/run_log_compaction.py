@@ -6,10 +6,10 @@ from ..config import TableConfig
 from ..context import Context
 from ..data.shape import table_shape
 from ..data.tasks import LogCompactTask, ReadTask, WrittenFile
-from ..definition.load import with_stored_schema
+from ..definition.load import with_current_schema
 from ..reads.times import Time
 from ..services.inputs import PlanInputs
-from ..services.taking_up import completed, taken_up, unless_completed, where_it_is_known
+from ..services.resume import completed, files_or_completed, plan_to_resume, timeline_with
 from ..timeline import LOG_COMPACTION, CompactionOperation, Instant, put_inflight
 from ..writes.commits import log_compaction_commit
 
@@ -21,9 +21,9 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     instant; that of another runner if it was faster; None if no plan is pending.
     """
     config.check_writable()
-    config = with_stored_schema(context.storage, config)
-    timeline = where_it_is_known(context, LOG_COMPACTION, instant)
-    found = taken_up(timeline, LOG_COMPACTION, instant, timeline.is_log_compaction)
+    config = with_current_schema(context.storage, config)
+    timeline = timeline_with(context, LOG_COMPACTION, instant)
+    found = plan_to_resume(timeline, LOG_COMPACTION, instant, timeline.is_log_compaction)
     if found is None or found.completed:
         return found
     requested = found.requested
@@ -34,7 +34,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         inputs = PlanInputs(context, timeline, requested)
         return context.jobs.compact([_task(config, inputs, operation, requested) for operation in plan.operations])
 
-    files = unless_completed(context, LOG_COMPACTION, requested, compact)
+    files = files_or_completed(context, LOG_COMPACTION, requested, compact)
     if isinstance(files, Instant):
         return files
     return completed(context, LOG_COMPACTION, requested, log_compaction_commit(config, plan, files), files)

@@ -9,12 +9,12 @@ from ..context import Context
 from ..file_names import marker, split_path
 from ..files.group_files import is_change_log, listed_file
 from ..reads.times import Time
-from ..services.taking_up import completed, taken_up, where_it_is_known
+from ..services.resume import completed, plan_to_resume, timeline_with
 from ..timeline import Instant, Timeline, put_inflight
 from ..timeline.instant import PENDING
 from ..timeline.restores import ACTION, encode_restore, load_restore_plan
 from ..timeline.timeline import FOLDER
-from ..writes.writing import marked_files
+from ..writes.commit_protocol import marked_files
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -25,8 +25,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     completed instant; that of another runner if it was faster; None if no restore is pending.
     """
     config.check_writable()
-    timeline = where_it_is_known(context, ACTION, instant)
-    found = taken_up(timeline, ACTION, instant)
+    timeline = timeline_with(context, ACTION, instant)
+    found = plan_to_resume(timeline, ACTION, instant)
     if found is None or found.completed:
         return found
     requested, begun = found.requested, time.monotonic_ns()

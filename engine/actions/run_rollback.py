@@ -7,9 +7,9 @@ from ..context import Context
 from ..file_names import marker, split_path
 from ..lock import held
 from ..reads.times import Time
-from ..services.taking_up import completed, taken_up, where_it_is_known
+from ..services.resume import completed, plan_to_resume, timeline_with
 from ..timeline import Instant, encode_rollback, load_rollback_plan, put_inflight
-from ..writes.writing import ROLLBACK, marked_files, remove_pending
+from ..writes.commit_protocol import ROLLBACK, marked_files, remove_pending
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -22,8 +22,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     completed instant; that of another runner if it was faster; None if no rollback is pending.
     """
     config.check_writable()
-    timeline = where_it_is_known(context, ROLLBACK, instant)
-    found = taken_up(timeline, ROLLBACK, instant)
+    timeline = timeline_with(context, ROLLBACK, instant)
+    found = plan_to_resume(timeline, ROLLBACK, instant)
     if found is None or found.completed:
         return found
     requested = found.requested

@@ -12,7 +12,7 @@ from ..reads.times import Time
 from ..services.savepoints import files_as_of, to_pin
 from ..timeline import Instant, completion_of, load, put_completed, put_inflight
 from ..timeline.savepoints import ACTION, Savepoint, by_partition, encode_savepoint
-from ..writes.writing import take_time
+from ..writes.commit_protocol import take_time
 
 
 def run(

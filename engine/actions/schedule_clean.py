@@ -11,7 +11,7 @@ from ..services.cleaning import Policy, PolicyName, horizon_of, plan_clean
 from ..timeline import Instant, load
 from ..timeline.cleans import encode_clean_plan
 from ..writes.claims import new_time
-from ..writes.deciding import look, put_plan
+from ..writes.decision_log import look, put_plan
 
 ACTION = "clean"
 

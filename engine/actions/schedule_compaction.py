@@ -11,7 +11,7 @@ from ..lock import held
 from ..services.plan import make_plan, worth_compacting
 from ..timeline import SORT_BY, Instant, encode_plan, load
 from ..writes.claims import new_time
-from ..writes.deciding import look, put_plan
+from ..writes.decision_log import look, put_plan
 
 ACTION = "compaction"
 

@@ -8,7 +8,7 @@ from ..lock import held
 from ..services.plan import make_log_plan, worth_log_compacting
 from ..timeline import LOG_COMPACTION, Instant, encode_plan, load
 from ..writes.claims import new_time
-from ..writes.deciding import look, put_plan
+from ..writes.decision_log import look, put_plan
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:

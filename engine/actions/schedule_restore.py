@@ -11,7 +11,7 @@ from ..services.savepoints import to_use
 from ..timeline import Instant, load
 from ..timeline.restores import ACTION, encode_restore_plan
 from ..writes.claims import new_time
-from ..writes.deciding import look, put_plan
+from ..writes.decision_log import look, put_plan
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:

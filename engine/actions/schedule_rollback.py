@@ -11,8 +11,8 @@ from ..lock import held
 from ..reads.times import Time
 from ..timeline import Instant, RollbackPlan, Timeline, encode_rollback_plan, load, load_rollback_plan
 from ..writes.claims import new_time
-from ..writes.deciding import look, put_plan
-from ..writes.writing import ROLLBACK, marked_files
+from ..writes.commit_protocol import ROLLBACK, marked_files
+from ..writes.decision_log import look, put_plan
 
 UNDONE: frozenset[str] = frozenset({"deltacommit", "commit"})
 """Actions that a rollback undoes. A failed compaction is not: whoever takes its plan up goes on with it."""

@@ -17,10 +17,10 @@ from ..reads.tasks import base_input
 from ..reads.times import Time, instant_of
 from ..timeline import Instant, Timeline, put_inflight
 from ..writes.batch import as_partial_upserts, as_upserts, refuse_other_rows, set_columns
-from ..writes.batches import UNNAMED, Batch, Repeated, answer, check, digest_of_files, extra
+from ..writes.commit_protocol import complete, request, undo_on_error
 from ..writes.commits import write_commit
-from ..writes.conflicts import BLIND, Rests, conflict_of
-from ..writes.writing import complete, request, taken_back_on_error
+from ..writes.conflicts import NO_READS, ReadSet, conflict_of
+from ..writes.idempotency import UNNAMED, Batch, Repeated, answer, check, digest_of_files, extra
 
 
 def run(
@@ -52,18 +52,21 @@ def run(
     """
     config.check_writable()
     check(batch_id, replay_difference)
-    sets, rests = set_columns(config, columns), _rests(reads, based_on)
-    rows = as_upserts(data, config.schema) if sets is None else as_partial_upserts(data, config, sets)
+    sets, read_set = set_columns(config, columns), _read_set(reads, based_on)
+    if sets is None:
+        rows = as_upserts(data, config.schema, config.session_time_zone)
+    else:
+        rows = as_partial_upserts(data, config, sets)
     batch = Batch(batch_id, replay_difference)
-    return write(context, config, rows, "UPSERT", retries=retries, rests=rests, batch=batch, sets=sets)
+    return write(context, config, rows, "UPSERT", retries=retries, read_set=read_set, batch=batch, sets=sets)
 
 
-def _rests(reads: Collection[str] | None, based_on: Time | None) -> Rests:
+def _read_set(reads: Collection[str] | None, based_on: Time | None) -> ReadSet:
     if reads is not None:
         reads = texts(reads, f"write a batch with reads={reads!r}")
     if based_on is None:
-        return Rests(reads or ())
-    return Rests(reads, instant_of(based_on, "write what is based on a read"))
+        return ReadSet(reads or ())
+    return ReadSet(reads, instant_of(based_on, "write what is based on a read"))
 
 
 def write(
@@ -73,7 +76,7 @@ def write(
     operation: str,
     *,
     retries: int = 0,
-    rests: Rests = BLIND,
+    read_set: ReadSet = NO_READS,
     batch: Batch = UNNAMED,
     sets: frozenset[str] | None = None,
 ) -> Instant:
@@ -81,9 +84,9 @@ def write(
     refuse_other_rows(data, context.jobs)
     while True:
         try:
-            return _attempt(context, config, data, operation, rests=rests, batch=batch, sets=sets)
+            return _attempt(context, config, data, operation, read_set=read_set, batch=batch, sets=sets)
         except Conflict as conflict:
-            if conflict.against is None or retries < 1 or rests.as_of is not None:
+            if conflict.against is None or retries < 1 or read_set.as_of is not None:
                 raise
             retries -= 1
 
@@ -94,7 +97,7 @@ def _attempt(
     data: Any,
     operation: str,
     *,
-    rests: Rests,
+    read_set: ReadSet,
     batch: Batch,
     sets: frozenset[str] | None,
 ) -> Instant:
@@ -105,7 +108,7 @@ def _attempt(
     except Repeated as written:  # the lock is free again: hashing the batch may take long
         digest = context.jobs.digest(data, table_shape(config, context.rules), sets)
         return answer(context, written, digest, batch.replay_difference)
-    with taken_back_on_error(context, requested, action):
+    with undo_on_error(context, requested, action):
         task = replace(write_task(context, config, requested, sealed), sets=sets, digests=batch.id is not None)
         put_inflight(context.storage, requested, action)
         files = context.jobs.write(data, task)
@@ -118,7 +121,9 @@ def _attempt(
             files=files,
             commit=write_commit(config, requested, operation, files, extra(batch.id, digest)),
             batch_id=batch.id,
-            refused_by=lambda now: conflict_of(context, config, requested, files, sealed=sealed, now=now, rests=rests),
+            refused_by=lambda now: conflict_of(
+                context, config, requested, files, sealed=sealed, now=now, read_set=read_set
+            ),
             may_ask_early=True,
         )
     except Repeated as written:

@@ -1,11 +1,13 @@
-"""Counts and sizes in words."""
+"""Counts and sizes in words, and the order in which people expect names."""
 
 from __future__ import annotations
 
+import re
 
-def several(count: int, what: str) -> str:
-    """``1 file``, ``1,200 files``."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+def several(count: int, noun: str, plural: str = "") -> str:
+    """``1 file``, ``1,200 files``, ``2 log files``. `plural` is for nouns that take more than an s."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def size(count: int) -> str:
@@ -18,3 +20,8 @@ def size(count: int) -> str:
         if amount < 999.95 or unit == "TB":
             return f"{amount:.1f} {unit}"
     raise AssertionError("the last unit always returns")
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """A sort key under which numbers in a name count as numbers: ``month=2`` comes before ``month=10``."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name) if part]

@@ -1,4 +1,4 @@
-"""What a commit says, of an audit's interest. Skimmed where it is plain, which most are; else read as a whole."""
+"""The fault-tolerant parser of commits. Most commits are plain and parsed by one regular expression a file."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ..timeline.checked import is_inside
 from ..timeline.container import decode_record
 from ..timeline.fast_commit_parser import skim_commit
 from ..timeline.metadata import COVERS, OWN_KEY
-from ..writes.batches import EXTRA as BATCH
+from ..writes.idempotency import EXTRA as BATCH
 from .record import Commit, Stat
 
 
 def commit_of(instant: Instant, data: bytes) -> Commit:
-    """The commit in a file's bytes; KeyError, TypeError, ValueError or `NotATable` where they are none."""
+    """The commit in the content of a file. Raises KeyError, TypeError, ValueError or `NotATable` if there is none."""
     try:
-        listed, record = skim_commit(data)
+        by_partition, record = skim_commit(data)
         stats = tuple(
             Stat(file.path, file.size or 0, file.writes or 0, file.deletes or 0, file.merged)
-            for partition in sorted(listed)
-            for file in listed[partition]
+            for partition in sorted(by_partition)
+            for file in by_partition[partition]
             if file.path
         )
-    except Exception:  # what is wrong, if anything is, is said by the reader of everything
+    except Exception:  # not plain: the complete decoder reads it, or reports what is wrong
         record = decode_record(data, instant.file_name)
-        by_partition = record["partitionToWriteStats"] or {}
-        stats = tuple(_stat(s) for partition in sorted(by_partition) for s in by_partition[partition] if s["path"])
+        listed = record["partitionToWriteStats"] or {}
+        stats = tuple(_stat(s) for partition in sorted(listed) for s in listed[partition] if s["path"])
     for stat in stats:
         if not is_inside(stat.path):
             raise ValueError(f"it lists {stat.path[:200]!r}, which is not a path below the table")
@@ -38,12 +38,18 @@ def commit_of(instant: Instant, data: bytes) -> Commit:
 def _commit(instant: Instant, stats: tuple[Stat, ...], record: Mapping[str, Any]) -> Commit:
     extra = record["extraMetadata"] or {}
     replaced = record.get("partitionToReplaceFileIds") or {}
-    groups = tuple((text(partition), text(each)) for partition, ids in replaced.items() for each in ids)
-    made = json.loads(extra[COVERS]).items() if COVERS in extra else ()
-    covers = tuple((text(path).rpartition("/")[2], tuple(map(text, names))) for path, names in made)
-    own = OWN_KEY in extra
-    told = (instant, stats, record["operationType"] or "", own, extra.get("schema"), groups)
-    return Commit(*told, covers=covers, batch=text(extra.get(BATCH, "")))
+    groups = tuple((text(partition), text(file_id)) for partition, ids in replaced.items() for file_id in ids)
+    covered = json.loads(extra[COVERS]).items() if COVERS in extra else ()
+    return Commit(
+        instant,
+        stats,
+        record["operationType"] or "",
+        OWN_KEY in extra,
+        extra.get("schema"),
+        groups,
+        covers=tuple((text(path), tuple(map(text, names))) for path, names in covered),
+        batch=text(extra.get(BATCH, "")),
+    )
 
 
 def _stat(record: Mapping[str, Any]) -> Stat:
@@ -54,7 +60,7 @@ def _stat(record: Mapping[str, Any]) -> Stat:
 
 
 def text(value: object) -> str:
-    """The value itself; ValueError where it is no text."""
+    """The value itself. Raises ValueError if it is not a string."""
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is no text")
+        raise ValueError(f"{value!r} is not a string")
     return value

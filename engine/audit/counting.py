@@ -1,4 +1,4 @@
-"""A storage that counts what is asked of it, so that a reader can say what it cost."""
+"""A storage that counts requests, so that a command can report what it read."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .amounts import several
 
 
 class CountingStorage:
-    """Passes everything on. `listings` and `objects_listed` count `list` and what it returned; `reads` and
-    `bytes_read` count `get`.
+    """Forwards every call. `listings` and `objects_listed` count `list` and its entries; `reads` and `bytes_read` count
+    `get`.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -23,13 +23,13 @@ class CountingStorage:
         return self._storage.url
 
     def list(self, prefix: str) -> list[Entry]:
-        found = self._storage.list(confined_folder(prefix))
+        entries = self._storage.list(confined_folder(prefix))
         self.listings += 1
-        self.objects_listed += len(found)
-        return found
+        self.objects_listed += len(entries)
+        return entries
 
     def get(self, path: str) -> bytes:
-        self.reads += 1  # also of what is not there
+        self.reads += 1  # a request for a missing object counts, too
         data = self._storage.get(confined(path))
         self.bytes_read += len(data)
         return data
@@ -49,7 +49,7 @@ class CountingStorage:
     def conditional_object(self, path: str) -> ConditionalObject:
         return conditional_object(self._storage, path)
 
-    def says(self) -> str:
+    def summary(self) -> str:
         """One line: ``listed 43 objects in 3 listings, read 9 (31,209 bytes)``."""
         return (
             f"listed {self.objects_listed:,} objects in {several(self.listings, 'listing')}, "

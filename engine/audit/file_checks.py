@@ -1,4 +1,4 @@
-"""Opening the data files that commits list: are they whole, and do they hold what the commit says?"""
+"""Checks of the data files that commits list: whether they are whole and hold the rows that their commit records."""
 
 from __future__ import annotations
 
@@ -13,50 +13,49 @@ from ..data.columns import IS_DELETED, RECORD_KEY
 from ..files.data_block import decode_data
 from ..files.delete_block import decode_deletes
 from ..files.group_files import BaseFile
-from ..files.log_block import Block, BlockKind, read_blocks, standing
+from ..files.log_block import Block, BlockKind, read_blocks, without_rolled_back
 from ..parquet import decode_parquet
 from ..schema import META_COLUMNS
 from ..storage import Storage
-from .gather import Progress
-from .record import Audit, Fault, File, Stat
+from .record import Audit, Fault, File, Progress, Stat, no_progress
 
 _ROWS: Final = (BlockKind.AVRO, BlockKind.PARQUET)
 _OTHERS: Final = frozenset({*META_COLUMNS, IS_DELETED, "_hoodie_operation"})
 
 
-def file_faults(storage: Storage, found: Audit, progress: Progress = lambda what, done, of: None) -> Iterator[Fault]:
-    """What is wrong inside the data files that lie there and are listed by completed commits.
+def file_faults(storage: Storage, audit: Audit, progress: Progress = no_progress) -> Iterator[Fault]:
+    """The faults inside the data files that completed commits list. A missing file is not one of them.
 
-    A changed value inside a row is noticed only where the file format notices it: Hudi's files carry no checksums.
+    Hudi's files carry no checksums: a changed value inside a row is detected only if the file format detects it.
     """
-    listed = [(s, c.schema) for c in found.commits.values() for s in c.stats if s.path in found.files]
+    listed = [(s, c.schema) for c in audit.commits.values() for s in c.stats if s.path in audit.files]
     for done, (stat, schema) in enumerate(listed):
         progress("data files", done, len(listed))
-        if because := _wrong(storage, found.files[stat.path], stat, schema):
+        if because := _fault(storage, audit.files[stat.path], stat, schema):
             yield Fault("data", stat.path, because)
 
 
-def _wrong(storage: Storage, file: File, stat: Stat, schema: str | None) -> str | None:
+def _fault(storage: Storage, file: File, stat: Stat, schema: str | None) -> str | None:
     try:
         data = storage.get(file.path)
         if isinstance(file, BaseFile):
             rows, deletes = _rows(decode_parquet(data, file.path), schema), stat.deletes
         else:
-            rows, deletes = _counted(standing(read_blocks(data, file.path)), file, schema)
-    except Exception as broken:  # whatever a decoder makes of broken bytes
-        return " ".join(str(getattr(broken, "exists", None) or f"{type(broken).__name__}: {broken}").split())[:300]
+            rows, deletes = _counted(without_rolled_back(read_blocks(data, file.path)), file, schema)
+    except Exception as error:  # damaged bytes can make a decoder raise anything
+        return " ".join(str(getattr(error, "exists", None) or f"{type(error).__name__}: {error}").split())[:300]
     if (rows, deletes) != (stat.rows, stat.deletes):
-        return f"it holds {rows} rows and {deletes} deletes, its commit says {stat.rows} and {stat.deletes}"
+        return f"it holds {rows} rows and {deletes} deletes, its commit records {stat.rows} and {stat.deletes}"
     return None
 
 
 def _rows(rows: pa.Table, schema: str | None) -> int:
-    """How many rows; ValueError for rows without key, or without Hudi's columns, or with some that nobody named."""
+    """The number of rows. Raises ValueError for rows without a key, without Hudi's columns, or with unknown columns."""
     names = set(rows.column_names)
     if lacking := sorted(set(META_COLUMNS) - names):
         raise ValueError(f"its rows lack the column {lacking[0]}")
     if schema is not None and (unknown := sorted(names - _columns(schema))):
-        raise ValueError(f"its rows have a column {unknown[0]!r}, which the schema of its commit has not")
+        raise ValueError(f"its rows have a column {unknown[0]!r}, which the schema of its commit lacks")
     if count := rows[RECORD_KEY].null_count:
         raise ValueError(f"{count} of its rows have no key")
     return len(rows)
@@ -69,7 +68,7 @@ def _columns(schema: str) -> frozenset[str]:
 
 
 def _counted(blocks: list[Block], file: File, schema: str | None) -> tuple[int, int]:
-    """(rows, deletes) in the blocks of a log; ValueError for a block that readers would skip or fail on."""
+    """(rows, deletes) in the blocks of a log. Raises ValueError for a block that readers would skip or fail on."""
     rows = deletes = 0
     for block in blocks:
         if block.instant != file.requested:

@@ -1,17 +1,16 @@
-"""Gathering: one listing, then the timeline again, then the archive, then what every instant says.
+"""The fault-tolerant reader of a table: one listing, the timeline again, the archive, then the file of each instant.
 
-The data files are listed before the timeline, and again if it has grown meanwhile: an instant is requested before its
-first file is put, and archived before it leaves the timeline, so that a file whose instant is in neither belongs to
-nobody who is still at work.
+The data files are listed before the timeline, and again if the timeline has grown in between. A writer requests its
+instant before it writes its first file, and an instant is archived before it leaves the timeline. So a file whose
+instant is neither active nor archived does not belong to a live writer.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from ..definition.load import PROPERTIES, audited_properties
@@ -20,8 +19,8 @@ from ..files.group_files import data_file_of
 from ..parquet import decode_parquet
 from ..storage import Storage, paths_below, sizes_but
 from ..timeline import LOG_COMPACTION, CompactionPlan, Instant, Timeline, parse_instant
-from ..timeline.archive import HISTORY
-from ..timeline.cleans import decode_clean_plan
+from ..timeline.archive import HISTORY, Archived
+from ..timeline.cleans import CleanPlan, decode_clean_plan
 from ..timeline.container import decode_record
 from ..timeline.instant import is_layout_1
 from ..timeline.metadata import OWN_KEY, decode_plan
@@ -31,74 +30,85 @@ from ..timeline.savepoints import decode_savepoint
 from ..timeline.timeline import FOLDER
 from .commits import commit_of, text
 from .prefetch import prefetch
-from .record import Audit, Clean, Commit, Fault, File, Rollback
+from .record import GONE, Audit, Clean, Commit, Fault, File, Progress, Rollback, no_progress
 
-Progress = Callable[[str, int, int], None]
-"""What is being read, how many of it are, of how many."""
-
-Made = TypeVar("Made")
+Parsed = TypeVar("Parsed")
 
 _MANIFEST: Final = re.compile(r"manifest_(\d+)")
 
 
-def gather(storage: Storage, progress: Progress = lambda what, done, of: None) -> Audit:
-    """All that names and metadata of the table tell. Raises `NotATable` where `hoodie.properties` is none."""
-    return _Gathering(storage, progress).all()
+def gather(storage: Storage, progress: Progress = no_progress) -> Audit:
+    """Everything that names and metadata of the table show. Raises `NotATable` without a valid `hoodie.properties`."""
+    return _Gatherer(storage, progress).audit()
 
 
-class _Gathering:
+@dataclass
+class _Archive:
+    """The archived instants: their states, and the metadata of those that wrote or cleaned, by requested time."""
+
+    states: list[Instant] = field(default_factory=list)
+    completed: dict[str, str] = field(default_factory=dict)
+    commits: list[Commit] = field(default_factory=list)
+    plans: dict[str, CompactionPlan] = field(default_factory=dict)
+    log_plans: dict[str, CompactionPlan] = field(default_factory=dict)
+    clean_plans: dict[str, CleanPlan] = field(default_factory=dict)
+
+
+class _Gatherer:
     def __init__(self, storage: Storage, progress: Progress) -> None:
         self.storage = storage
         self.progress = progress
         self.faults: list[Fault] = []
         self.reads = 0
 
-    def all(self) -> Audit:
+    def audit(self) -> Audit:
         properties, wrong = audited_properties(self.storage)
         if wrong:
             self.faults.append(Fault("properties", PROPERTIES, wrong))
         listing, before = sizes_but(self.storage, FOLDER)
-        names, came = self._timeline_names(before)
-        if came:  # with the files of what has completed meanwhile
+        names, has_grown = self._timeline_names(before)
+        if has_grown:  # include the files of the instants that have completed since
             listing |= sizes_but(self.storage, FOLDER)[0]
         instants = [instant for name in names if (instant := parse_instant(name))]
         self.faults += [
             Fault("instant", f"{FOLDER}/{name}", "its name has no completion time (timeline layout 1)")
-            for name in names if is_layout_1(name)
-        ]  # fmt: skip
-        rows = self._archive()
-        timeline = Timeline.of(instants, bool(rows))
-        archived = {r["instantTime"]: r["completionTime"] for r in rows if r["action"] in _WRITES}
-        plans: dict[str, CompactionPlan] = {}
-        log_plans: dict[str, CompactionPlan] = {}
-        commits = self._archived_commits(rows, plans, log_plans)
-        commits.update(self._commits(timeline))
-        plans.update(self._plans(filter(timeline.is_compaction, timeline.instants), "compaction"))
-        log_plans.update(self._plans(filter(timeline.is_log_compaction, timeline.instants), LOG_COMPACTION))
-        if "nbcc.format" in properties:
-            self._look_at_plans(instants)
+            for name in names
+            if is_layout_1(name)
+        ]
+        archive = self._archive("nbcc.format" in properties)
+        timeline = Timeline.of(instants, bool(archive.states))
+        first = (parse_instant(path.rpartition("/")[2]) for path in before)
+        writes = {i.requested: i.completed for i in timeline.completed if i.writes}
+        commits, twins = _by_request((*archive.commits, *self._commits(timeline)))
         return Audit(
             url=self.storage.url,
             properties=properties,
             timeline=timeline,
+            names=tuple(names),
             completions=tuple(i for i in instants if i.state == "completed"),
+            settled=max((i.completed for i in first if i and i.completed), default=""),
             listing=listing,
-            files=_data_files(listing, archived | {i.requested: i.completed for i in timeline.completed if i.writes}),
+            files=_data_files(listing, archive.completed | writes),
+            archived=archive.completed,
+            archive=tuple(archive.states),
             commits=commits,
-            plans=plans,
-            archived=archived,
-            log_plans=log_plans,
-            cleans=self._done("clean", timeline, _clean),
-            rollbacks=self._done("rollback", timeline, _rollback),
+            twins=twins,
+            plans=archive.plans | self._plans(filter(timeline.is_compaction, timeline.instants), "compaction"),
+            log_plans=archive.log_plans
+            | self._plans(filter(timeline.is_log_compaction, timeline.instants), LOG_COMPACTION),
+            restores=tuple(self._requests(instants, "restore", decode_restore_plan).values()),
+            clean_plans=archive.clean_plans | self._own_plans(instants, "nbcc.format" in properties),
+            cleans=self._services("clean", timeline, _clean),
+            rollbacks=self._services("rollback", timeline, _rollback),
             savepoints=frozenset(i.requested for i in timeline.completed if i.action == "savepoint"),
             faults=tuple(self.faults),
             reads=self.reads,
         )
 
     def _timeline_names(self, first: Iterable[str]) -> tuple[list[str], bool]:
-        """The names in the timeline's folder, by two listings: the second one after that of the data files.
+        """The names in the timeline's folder by two listings, and whether the second one shows more.
 
-        And whether anything came between the two.
+        The second listing runs after that of the data files.
         """
         before, after = {*first}, {*paths_below(self.storage, FOLDER)}
         names = (path.removeprefix(f"{FOLDER}/") for path in before | after)
@@ -109,24 +119,24 @@ class _Gathering:
         try:
             return self.storage.get(path)
         except FileNotFoundError:
-            self.faults.append(Fault(kind, path, "it is gone"))
+            self.faults.append(Fault(kind, path, GONE))
             return None
 
-    def _understood(self, kind: str, path: str, understand: Callable[..., Made], *given: Any) -> Made | None:
-        """What is understood of a file, None with a fault where it makes no sense, whatever is wrong with it."""
+    def _parsed(self, kind: str, path: str, parse: Callable[..., Parsed], *arguments: Any) -> Parsed | None:
+        """The result of `parse`; None, with a fault, if it fails in any way."""
         try:
-            return understand(*given)
-        except Exception as broken:  # bytes that make no sense make a reader fail in any way
-            exists = getattr(broken, "exists", None) or f"{type(broken).__name__}: {broken}"
-            self.faults.append(Fault(kind, path, " ".join(str(exists).split())[:300]))
+            return parse(*arguments)
+        except Exception as error:  # damaged bytes can make a decoder raise anything
+            reason = getattr(error, "exists", None) or f"{type(error).__name__}: {error}"
+            self.faults.append(Fault(kind, path, " ".join(str(reason).split())[:300]))
             return None
 
     # active instants
 
     def _read(
-        self, kind: str, instants: Iterable[Instant], make: Callable[[Instant, bytes], Made]
-    ) -> Iterator[tuple[Instant, Made]]:
-        """What is made of the file of each of these instants, in the state that is given."""
+        self, kind: str, instants: Iterable[Instant], parse: Callable[[Instant, bytes], Parsed]
+    ) -> Iterator[tuple[Instant, Parsed]]:
+        """The parsed file of each of these instants, in the state that the instant has here."""
         files = [(instant, f"{FOLDER}/{instant.file_name}") for instant in instants]
         contents = prefetch(self.storage, [path for _, path in files])
         for done, ((instant, path), data) in enumerate(zip(files, contents, strict=True)):
@@ -134,90 +144,104 @@ class _Gathering:
                 self.progress(f"{kind}s", done, len(files))
             self.reads += 1
             if data is None:
-                self.faults.append(Fault(kind, path, "it is gone"))
-            elif (made := self._understood(kind, path, make, instant, data)) is not None:
-                yield instant, made
+                self.faults.append(Fault(kind, path, GONE))
+            elif (parsed := self._parsed(kind, path, parse, instant, data)) is not None:
+                yield instant, parsed
 
-    def _commits(self, timeline: Timeline) -> Mapping[str, Commit]:
+    def _commits(self, timeline: Timeline) -> list[Commit]:
         writes = (instant for instant in timeline.completed if instant.writes)
-        return {instant.requested: commit for instant, commit in self._read("commit", writes, commit_of)}
+        return [commit for _, commit in self._read("commit", writes, commit_of)]
 
-    def _plans(self, instants: Iterable[Instant], action: str) -> Mapping[str, CompactionPlan]:
+    def _plans(self, instants: Iterable[Instant], action: str) -> dict[str, CompactionPlan]:
         requests = (Instant(instant.requested, action, "requested") for instant in instants)
         plans = self._read("plan", requests, lambda instant, data: decode_plan(data, instant.file_name))
         return {instant.requested: plan for instant, plan in plans}
 
-    def _look_at_plans(self, instants: Iterable[Instant]) -> None:
-        """Whether what readers of our tables go by can be read: horizons, what a restore undoes, what is pinned.
+    def _own_plans(self, instants: list[Instant], own: bool) -> dict[str, CleanPlan]:
+        """The plans of cleans, in a table of nbcc, whose readers rely on their horizons.
 
-        A plan that is not there says nothing: other engines may take it away.
+        Its services rely on rollback plans and savepoints, too: these are parsed for their faults alone.
         """
-        for (action, state), understand in _READ_BY_READERS.items():
-            there = [instant for instant in instants if (instant.action, instant.state) == (action, state)]
-            deque(self._read(action, there, partial(_plan_of, understand)), maxlen=0)
+        if not own:
+            return {}
+        plans = self._requests(instants, "clean", decode_clean_plan)
+        self._requests(instants, "rollback", decode_rollback_plan)
+        self._requests(instants, "savepoint", decode_savepoint, "completed")
+        return plans
 
-    def _done(self, action: str, timeline: Timeline, make: Callable[[Instant, Any], Made]) -> tuple[Made, ...]:
-        """What completed instants of an action say, services other than compactions."""
+    def _requests(
+        self, instants: list[Instant], action: str, decode: Callable[[bytes, str], Parsed], state: str = "requested"
+    ) -> dict[str, Parsed]:
+        """The decoded files of an action in a state. A missing file is no fault: other engines may delete it."""
+        files = (instant for instant in instants if (instant.action, instant.state) == (action, state))
+        parsed = self._read(action, files, lambda instant, data: decode(data, instant.requested))
+        return {instant.requested: plan for instant, plan in parsed}
+
+    def _services(self, action: str, timeline: Timeline, parse: Callable[[Instant, Any], Parsed]) -> tuple[Parsed, ...]:
+        """The parsed metadata of all completed instants of an action."""
         done = (instant for instant in timeline.completed if instant.action == action)
-        found = self._read(action, done, lambda instant, data: make(instant, decode_record(data, instant.file_name)))
-        return tuple(made for _, made in found)
+        parsed = self._read(action, done, lambda instant, data: parse(instant, decode_record(data, instant.file_name)))
+        return tuple(service for _, service in parsed)
 
     # archived instants
 
-    def _archive(self) -> list[dict[str, Any]]:
+    def _archive(self, own: bool) -> _Archive:
+        archive = _Archive()
+        for row in self._archive_rows():
+            self._add(archive, row, own)
+        return archive
+
+    def _archive_rows(self) -> Iterator[Archived]:
         """The rows of the files that the current manifest names."""
-        names = {entry.path: entry.size for entry in self.storage.list(HISTORY)}
+        sizes = {entry.path: entry.size for entry in self.storage.list(HISTORY)}
         version = f"{HISTORY}/_version_"
-        numbers = [int(found[1]) for path in names if (found := _MANIFEST.fullmatch(split_path(path)[1]))]
-        current = max(numbers, default=None)
-        if version in names and (data := self._get("archive", version)) is not None:
-            current = self._understood("archive", version, int, data)
+        numbers = (_MANIFEST.fullmatch(split_path(path)[1]) for path in sizes)
+        current = max((int(number[1]) for number in numbers if number), default=None)
+        if version in sizes and (data := self._get("archive", version)) is not None:
+            current = self._parsed("archive", version, int, data)
         if current is None:
-            return []
-        path = f"{HISTORY}/manifest_{current}"
-        data = self._get("archive", path)
-        if data is None:
-            return []
-        listed = self._understood("archive", path, _manifest, data)
-        return [row for name, size in listed or () for row in self._archive_file(f"{HISTORY}/{name}", size, names)]
+            return
+        manifest = f"{HISTORY}/manifest_{current}"
+        if (data := self._get("archive", manifest)) is None:
+            return
+        for name, size in self._parsed("archive", manifest, _manifest, data) or ():
+            path = f"{HISTORY}/{name}"
+            if sizes.get(path, size) != size:
+                self.faults.append(Fault("archive", path, f"it has {sizes[path]} bytes, its manifest says {size}"))
+            if (data := self._get("archive", path)) is not None:
+                yield from self._parsed("archive", path, _archive_file, data) or ()
 
-    def _archive_file(self, path: str, size: int, names: Mapping[str, int]) -> list[dict[str, Any]]:
-        if names.get(path, size) != size:
-            self.faults.append(Fault("archive", path, f"it has {names[path]} bytes, its manifest says {size}"))
-        data = self._get("archive", path)
-        if data is None:
-            return []
-        rows = self._understood("archive", path, _archive_rows, data)
-        return rows or []
-
-    def _archived_commits(
-        self, rows: Iterable[Mapping[str, Any]], plans: dict[str, CompactionPlan], log_plans: dict[str, CompactionPlan]
-    ) -> dict[str, Any]:
-        found: dict[str, Commit] = {}
-        for row in rows:
-            if row["action"] not in _WRITES or not row["metadata"]:
-                continue
-            instant = Instant(row["instantTime"], row["action"], "completed", row["completionTime"])
-            path = f"{HISTORY}: {instant.file_name}"
-            commit = self._understood("archive", path, _archived_commit, instant, row["metadata"])
+    def _add(self, archive: _Archive, row: Archived, own: bool) -> None:
+        """Add a row of an archive file; what cannot be parsed in it becomes a fault."""
+        instant, requested = row.instant, row.requested
+        path = f"{HISTORY}: {instant.file_name}"
+        archive.states += row.states
+        if instant.writes:
+            archive.completed[requested] = row.completed
+        if instant.writes and row.metadata:
+            commit = self._parsed("archive", path, commit_of, instant, row.metadata)
+            compacts_logs = False
             if commit is not None:
-                found[instant.requested] = commit
-            of_logs = commit is not None and commit.operation == "LOG_COMPACT"
-            if row["plan"] and (row["action"] == "commit" or of_logs):
-                plan = self._understood("archive", path, decode_plan, row["plan"], path)
-                if plan is not None:
-                    (log_plans if of_logs else plans)[instant.requested] = plan
-        return found
+                archive.commits.append(commit._replace(active=False))
+                compacts_logs = commit.operation == "LOG_COMPACT"
+            planned = row.plan and (row.action == "commit" or compacts_logs)
+            if planned and (plan := self._parsed("archive", path, decode_plan, row.plan, path)):
+                (archive.log_plans if compacts_logs else archive.plans)[requested] = plan
+        cleaned = row.action == "clean" and row.plan and own
+        if cleaned and (clean := self._parsed("archive", path, decode_clean_plan, row.plan, path)):
+            archive.clean_plans[requested] = clean
 
 
-_READ_BY_READERS: Final[Mapping[tuple[str, str], Callable[[bytes, str], object]]] = {
-    ("clean", "requested"): decode_clean_plan,
-    ("restore", "requested"): decode_restore_plan,
-    ("rollback", "requested"): decode_rollback_plan,
-    ("savepoint", "completed"): decode_savepoint,
-}
-
-_WRITES: Final = ("commit", "deltacommit", "replacecommit")
+def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Commit, ...]]:
+    """The commits by requested time, and those whose requested time a later one of another action shares."""
+    by_request: dict[str, Commit] = {}
+    twins = []
+    for commit in commits:
+        other = by_request.get(commit.instant.requested)
+        if other is not None and other.instant.action != commit.instant.action:
+            twins.append(other)
+        by_request[commit.instant.requested] = commit
+    return by_request, tuple(twins)
 
 
 def _manifest(data: bytes) -> list[tuple[str, int]]:
@@ -225,40 +249,32 @@ def _manifest(data: bytes) -> list[tuple[str, int]]:
     return [(text(file["fileName"]), int(file["fileLen"])) for file in json.loads(data)["files"]]
 
 
-def _archive_rows(data: bytes) -> list[dict[str, Any]]:
+def _archive_file(data: bytes) -> list[Archived]:
     return [_archive_row(row) for row in decode_parquet(data, "a file of the archive").to_pylist()]
 
 
-def _plan_of(understand: Callable[[bytes, str], object], instant: Instant, data: bytes) -> object:
-    return understand(data, instant.requested)
-
-
-def _archived_commit(instant: Instant, data: bytes) -> Commit:
-    return commit_of(instant, data)._replace(active=False)
-
-
-def _archive_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of the archive; ValueError where its times are none."""
-    found = {name: row[name] for name in ("instantTime", "completionTime", "action")}
-    if not all(isinstance(value, str) and value for value in found.values()):
-        raise ValueError(f"a row without times or action: {found}")
-    return {**found, "metadata": row.get("metadata"), "plan": row.get("plan")}
+def _archive_row(row: Mapping[str, Any]) -> Archived:
+    """A row of the archive. Raises ValueError if a time or the action is missing."""
+    requested, completed, action = names = [row[name] for name in ("instantTime", "completionTime", "action")]
+    if not all(isinstance(name, str) and name for name in names):
+        raise ValueError(f"a row without times or action: {names}")
+    return Archived(requested, completed, action, row.get("metadata"), row.get("plan"))
 
 
 def _clean(instant: Instant, record: Mapping[str, Any]) -> Clean:
     partitions = (record["partitionMetadata"] or {}).values()
     deleted = frozenset(split_path(name)[1] for each in partitions for name in each["successDeleteFiles"])
-    kept = record["earliestCommitToRetain"] or instant.requested
+    retained = record["earliestCommitToRetain"] or instant.requested
     own = OWN_KEY in (record.get("extraMetadata") or {})
-    return Clean(instant, kept if record["totalFilesDeleted"] else None, deleted, own)
+    return Clean(instant, retained if record["totalFilesDeleted"] else None, deleted, own)
 
 
 def _rollback(instant: Instant, record: Mapping[str, Any]) -> Rollback:
-    return Rollback(instant, tuple(text(each) for each in record["commitsRollback"] or ()))
+    return Rollback(instant, tuple(text(requested) for requested in record["commitsRollback"] or ()))
 
 
 def _data_files(listing: Mapping[str, int], completed: Mapping[str, str | None]) -> dict[str, File]:
-    """The data files by path, each with the completion of the instant in its name; equal texts are one object."""
+    """The data files by path, each with the completion of the instant in its name. Equal strings share one object."""
     instants: dict[str, Instant] = {}
 
     def writer(requested: str) -> Instant:
@@ -270,5 +286,5 @@ def _data_files(listing: Mapping[str, int], completed: Mapping[str, str | None])
         return instant
 
     paths = sorted(path for path in listing if path[:8] != ".hoodie/")
-    found = ((path, data_file_of(path, listing[path], writer)) for path in paths)
-    return {path: file for path, file in found if file is not None}
+    files = ((path, data_file_of(path, listing[path], writer)) for path in paths)
+    return {path: file for path, file in files if file is not None}

@@ -7,129 +7,129 @@ from dataclasses import replace
 from typing import Final
 
 from ..config import VERSIONS, merge_mode
-from ..definition.load import load_properties
-from ..errors import BadInput, NbccError, Unsupported
+from ..definition.load import PROPERTIES
+from ..errors import BadInput, NbccError, NotATable, Unsupported
 from ..file_names import split_path
 from ..files.group_files import BaseFile, LogFile
-from ..files.slices import FileSlice, to_read
-from ..foreign.services import foreign_services
+from ..files.slices import to_read
 from ..reads.times import Time
-from ..rules import HUDI, NBCC, Rules
 from ..storage import Storage
 from ..timeline import Instant
+from .amounts import natural
+from .foreign_services import foreign_services
+from .gather import gather
 from .inventory import FileRow, InstantRow, Inventory, LeftOut, PlanRow, Role, SliceRow
 from .legacy import NOTICE, legacy_files
-from .table_snapshot import TableSnapshot, look, named_file
+from .record import Audit, Progress, no_progress
+from .table_snapshot import TableSnapshot, table_snapshot
 
 ASKED: Final = "inspect the table as of"
 
 
-def inspect(storage: Storage, as_of: Time | None = None) -> Inventory:
-    """The inventory of the Hudi table in `storage`, as of a completion time or of all that is settled.
+def inspect(storage: Storage, as_of: Time | None = None, progress: Progress = no_progress) -> Inventory:
+    """The inventory of the Hudi table in `storage`, as of a completion time or of its newest settled state.
 
-    Reads nothing but objects below ``.hoodie``; of data files it sees the listing. Raises `NotATable`, `BadInput` for a
-    time that is none or lies outside the table's history, `Unsupported` for a version that is not known.
+    Reads objects below ``.hoodie`` only; of data files it reads names and sizes from the listing. A damaged file is
+    reported in `faults`. Raises `NotATable`, `BadInput` for an invalid time or one outside the table's history, and
+    `Unsupported` for an unknown table version.
     """
-    values = load_properties(storage)
-    version = _number(values, "hoodie.table.version", 0)
-    layout = _number(values, "hoodie.timeline.layout.version", 1 if version < VERSIONS[0] else 2)
-    if version > VERSIONS[-1]:
+    audit = gather(storage, progress)
+    inventory = _head(audit)
+    if inventory.version > VERSIONS[-1]:
         raise Unsupported(
-            f"inspect the table {values['hoodie.table.name']}",
-            f"it has version {version}, and this release knows versions up to {VERSIONS[-1]}",
-            "use a release of nbcc that knows it",
+            f"inspect the table {inventory.name}",
+            f"it has version {inventory.version}, and this release reads versions up to {VERSIONS[-1]}",
+            "use a newer release of nbcc",
         )
-    old = version < VERSIONS[0] or layout < 2
-    rules = NBCC if "nbcc.format" in values else HUDI
-    empty = Inventory(
+    if inventory.rules != "names":
+        return _with_files(inventory, table_snapshot(audit, as_of, ASKED))
+    if as_of is not None:
+        exists = f"it has version {inventory.version}, and tables before version 8 record no completion times"
+        raise BadInput(f"{ASKED} {as_of}", exists, "leave the time out")
+    return legacy_files(inventory, audit)
+
+
+def _head(audit: Audit) -> Inventory:
+    """The inventory without files. Raises `NotATable` if the properties name no version."""
+    values = audit.properties
+    version = values.get("hoodie.table.version", "")
+    if not version.isdecimal():
+        exists = f"its {PROPERTIES} names no table version"
+        raise NotATable(f"inspect {audit.url}", exists, "check the path, or restore the file from a copy")
+    layout = values.get("hoodie.timeline.layout.version", "")
+    old = int(version) < VERSIONS[0]
+    inventory = Inventory(
         name=values["hoodie.table.name"],
-        url=storage.url,
-        version=version,
-        layout=layout,
+        url=audit.url,
+        version=int(version),
+        layout=int(layout) if layout.isdecimal() else 1 if old else 2,
         type=values.get("hoodie.table.type", "COPY_ON_WRITE"),
         merge_mode=_merge_mode(values),
-        rules="names" if old else "nbcc" if rules == NBCC else "hudi",
-        notices=(NOTICE,) if old else tuple(_notices(values, rules)),
+        rules="nbcc" if audit.own else "hudi",
     )
-    if not old:
-        seen = look(storage, rules, as_of, ASKED)
-        others = foreign_services(seen.shown, seen.commits, seen.slices) if rules == NBCC else ()
-        return _filled(replace(empty, notices=(*empty.notices, *others)), seen, rules)
-    if as_of is not None:
-        exists = f"it has version {version}, and tables before version 8 record no completion times"
-        raise BadInput(f"{ASKED} {as_of}", exists, "leave the time out")
-    return legacy_files(empty, storage)
+    if old or inventory.layout < 2:
+        return replace(inventory, rules="names", notices=(NOTICE,))
+    return replace(inventory, notices=tuple(_notices(audit)), faults=audit.serious_faults)
 
 
-def _filled(inventory: Inventory, seen: TableSnapshot, rules: Rules) -> Inventory:
-    return inventory.with_files(
-        seen.time,
-        instants=tuple(_instants(seen)),
-        slices=tuple(_slices(seen.slices, rules)),
-        plans=tuple(_plan(instant, seen) for instant in seen.shown.pending_compactions),
+def _with_files(inventory: Inventory, snapshot: TableSnapshot) -> Inventory:
+    unused = ((*split_path(file.path), file, because) for file, because in snapshot.unused())
+    foreign = foreign_services(snapshot) if snapshot.audit.own else ()
+    return replace(
+        inventory,
+        as_of=snapshot.time,
+        notices=(*inventory.notices, *foreign),
+        instants=tuple(_instants(snapshot)),
+        slices=tuple(sorted(_slices(snapshot), key=lambda piece: natural(piece.partition))),
+        plans=tuple(_plan(instant, snapshot.audit) for instant in snapshot.shown.pending_compactions),
         left_out=tuple(
-            LeftOut(*split_path(file.path), file.size, file.requested, because) for file, because in seen.uncounted()
+            LeftOut(partition, name, file.size, file.requested, because) for partition, name, file, because in unused
         ),
+        faults=(*inventory.faults, *snapshot.unknown_names),
     )
 
 
-def _instants(seen: TableSnapshot) -> Iterator[InstantRow]:
+def _instants(snapshot: TableSnapshot) -> Iterator[InstantRow]:
     sizes: dict[str, list[int]] = {}
-    for entry in seen.entries:
-        if file := named_file(entry):
-            sizes.setdefault(file.requested, []).append(file.size)
-    for instant in seen.shown.instants:
-        wrote = sizes.get(instant.requested, ()) if instant.writes else ()
-        yield InstantRow(
-            instant.action, instant.state, instant.requested, instant.completed, len(wrote), sum(wrote)
+    for file in snapshot.audit.files.values():
+        sizes.setdefault(file.requested, []).append(file.size)
+    for i in snapshot.shown.instants:
+        written = sizes.get(i.requested, ()) if i.writes else ()
+        yield InstantRow(i.action, i.state, i.requested, i.completed, len(written), sum(written))
+
+
+def _slices(snapshot: TableSnapshot) -> Iterator[SliceRow]:
+    read = {(*piece.group, piece.barrier) for piece in to_read(snapshot.slices, snapshot.audit.rules)}
+    newest = {piece.group: piece.barrier for piece in snapshot.slices}
+    for piece in snapshot.slices:
+        is_read, is_newest = (*piece.group, piece.barrier) in read, newest[piece.group] == piece.barrier
+        role: Role = "read" if is_read else "planned" if is_newest else "superseded"
+        base, tombstones, logs = _rows([piece.base] if piece.base else []), _rows(piece.tombstones), _rows(piece.logs)
+        yield SliceRow(
+            piece.partition, piece.file_id, piece.barrier, base[0] if base else None, tombstones, logs, role
         )  # fmt: skip
 
 
-def _slices(slices: Iterable[FileSlice], rules: Rules) -> Iterator[SliceRow]:
-    pieces = tuple(slices)
-    read = {(*piece.group, piece.barrier) for piece in to_read(pieces, rules)}
-    newest = {piece.group: piece.barrier for piece in pieces}
-    for piece in pieces:
-        role: Role = "superseded"
-        if (*piece.group, piece.barrier) in read:
-            role = "read"
-        elif newest[piece.group] == piece.barrier:
-            role = "planned"
-        yield SliceRow(
-            piece.partition,
-            piece.file_id,
-            piece.barrier,
-            _row(piece.base) if piece.base else None,
-            tuple(map(_row, piece.tombstones)),
-            tuple(map(_row, piece.logs)),
-            role,
-        )
+def _rows(files: Iterable[BaseFile | LogFile]) -> tuple[FileRow, ...]:
+    return tuple(FileRow(split_path(f.path)[1], f.size, f.requested, f.completed) for f in files)
 
 
-def _row(file: BaseFile | LogFile) -> FileRow:
-    return FileRow(split_path(file.path)[1], file.size, file.requested, file.completed)
-
-
-def _plan(instant: Instant, seen: TableSnapshot) -> PlanRow:
-    operations = seen.commits.plan(instant.requested).operations
+def _plan(instant: Instant, audit: Audit) -> PlanRow:
+    plan = audit.plans.get(instant.requested)
+    operations = plan.operations if plan else ()
     return PlanRow(instant.requested, instant.state, len(operations), sum(len(each.logs) for each in operations))
 
 
 def _merge_mode(values: Mapping[str, str]) -> str:
-    """As text: to inspect a table takes no merge that we know."""
+    """The merge mode, also one that this release cannot merge by: an inventory merges nothing."""
     try:
         return merge_mode(values)
     except NbccError:
         return values.get("hoodie.record.merge.mode", "CUSTOM")
 
 
-def _notices(values: Mapping[str, str], rules: Rules) -> Iterator[str]:
-    if partitions := values.get("hoodie.table.metadata.partitions"):
-        yield f"a metadata table is active ({partitions}): files are listed instead"
-    if rules == HUDI:
-        yield "not made by nbcc: slices and fold are Hudi's; what completed by a time is visible at that time"
-
-
-def _number(values: Mapping[str, str], key: str, default: int) -> int:
-    text = values.get(key, "")
-    return int(text) if text.isdecimal() else default
+def _notices(audit: Audit) -> Iterator[str]:
+    if partitions := audit.properties.get("hoodie.table.metadata.partitions"):
+        yield f"a metadata table is active ({partitions}); nbcc lists the files instead"
+    if not audit.own:
+        yield "not written by nbcc: slices and merges follow Hudi's rules; a read as of T sees what completed by T"

@@ -1,16 +1,19 @@
-"""What `inspect` found, as values. Names, times and sizes only; sizes in bytes, times as instant strings."""
+"""What `inspect` reports, as values. Names, times and sizes only; sizes in bytes, times as instant strings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+from .record import Fault
 
 Role = Literal["read", "superseded", "planned"]
 
 
 @dataclass(frozen=True, slots=True)
 class InstantRow:
-    """An instant with what its data files add up to. `completed` is None where it is pending, or was never recorded."""
+    """An instant, with the number and total size of its data files. `completed` is None if no time is recorded."""
 
     action: str
     state: str
@@ -32,10 +35,10 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class SliceRow:
-    """A file slice. `logs` stand in merge order; `tombstones` are the deletes that the compaction of `base` kept.
+    """A file slice. `logs` are in merge order; `tombstones` are the deletes that the compaction of `base` kept.
 
-    `role`: read (a snapshot merges it), superseded (a newer base file stands for it), planned (its base file is only
-    planned, so that a snapshot merges it together with the slice before it).
+    `role`: a snapshot reads it; or it is superseded by a newer base file; or its base file is only planned, and a
+    snapshot reads it together with the slice before it.
     """
 
     partition: str
@@ -47,8 +50,16 @@ class SliceRow:
     role: Role
 
     @property
+    def kinds(self) -> Iterator[tuple[str, FileRow]]:
+        """The kind of each file (base, kept deletes, log) with the file, in merge order."""
+        if self.base:
+            yield "base", self.base
+        yield from (("kept", file) for file in self.tombstones)
+        yield from (("log", file) for file in self.logs)
+
+    @property
     def files(self) -> tuple[FileRow, ...]:
-        return (*([self.base] if self.base else []), *self.tombstones, *self.logs)
+        return tuple(file for _, file in self.kinds)
 
     @property
     def size(self) -> int:
@@ -57,7 +68,7 @@ class SliceRow:
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """A pending compaction: its barrier, how far it came, and what it is to merge."""
+    """A pending compaction: its barrier, its state, and the file groups and logs that it merges."""
 
     barrier: str
     state: str
@@ -67,7 +78,7 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A data file that no read counts, and why. `requested` is the instant in its name."""
+    """A data file that no read uses, and the reason. `requested` is the instant in its name."""
 
     partition: str
     name: str
@@ -80,8 +91,8 @@ class LeftOut:
 class Inventory:
     """A table by its names and metadata.
 
-    `rules` says by whose rules it is read: ``nbcc`` or ``hudi``; ``names`` where there are no completion times and
-    slices follow the base instants in the names of the logs. `as_of` is the time asked for, None: all that is settled.
+    `rules` are the rules by which it is read: ``nbcc``, ``hudi``, or ``names`` for a table without completion times,
+    whose logs name the base instant of their slice. `as_of` is the time asked for; None means the newest settled state.
     """
 
     name: str
@@ -97,41 +108,29 @@ class Inventory:
     slices: tuple[SliceRow, ...] = ()
     plans: tuple[PlanRow, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
-
-    def with_files(
-        self,
-        as_of: str | None,
-        *,
-        instants: tuple[InstantRow, ...],
-        slices: tuple[SliceRow, ...],
-        plans: tuple[PlanRow, ...],
-        left_out: tuple[LeftOut, ...],
-    ) -> Inventory:
-        """The same table with what was found in it at a time."""
-        return replace(self, as_of=as_of, instants=instants, slices=slices, plans=plans, left_out=left_out)
+    faults: tuple[Fault, ...] = ()
 
     def to_mapping(self) -> dict[str, Any]:
         """The value of ``inspect --json``, without its ``format``."""
+        names = ("name", "url", "version", "layout", "type", "merge_mode", "rules", "as_of", "notices")
         return {
-            "table": {
-                "version": self.version,
-                "layout": self.layout,
-                "type": self.type,
-                "merge_mode": self.merge_mode,
-                "rules": self.rules,
-            },
-            "instants": [
-                {"action": i.action, "state": i.state, "requested": i.requested, "completed": i.completed}
-                for i in self.instants
-            ],
-            "slices": [
-                {
-                    "partition": piece.partition,
-                    "file_group": piece.file_group,
-                    "barrier": piece.barrier,
-                    "base_file": piece.base.name if piece.base else None,
-                    "log_files": [file.name for file in (*piece.tombstones, *piece.logs)],
-                }
-                for piece in self.slices
-            ],
+            "table": {name: getattr(self, name) for name in names},
+            "instants": [asdict(instant) for instant in self.instants],
+            "slices": [_slice_mapping(piece) for piece in self.slices],
+            "plans": [asdict(plan) for plan in self.plans],
+            "left_out": [asdict(file) for file in self.left_out],
+            "faults": [fault._asdict() for fault in self.faults],
         }
+
+
+def _slice_mapping(piece: SliceRow) -> dict[str, Any]:
+    return {
+        "partition": piece.partition,
+        "file_group": piece.file_group,
+        "barrier": piece.barrier,
+        "role": piece.role,
+        "size": piece.size,
+        "base_file": piece.base.name if piece.base else None,
+        "log_files": [file.name for file in (*piece.tombstones, *piece.logs)],
+        "files": [{"kind": kind, **asdict(file)} for kind, file in piece.kinds],
+    }

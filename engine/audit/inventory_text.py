@@ -1,85 +1,142 @@
-"""An inventory as text for a terminal."""
+"""An inventory as text for a terminal: a summary by partition, or every instant, slice and file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Final
 
-from .amounts import size
-from .inventory import FileRow, Inventory, SliceRow
+from .amounts import several, size
+from .inventory import FileRow, Inventory, LeftOut, SliceRow
+
+LIMIT: Final = 10
+"""How many rows of each part a summary shows."""
+
+_NUMBERS: Final = re.compile(r" \([^)]*\d{4,}\)| \d{4,}")
+"""The times in a reason. Without them, files with the same reason count together."""
 
 _ROLES = {"read": "", "superseded": "   superseded", "planned": "   planned: read together with the slice before it"}
 
 
-def render(found: Inventory) -> str:
-    """The inventory in lines; no newline at the end."""
-    return "\n".join([*_head(found), "", *_instants(found), "", *_slices(found), *_plans(found), *_left_out(found)])
+def render(inventory: Inventory, limit: int | None = LIMIT) -> str:
+    """The inventory in lines, without a newline at the end.
+
+    `limit` is the greatest number of rows in each part of the summary; None: every instant, slice and file.
+    """
+    parts = [_head(inventory), _instants(inventory, limit)]
+    parts.append(_slices(inventory) if limit is None else _partitions(inventory, limit))
+    parts += [_plans(inventory), _left_out(inventory, limit), _faults(inventory, limit)]
+    return "\n\n".join("\n".join(lines) for part in parts if (lines := [*part]))
 
 
-def _head(found: Inventory) -> Iterator[str]:
-    yield f"{found.name}  {found.url}"
-    kind = f"version {found.version}, timeline layout {found.layout}, {found.type}, {found.merge_mode}"
-    rules = {"nbcc": "nbcc's rules", "hudi": "Hudi's rules", "names": "the names of its files alone"}[found.rules]
-    yield f"  {kind}; read by {rules}"
-    if found.as_of:
-        yield f"  as of {found.as_of}"
-    for notice in found.notices:
+def rules_in_words(rules: str) -> str:
+    """The rules by which a table is read, as a noun phrase."""
+    return {"nbcc": "nbcc's rules", "hudi": "Hudi's rules", "names": "the names of its files alone"}[rules]
+
+
+def _head(inventory: Inventory) -> Iterator[str]:
+    yield f"{inventory.name}  {inventory.url}"
+    kind = f"version {inventory.version}, timeline layout {inventory.layout}"
+    yield f"  {kind}, {inventory.type}, {inventory.merge_mode}; read by {rules_in_words(inventory.rules)}"
+    if inventory.as_of:
+        yield f"  as of {inventory.as_of}"
+    for notice in inventory.notices:
         yield f"  {notice}"
 
 
-def _instants(found: Inventory) -> Iterator[str]:
-    pending = sum(instant.state != "completed" for instant in found.instants)
-    yield f"Instants: {len(found.instants)}, of which {pending} pending"
+def _instants(inventory: Inventory, limit: int | None) -> Iterator[str]:
+    count, pending = len(inventory.instants), sum(i.state != "completed" for i in inventory.instants)
+    shown = inventory.instants if limit is None else inventory.instants[-limit:]
+    newest = f"; the newest {len(shown)}" if len(shown) < count else ""
+    yield f"Instants: {count:,}, {pending:,} of them pending{newest}"
     rows = [
         (i.requested, i.completed or "-", i.action, i.state, str(i.files or ""), size(i.bytes) if i.files else "")
-        for i in found.instants
+        for i in shown
     ]
     yield from _columns([("requested", "completed", "action", "state", "files", "size"), *rows])
 
 
-def _columns(rows: list[tuple[str, ...]]) -> Iterator[str]:
+def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _slices(found: Inventory) -> Iterator[str]:
-    groups = {(piece.partition, piece.file_group) for piece in found.slices}
-    total = sum(piece.size for piece in found.slices)
-    read = sum(piece.size for piece in found.slices if piece.role != "superseded")
-    counts = f"{len(found.slices)} in {len(groups)} file groups"
-    yield f"File slices: {counts}, {size(total)}, of which a snapshot reads {size(read)}"
-    for (partition, group), pieces in groupby(found.slices, key=lambda piece: (piece.partition, piece.file_group)):
+def _total(slices: Sequence[SliceRow]) -> str:
+    groups = {(piece.partition, piece.file_group) for piece in slices}
+    read = sum(piece.size for piece in slices if piece.role != "superseded")
+    counts = f"{len(slices):,} in {several(len(groups), 'file group')}"
+    return f"File slices: {counts}, {size(sum(piece.size for piece in slices))}; a snapshot reads {size(read)}"
+
+
+def _partitions(inventory: Inventory, limit: int) -> Iterator[str]:
+    """One row a partition."""
+    yield _total(inventory.slices)
+    partitions = [
+        (partition, [*pieces]) for partition, pieces in groupby(inventory.slices, key=lambda piece: piece.partition)
+    ]
+    rows = [_partition_row(partition or "(no partition)", pieces) for partition, pieces in partitions[:limit]]
+    if len(partitions) > limit:
+        others = [piece for _, pieces in partitions[limit:] for piece in pieces]
+        rows.append(_partition_row(f"{len(partitions) - limit:,} more", others))
+    head = ("partition", "file groups", "slices", "base files", "logs", "size", "read by a snapshot")
+    if rows:
+        yield from _columns([head, *rows])
+        yield "  --all lists every instant, slice and file"
+
+
+def _partition_row(name: str, pieces: Sequence[SliceRow]) -> tuple[str, ...]:
+    groups = len({(piece.partition, piece.file_group) for piece in pieces})
+    bases, logs = sum(piece.base is not None for piece in pieces), sum(len(piece.logs) for piece in pieces)
+    sizes = [sum(piece.size for piece in pieces), sum(piece.size for piece in pieces if piece.role != "superseded")]
+    return (name, *(f"{count:,}" for count in (groups, len(pieces), bases, logs)), *map(size, sizes))
+
+
+def _slices(inventory: Inventory) -> Iterator[str]:
+    yield _total(inventory.slices)
+    for (partition, group), pieces in groupby(inventory.slices, key=lambda piece: (piece.partition, piece.file_group)):
         yield f"  {partition + '/' if partition else ''}{group}"
         for piece in pieces:
-            yield from _slice(piece)
+            barrier = f"barrier {piece.barrier}" if piece.barrier else "no barrier"
+            yield f"    {barrier}, {size(piece.size)}{_ROLES[piece.role]}"
+            yield from (_file(kind, file) for kind, file in piece.kinds)
 
 
-def _slice(piece: SliceRow) -> Iterator[str]:
-    barrier = f"barrier {piece.barrier}" if piece.barrier else "no barrier"
-    yield f"    {barrier}, {size(piece.size)}{_ROLES[piece.role]}"
-    yield from _files(("base", [piece.base] if piece.base else []), ("kept", piece.tombstones), ("log", piece.logs))
+def _file(kind: str, file: FileRow) -> str:
+    return f"      {kind:4} {file.name}  {size(file.size)}  completed {file.completed or '-'}"
 
 
-def _files(*kinds: tuple[str, Iterable[FileRow]]) -> Iterator[str]:
-    for kind, files in kinds:
-        for file in files:
-            done = f"completed {file.completed}" if file.completed else "completed -"
-            yield f"      {kind:4} {file.name}  {size(file.size)}  {done}"
+def _plans(inventory: Inventory) -> Iterator[str]:
+    if inventory.plans:
+        yield f"Pending compactions: {len(inventory.plans):,}"
+    for plan in inventory.plans:
+        yield f"  {plan.barrier} {plan.state}: {several(plan.logs, 'log')} in {several(plan.groups, 'file group')}"
 
 
-def _plans(found: Inventory) -> Iterator[str]:
-    if found.plans:
-        yield ""
-        yield "Pending compactions"
-    for plan in found.plans:
-        yield f"  {plan.barrier} {plan.state}: {plan.logs} logs in {plan.groups} file groups"
+def _left_out(inventory: Inventory, limit: int | None) -> Iterator[str]:
+    """Every file with its reason; in a summary the reasons, without the instants that they name."""
+    if not inventory.left_out:
+        return
+    yield f"Files that no read uses: {_amount(inventory.left_out)}"
+    if limit is None:
+        for file in inventory.left_out:
+            partition = f"{file.partition}/" if file.partition else ""
+            yield f"  {partition}{file.name}  {size(file.size)}: {file.because}"
+        return
+    by_reason: dict[str, list[LeftOut]] = {}
+    for file in inventory.left_out:
+        by_reason.setdefault(_NUMBERS.sub("", file.because), []).append(file)
+    for reason, files in sorted(by_reason.items(), key=lambda item: -len(item[1]))[:limit]:
+        yield f"  {_amount(files)}: {reason}"
 
 
-def _left_out(found: Inventory) -> Iterator[str]:
-    if found.left_out:
-        yield ""
-        yield f"Files that do not count: {len(found.left_out)}, {size(sum(file.size for file in found.left_out))}"
-    for file in found.left_out:
-        partition = f"{file.partition}/" if file.partition else ""
-        yield f"  {partition}{file.name}  {size(file.size)}: {file.because}"
+def _amount(files: Sequence[LeftOut]) -> str:
+    return f"{several(len(files), 'file')}, {size(sum(file.size for file in files))}"
+
+
+def _faults(inventory: Inventory, limit: int | None) -> Iterator[str]:
+    if inventory.faults:
+        yield f"Damaged files: {len(inventory.faults):,}; what they record is missing above (nbcc validate explains)"
+    for fault in inventory.faults[:limit]:
+        yield f"  {fault.path}: {fault.because}"

@@ -24,17 +24,17 @@ from ..schema import META_COLUMNS
 from ..storage import NotFound, Storage
 
 NUMBER: Final = "__number"
-"""A column that carries the number of a record through a merge."""
+"""A column with the number of a record, so that it can be recognised after a merge."""
 
 Kind = Literal["base", "log", "tombstone"]
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A data file and what is known of it before it is opened.
+    """A data file, and its part in the answer, before the file is opened.
 
-    `slice` is the barrier of its slice. `position` is its place in the merge that answers; None: it has no part in it,
-    `because` says why, and `hidden` that no slice holds it at all.
+    `slice` is the barrier of its slice. `position` is its position in the merge that answers. None means that it has no
+    part in that merge: `because` is the reason, and `hidden` means that it is in no slice.
     """
 
     file: BaseFile | LogFile
@@ -46,9 +46,9 @@ class Placement:
 
 
 class KeyRecord(NamedTuple):
-    """One record of the key. `row` is None for a delete; `layer` holds the record alone, with its number."""
+    """One record of the key. `row` is None for a delete; `layer` holds only this record, with its number."""
 
-    place: Placement
+    placement: Placement
     ordering: Any
     row: dict[str, Any] | None
     layer: Layer
@@ -63,35 +63,36 @@ def key_records(
 ) -> list[KeyRecord]:
     """The records of `key`, file by file in the order of `placements`, numbered in their layers from 0.
 
-    `buckets`: where it is known, only the file groups of the key's bucket are opened. A hidden file that cannot be read
-    (a writer died in it) holds nothing. Raises `BadInput` for a key that the table cannot have.
+    `buckets` is the number of buckets of a table of nbcc: only file groups of the key's bucket are opened. A hidden
+    file that cannot be read, because its writer died, holds no record. Raises `BadInput` for a key that the table
+    cannot have.
     """
     bucket = None if buckets is None else _bucket(key, shape, buckets)
-    found: list[KeyRecord] = []
-    for place in placements:
-        if bucket is not None and bucket_of(place.file.file_id) != bucket:
+    records: list[KeyRecord] = []
+    for placement in placements:
+        if bucket is not None and bucket_of(placement.file.file_id) != bucket:
             continue
         try:
-            layers = list(_layers(storage, shape, place, key))
+            layers = list(_layers(storage, shape, placement, key))
         except (NbccError, NotFound) as unread:
-            if place.position is None and not isinstance(unread, StorageError):
+            if placement.position is None and not isinstance(unread, StorageError):
                 continue
             if isinstance(unread, NotFound):
-                raise missing(place.file.path) from None
+                raise missing(placement.file.path) from None
             raise
         for layer in layers:
-            found += _records(layer, place, shape, len(found))
-    return found
+            records += _records(layer, placement, shape, len(records))
+    return records
 
 
 def _bucket(key: str, shape: TableShape, buckets: int) -> int:
-    """The bucket of a record key, from its spelling."""
+    """The bucket of a record key."""
     spec = KeySpec(shape.keys.record_key)
     spelled = pa.table({RECORD_KEY: pa.array([key])})
     try:
         values = pa.table(key_columns(spelled, spec, shape.schema))
     except (pa.ArrowInvalid, IndexError):
-        raise BadInput(f"look up the key {key!r}", f"keys of this table are {_form(shape)}", "spell it so") from None
+        raise BadInput(f"look up the key {key!r}", f"keys of this table are {_form(shape)}", "use that form") from None
     return int(buckets_of(hashed_values(values, spec), buckets)[0])
 
 
@@ -102,16 +103,17 @@ def _form(shape: TableShape) -> str:
     return "spelled " + ",".join(f"{name}:<{kind}>" for name, kind in fields)
 
 
-def _layers(storage: Storage, shape: TableShape, place: Placement, key: str) -> Iterator[Layer]:
-    """What the file holds of the key, block by block."""
-    file = place.file
+def _layers(storage: Storage, shape: TableShape, placement: Placement, key: str) -> Iterator[Layer]:
+    """The records of the key in the file, one layer a block."""
+    file = placement.file
     if isinstance(file, LogFile):
-        log = LogInput(file.path, file.requested, *((file.size, file.appended) if place.position is not None else ()))
-        for layer in log_layers(storage, log, shape, base=place.kind == "tombstone"):
+        whole_size = (file.size, file.appended) if placement.position is not None else ()
+        log = LogInput(file.path, file.requested, *whole_size)
+        for layer in log_layers(storage, log, shape, base=placement.kind == "tombstone"):
             rows, deletes = (part.filter(pc.equal(part[RECORD_KEY], key)) for part in (layer.rows, layer.deletes))
             yield Layer(rows, deletes, layer.base)
         return
-    data = fetch(storage, BaseInput(file.path, file.size if place.position is not None else None))
+    data = fetch(storage, BaseInput(file.path, file.size if placement.position is not None else None))
     with decoding(file.path):
         keys = decode_parquet(data, file.path, [RECORD_KEY])[RECORD_KEY].to_pylist()
         whole = decode_parquet(data, file.path) if key in keys else None
@@ -120,23 +122,23 @@ def _layers(storage: Storage, shape: TableShape, place: Placement, key: str) -> 
         yield Layer(rows, shape.deletes_schema.empty_table(), base=True)
 
 
-def _records(layer: Layer, place: Placement, shape: TableShape, first: int) -> Sequence[KeyRecord]:
-    """Each record of a layer by itself; rows come before deletes, as in the file."""
+def _records(layer: Layer, placement: Placement, shape: TableShape, first: int) -> Sequence[KeyRecord]:
+    """Each record of a layer. Rows come before deletes, as in the file."""
     ordering = shape.merge.ordering or ""
     nothing = Layer(layer.rows.slice(0, 0), layer.deletes.slice(0, 0), layer.base)
-    found: list[KeyRecord] = []
+    records: list[KeyRecord] = []
     for at in range(len(layer.rows)):
         one = layer.rows.slice(at, 1)
         values = one.to_pylist()[0]
         row = {name: value for name, value in values.items() if name not in META_COLUMNS}
         kept = None if row.get(IS_DELETED) else row
-        alone = _numbered(nothing._replace(rows=one), first + len(found))
-        found.append(KeyRecord(place, values.get(ordering), kept, alone))
+        alone = _numbered(nothing._replace(rows=one), first + len(records))
+        records.append(KeyRecord(placement, values.get(ordering), kept, alone))
     for at in range(len(layer.deletes)):
         one = layer.deletes.slice(at, 1)
-        alone = _numbered(nothing._replace(deletes=one), first + len(found))
-        found.append(KeyRecord(place, one.to_pylist()[0].get(ordering), None, alone))
-    return found
+        alone = _numbered(nothing._replace(deletes=one), first + len(records))
+        records.append(KeyRecord(placement, one.to_pylist()[0].get(ordering), None, alone))
+    return records
 
 
 def _numbered(layer: Layer, number: int) -> Layer:

@@ -1,93 +1,92 @@
-"""Tables of before version 8: timeline layout 1, where nothing says when an instant completed.
+"""The inventory of a table from before version 8. Its timeline layout 1 does not record when an instant completed.
 
-The names still tell a lot: states of instants, and slices, because a log carries the base instant that its writer
-looked up. What they cannot tell is said instead of guessed.
+The names still show the state of each instant, and the slices: a log carries the base instant that its writer looked
+up. What the names cannot show is reported as unknown.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from ..file_names import split_path
 from ..files.group_files import BaseFile, Group, LogFile
-from ..storage import Entry, Storage
 from ..timeline.instant import ACTIONS, COMPLETES_AS
+from ..timeline.timeline import FOLDER
+from .amounts import natural
 from .inventory import FileRow, InstantRow, Inventory, LeftOut, SliceRow
-from .table_snapshot import named_file
+from .record import Audit
 
 NOTICE: Final = (
-    "timeline layout 1 records no completion times: states and slices are by name alone, and which rows of a log "
-    "count cannot be told (one log may hold blocks of several commits)"
+    "timeline layout 1 records no completion times: states and slices follow from names alone, and it is unknown which "
+    "rows of a log count (one log may hold blocks of several commits)"
 )
 
 _NAME: Final = re.compile(r"\.hoodie/(?:timeline/)?(\d+)(?:\.([a-z]+))?(?:\.(requested|inflight))?")
 _RANK: Final = {"requested": 0, "inflight": 1, "completed": 2}
 
 
-def legacy_files(inventory: Inventory, storage: Storage) -> Inventory:
-    """The inventory with what one listing tells; no object is read."""
-    entries = storage.list("")
-    files = [file for entry in entries if (file := named_file(entry))]
-    instants = tuple(_instants(entries, files))
+def legacy_files(inventory: Inventory, audit: Audit) -> Inventory:
+    """The inventory with the instants and slices that names show."""
+    bases = [file for file in audit.files.values() if isinstance(file, BaseFile)]
+    logs = [file for file in audit.files.values() if isinstance(file, LogFile)]
+    names = (*audit.listing, *(f"{FOLDER}/{name}" for name in audit.names))
+    instants = tuple(_instants(names, bases))
     done = {row.requested for row in instants if row.state == "completed"}
     oldest = min(done, default="")
     pending = {row.requested for row in instants if row.requested not in done}
-    bases = [file for file in files if isinstance(file, BaseFile)]
     counted = [base for base in bases if base.requested in done or base.requested < oldest]
-    logs = [file for file in files if isinstance(file, LogFile)]
-    return inventory.with_files(
-        None,
+    return replace(
+        inventory,
         instants=instants,
-        slices=tuple(_slices(counted, logs)),
-        plans=(),
+        slices=tuple(sorted(_slices(counted, logs), key=lambda piece: natural(piece.partition))),
         left_out=tuple(
-            LeftOut(*split_path(base.path), base.size, base.requested, _because(base.requested, pending))
+            LeftOut(*split_path(base.path), base.size, base.requested, _reason(base.requested, pending))
             for base in bases
             if base not in counted
         ),
     )
 
 
-def _because(requested: str, pending: set[str]) -> str:
-    known = "is not completed" if requested in pending else "is on no timeline"
-    return f"its instant {requested} {known}"
+def _reason(requested: str, pending: set[str]) -> str:
+    state = "is not completed" if requested in pending else "is on no timeline"
+    return f"its instant {requested} {state}"
 
 
-def _instants(entries: Iterable[Entry], files: Iterable[BaseFile | LogFile]) -> Iterator[InstantRow]:
+def _instants(names: Iterable[str], bases: Iterable[BaseFile]) -> Iterator[InstantRow]:
     states: dict[tuple[str, str], tuple[str, str]] = {}
-    for entry in entries:
-        found = _NAME.fullmatch(entry.path)
-        if found is None or (found[2] or "inflight") not in ACTIONS | {"inflight"}:
+    for name in names:
+        parts = _NAME.fullmatch(name)
+        if parts is None or (parts[2] or "inflight") not in ACTIONS | {"inflight"}:
             continue
-        requested, action, state = found.groups()
-        if action in (None, "inflight"):  # a commit's inflight file has no action in its name
+        requested, action, state = parts.groups()
+        if action in (None, "inflight"):  # the inflight file of a commit has no action in its name
             action, state = "commit", "inflight"
         key = (requested, COMPLETES_AS.get(action, action))
-        seen = (state or "completed", action)
-        if key not in states or _RANK[seen[0]] > _RANK[states[key][0]]:
-            states[key] = seen
-    wrote: dict[str, list[int]] = {}
-    for file in files:
-        if isinstance(file, BaseFile):
-            wrote.setdefault(file.requested, []).append(file.size)
+        reached = (state or "completed", action)
+        if key not in states or _RANK[reached[0]] > _RANK[states[key][0]]:
+            states[key] = reached
+    written: dict[str, list[int]] = {}
+    for base in bases:
+        written.setdefault(base.requested, []).append(base.size)
     for (requested, _), (state, action) in sorted(states.items()):
-        sizes = wrote.get(requested, ())
+        sizes = written.get(requested, ())
         yield InstantRow(action, state, requested, None, len(sizes), sum(sizes))
 
 
 def _slices(bases: Iterable[BaseFile], logs: Iterable[LogFile]) -> Iterator[SliceRow]:
     based = {(base.partition, base.file_id, base.requested): base for base in bases}
-    onto: dict[tuple[str, str, str], list[LogFile]] = {}
+    logs_of: dict[tuple[str, str, str], list[LogFile]] = {}
     for log in logs:
-        onto.setdefault((log.partition, log.file_id, log.named), []).append(log)
-    keys = sorted({*based, *onto})
+        logs_of.setdefault((log.partition, log.file_id, log.named), []).append(log)
+    keys = sorted({*based, *logs_of})
     newest: dict[Group, str] = {(partition, file_id): barrier for partition, file_id, barrier in keys}
     for key in keys:
         partition, file_id, barrier = key
         base = based.get(key)
-        rows = sorted(onto.get(key, ()), key=lambda log: (log.version, log.token))
+        rows = sorted(logs_of.get(key, ()), key=lambda log: (log.version, log.token))
         yield SliceRow(
             partition,
             file_id,

@@ -1,4 +1,4 @@
-"""Reading many small objects: a store that is far away, or a slow disk, is waited for by several at once."""
+"""Reading many small objects with several threads, because a remote store or a slow disk answers late."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ..storage import Storage
 
 READERS: Final = 16
 PATHS: Final = 32
-"""How many objects a reader gets in one go."""
+"""How many objects a thread reads in one task."""
 
 
 def prefetch(storage: Storage, paths: Iterable[str]) -> Iterator[bytes | None]:
-    """The content of each path in turn, None where nothing lies; a few hundred objects are held at a time."""
-    left = iter(paths)
-    some = iter(lambda: tuple(islice(left, PATHS)), ())
-    with ThreadPoolExecutor(READERS, thread_name_prefix="read-ahead") as pool:
-        coming = deque(pool.submit(_read, storage, each) for each in islice(some, READERS))
-        while coming:
-            found = coming.popleft().result()
-            coming.extend(pool.submit(_read, storage, each) for each in islice(some, 1))
-            yield from found
+    """The content of each path in order; None if there is no object. Holds a few hundred objects at a time."""
+    remaining = iter(paths)
+    batches = iter(lambda: tuple(islice(remaining, PATHS)), ())
+    with ThreadPoolExecutor(READERS, thread_name_prefix="prefetch") as pool:
+        tasks = deque(pool.submit(_read, storage, batch) for batch in islice(batches, READERS))
+        while tasks:
+            contents = tasks.popleft().result()
+            tasks.extend(pool.submit(_read, storage, batch) for batch in islice(batches, 1))
+            yield from contents
 
 
 def _read(storage: Storage, paths: Sequence[str]) -> list[bytes | None]:

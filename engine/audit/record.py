@@ -1,26 +1,41 @@
-"""What was gathered, as values. Times are instant strings, sizes bytes; compact, since tables have a million files."""
+"""The audit of a table as a value. Times are instant strings, sizes are bytes; a table may have a million files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from ..file_names import split_path
 from ..files.group_files import BaseFile, Group, LogFile
 from ..rules import HUDI, NBCC, Rules
 from ..timeline import CompactionPlan, Instant, Timeline
+from ..timeline.cleans import CleanPlan
+from ..timeline.restores import RestorePlan
 
 File = BaseFile | LogFile
+Progress = Callable[[str, int, int], None]
+"""Is called with the kind of file that is read, how many are done, and how many there are."""
 
 REWRITE: Final = "rewrite "
-"""A batch whose id begins so holds the rows of the file that the rest of it names, written once more."""
+"""The id of a batch that repeats the rows of a file is this prefix and the path of the file."""
+
+GONE: Final = "it is missing"
+"""The reason of a fault of a file that is not there."""
+
+SERVICES: Final = ("COMPACT", "LOG_COMPACT", "CLUSTER")
+"""Operations that rewrite files and change no row."""
+
+
+def no_progress(kind: str, done: int, total: int) -> None:
+    """Report nothing."""
 
 
 class Stat(NamedTuple):
-    """A data file that a commit lists: where, how long it is to be, how many rows and deletes it is to hold.
+    """A data file as its commit lists it: path, size, number of rows and of deletes.
 
-    `merged` is how many logs went into it, None where the commit does not say.
+    `merged` is the number of logs that a compaction merged into it; None if the commit does not record that.
     """
 
     path: str
@@ -31,10 +46,10 @@ class Stat(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """What a completed write says. `own`: nbcc wrote it; `active`: its file is on the active timeline.
+    """The metadata of a completed write.
 
-    `covers`, of a log compaction of ours: name of each log that it made -> names of those it stands for.
-    `batch`: the id of the batch that it wrote, '' if that had none.
+    `own`: nbcc wrote it. `active`: its file is on the active timeline. `covers`, in a log compaction of nbcc: the path
+    of each log that it wrote, with the names of the logs that this one replaces. `batch`: the id of its batch, or ''.
     """
 
     instant: Instant
@@ -49,7 +64,7 @@ class Commit(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A file of the table that could not be understood. `kind` says what it was to be."""
+    """A file of the table that cannot be understood. `kind` is what it should have been: commit, plan, archive, …"""
 
     kind: str
     path: str
@@ -57,7 +72,7 @@ class Fault(NamedTuple):
 
 
 class Clean(NamedTuple):
-    """A completed clean: the earliest instant that it retained (requested time), and the names it deleted.
+    """A completed clean: the requested time of the earliest instant that it retained, and the names that it deleted.
 
     `own`: nbcc planned it.
     """
@@ -77,17 +92,21 @@ class Rollback(NamedTuple):
 
 @dataclass(frozen=True)
 class Audit:
-    """A table by its own words.
+    """The names and the metadata of a table. What cannot be read is in `faults`, and missing in the other fields.
 
-    `listing` maps every object outside the timeline to its size, `files` the data files among them by path.
-    `completions` are all completed files of the timeline's folder, several for one instant included. `commits`, `plans`
-    and `log_plans` (of log compactions) are by requested time, archived ones too. `archived` maps the requested times
-    of archived instants to their completion. What could not be read is in `faults`, and missing in the rest.
+    `names` are all names in the timeline's folder. `completions` are the completed instants among them, several for one
+    instant included. `listing` maps every object outside that folder to its size, and `files` the data files among
+    them by path. `settled` is the greatest completion time of the first listing: no earlier one is missing.
+    `commits`, `plans`, `log_plans` (of log compactions) and `clean_plans` are by requested time, archived ones
+    included. `archived` maps the requested time of each archived write to its completion time; `archive` holds the
+    states of all archived instants. `twins` are commits that `commits` lacks, because another instant has the same
+    requested time. `reads` counts the files that were read.
     """
 
     url: str
     properties: Mapping[str, str]
     timeline: Timeline
+    names: tuple[str, ...]
     completions: tuple[Instant, ...]
     listing: Mapping[str, int]
     files: Mapping[str, File]
@@ -95,35 +114,51 @@ class Audit:
     plans: Mapping[str, CompactionPlan]
     archived: Mapping[str, str]
     log_plans: Mapping[str, CompactionPlan] = field(default_factory=dict)
+    clean_plans: Mapping[str, CleanPlan] = field(default_factory=dict)
+    archive: tuple[Instant, ...] = ()
+    twins: tuple[Commit, ...] = ()
+    settled: str = ""
     cleans: tuple[Clean, ...] = ()
     rollbacks: tuple[Rollback, ...] = ()
+    restores: tuple[RestorePlan, ...] = ()
     savepoints: frozenset[str] = frozenset()
     faults: tuple[Fault, ...] = ()
     reads: int = field(default=0, compare=False)
 
     @property
     def own(self) -> bool:
-        """Whether the table carries nbcc's properties."""
+        """Whether the table has nbcc's properties."""
         return "nbcc.format" in self.properties
 
     @property
     def rules(self) -> Rules:
+        """The rules by which the table is read."""
         return NBCC if self.own else HUDI
 
     @cached_property
+    def serious_faults(self) -> tuple[Fault, ...]:
+        """All faults but those of missing plans that have been carried out: other engines may delete these plans."""
+        pending = {instant.requested for instant in self.timeline.pending if instant.writes}
+        return tuple(
+            fault
+            for fault in self.faults
+            if fault.kind != "plan" or fault.because != GONE or split_path(fault.path)[1].partition(".")[0] in pending
+        )
+
+    @cached_property
     def completed(self) -> Mapping[str, str]:
-        """Requested to completion time of every completed write, archived ones included."""
+        """The completion time of every completed write by its requested time, archived ones included."""
         active = {i.requested: i.completed for i in self.timeline.completed if i.writes and i.completed}
         return {**self.archived, **active}
 
     @cached_property
     def first_active(self) -> str | None:
-        """The requested time from which on the active timeline tells everything; None if nothing has completed."""
+        """The oldest requested time of a completed instant on the active timeline; None if nothing has completed."""
         return min((i.requested for i in self.timeline.completed if i.action != "savepoint"), default=None)
 
     @cached_property
     def horizon(self) -> str | None:
-        """The completion time behind which cleaning has left no answers (`reads.retention.horizon`)."""
+        """The completion time before which completed cleans have deleted files that reads need; None without cleans."""
         retained = [clean.retained for clean in self.cleans if clean.retained]
         if not retained:
             return None
@@ -131,7 +166,7 @@ class Audit:
         return max((earliest, *(c for r, c in self.completed.items() if r < earliest)))
 
     def known(self, requested: str) -> bool:
-        """Whether a write of that requested time is on the active timeline, in any state, or archived."""
+        """Whether a write requested then is archived, or on the active timeline in any state."""
         return requested in self.archived or requested in self._requested
 
     @cached_property
@@ -140,29 +175,29 @@ class Audit:
 
     @cached_property
     def orphans(self) -> tuple[File, ...]:
-        """Data files whose instant nobody knows: of a write that never completed, and was taken off the timeline."""
+        """Data files whose instant is on no timeline: their write never completed and was removed from the timeline."""
         return tuple(file for file in self.files.values() if not self.known(file.requested))
 
     @cached_property
     def shared_requests(self) -> frozenset[str]:
-        """Requested times of several instants. The names of data files do not say which of them wrote a file."""
-        found: dict[str, set[tuple[str, str | None]]] = {r: {("", done)} for r, done in self.archived.items()}
+        """Requested times of several instants. File names do not show which of these instants wrote a file."""
+        instants: dict[str, set[tuple[str, str | None]]] = {r: {("", done)} for r, done in self.archived.items()}
         for instant in self.timeline.instants:
             if instant.action == "savepoint":
                 continue
-            others = found.setdefault(instant.requested, set())
-            if ("", instant.completed) not in others:  # else it is the one that is archived
+            others = instants.setdefault(instant.requested, set())
+            if ("", instant.completed) not in others:  # else it is the archived one
                 others.add((instant.completes_as, instant.completed))
-        return frozenset(requested for requested, several in found.items() if len(several) > 1)
+        return frozenset(requested for requested, several in instants.items() if len(several) > 1)
 
     @cached_property
     def unlisted(self) -> tuple[File, ...]:
-        """Data files of completed instants that do not list them: of attempts that came too late."""
+        """Data files that their completed instant does not list: a task attempt wrote them too late."""
         return tuple(file for file in self._not_listed if file.requested not in self.shared_requests)
 
     @cached_property
     def ambiguous(self) -> tuple[File, ...]:
-        """Data files that may be those of another instant of the same requested time."""
+        """Unlisted data files that another instant with the same requested time may have written."""
         return tuple(file for file in self._not_listed if file.requested in self.shared_requests)
 
     @cached_property
@@ -173,11 +208,11 @@ class Audit:
 
     @cached_property
     def rewritten(self) -> frozenset[str]:
-        """Paths of files whose rows have been written again, because no reader saw them."""
+        """Paths of files whose rows a later write repeats, because no reader saw them."""
         batches = (commit.batch for commit in self.commits.values() if commit.batch)
         return frozenset(batch.removeprefix(REWRITE) for batch in batches if batch.startswith(REWRITE))
 
     @cached_property
     def listed(self) -> Mapping[str, str]:
-        """Path of each data file that a completed commit lists: the requested time of that commit."""
+        """The requested time of the completed commit that lists each data file, by path."""
         return {stat.path: requested for requested, commit in self.commits.items() for stat in commit.stats}

@@ -1,7 +1,7 @@
-"""Pseudonyms for what a table's owner may not want to show: its place, its name, partition values, random file ids.
+"""Pseudonyms for a table's address and name, its partition values, and the random parts of file ids.
 
-A partition or file group is numbered in the order in which it first got a file, so that an older table keeps its
-pseudonyms while it grows. Times, actions, sizes, buckets, versions and write tokens stay: a report is about them.
+Partitions and file groups are numbered in the order of their first files, so that a table that grows has the same
+pseudonyms as before. Times, actions, sizes, buckets, versions and write tokens remain.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from .inventory import FileRow, Inventory, LeftOut, SliceRow
+from .record import Fault
 
 HIDDEN: Final = "(redacted)"
 
@@ -22,7 +23,7 @@ Rename = Callable[[str], str]
 
 
 def redacted(inventory: Inventory) -> Inventory:
-    """The same inventory without paths, table name, partition values and the random parts of file ids."""
+    """The inventory with pseudonyms. Of a fault only a path below ``.hoodie`` remains."""
     partition = _numbered("p", _partitions(inventory))
     file_id = _file_ids(inventory)
     return replace(
@@ -31,6 +32,10 @@ def redacted(inventory: Inventory) -> Inventory:
         url=HIDDEN,
         slices=tuple(_slice(piece, partition, file_id) for piece in inventory.slices),
         left_out=tuple(_left_out(file, partition, file_id) for file in inventory.left_out),
+        faults=tuple(
+            Fault(fault.kind, fault.path if fault.path.startswith(".hoodie/") else HIDDEN, HIDDEN)
+            for fault in inventory.faults
+        ),
     )
 
 
@@ -54,16 +59,16 @@ def _left_out(file: LeftOut, partition: Rename, file_id: Rename) -> LeftOut:
 
 
 def _renamed(name: str, file_id: Rename) -> str:
-    """A data file's name with another file id: the id is what stands before the first underscore."""
+    """A data file's name with another file id, which ends at the first underscore."""
     dot = "." if name.startswith(".") else ""
     head, _, tail = name.removeprefix(".").partition("_")
     return f"{dot}{file_id(head)}_{tail}"
 
 
-def _by_first_file(seen: Iterable[tuple[str, str]]) -> list[str]:
-    """Names by when they first got a file; `seen` are (name, requested time)."""
+def _by_first_file(files: Iterable[tuple[str, str]]) -> list[str]:
+    """The names in the order of their first files; `files` are (name, requested time)."""
     first: dict[str, str] = {}
-    for name, requested in seen:
+    for name, requested in files:
         first[name] = min(requested, first.get(name, requested))
     return sorted(first, key=lambda name: (first[name], name))
 
@@ -94,6 +99,6 @@ def _file_ids(inventory: Inventory) -> Rename:
 
 
 def _numbered(letter: str, values: Iterable[str]) -> Rename:
-    """Pseudonyms for values in this order; '' stays, since a table without partitions has nothing to hide there."""
+    """Numbered pseudonyms for values in this order. The partition '' of a table without partitions stays."""
     names = {value: f"{letter}{place}" for place, value in enumerate((v for v in values if v), start=1)}
     return lambda value: names.get(value, "")

@@ -1,4 +1,4 @@
-"""Figures of a table: what lies there, what a snapshot has to read of it, what a compaction would save."""
+"""Figures of a table: its instants and files, what a snapshot reads, and how much its services have rewritten."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ..files.group_files import BaseFile
-from ..files.slices import build_slices, to_read
-from .record import Audit
+from ..files.slices import to_read
+from .record import SERVICES, Audit
+from .table_snapshot import table_snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts and bytes. `read` is what a snapshot reads; `logs_per_group` the most and the mean among what it reads.
+    """Counts and bytes. `read_files` and `read_bytes` are what a snapshot reads, and `most_logs` and `mean_logs` its
+    logs in a file group.
 
-    `write_amplification` is the bytes of all completed base and log files by those of logs and first base files, None
-    where nothing was written; compaction alone makes it greater than 1.
+    `written_bytes` is the size of all files that completed commits list, deleted files and archived commits included.
+    `write_amplification` divides it by the size of those that writers wrote; None if there are none. It is 1 until a
+    compaction or clustering rewrites rows. `unrecorded` counts archived writes whose files are unknown.
     """
 
     instants: dict[str, int]
@@ -29,28 +32,41 @@ class Stats:
     most_logs: int
     mean_logs: float
     orphans: int
+    written_bytes: int
     write_amplification: float | None
+    unrecorded: int
 
 
-def stats(found: Audit) -> Stats:
+def stats(audit: Audit) -> Stats:
     """The figures of a table, from its names and metadata."""
-    files = [found.files[path] for path in found.listed if path in found.files]
-    pieces = to_read(build_slices(files, {}, found.rules), found.rules)
+    pieces = to_read(table_snapshot(audit, None, "count").slices, audit.rules)
     read = [file for piece in pieces for file in (piece.base, *piece.tombstones, *piece.logs) if file]
     logs = [len(piece.logs) for piece in pieces]
-    compacted = {r for r, commit in found.commits.items() if commit.operation == "COMPACT"}
-    written = sum(file.size for file in files if file.requested not in compacted)
+    all_written, by_writers = _written(audit)
     return Stats(
-        instants=dict(sorted(Counter(f"{i.action} {i.state}" for i in found.timeline.instants).items())),
+        instants=dict(sorted(Counter(f"{i.action} {i.state}" for i in audit.timeline.instants).items())),
         partitions=len({piece.partition for piece in pieces}),
         groups=len(pieces),
-        base_files=sum(isinstance(file, BaseFile) for file in found.files.values()),
-        log_files=sum(not isinstance(file, BaseFile) for file in found.files.values()),
-        bytes=sum(file.size for file in found.files.values()),
+        base_files=sum(isinstance(file, BaseFile) for file in audit.files.values()),
+        log_files=sum(not isinstance(file, BaseFile) for file in audit.files.values()),
+        bytes=sum(file.size for file in audit.files.values()),
         read_files=len(read),
         read_bytes=sum(file.size for file in read),
         most_logs=max(logs, default=0),
         mean_logs=round(sum(logs) / len(logs), 2) if logs else 0.0,
-        orphans=len(found.orphans) + len(found.unlisted),
-        write_amplification=round(sum(file.size for file in files) / written, 2) if written else None,
+        orphans=len(audit.orphans) + len(audit.unlisted),
+        written_bytes=all_written,
+        write_amplification=round(all_written / by_writers, 2) if by_writers else None,
+        unrecorded=sum(requested not in audit.commits for requested in audit.archived),
     )
+
+
+def _written(audit: Audit) -> tuple[int, int]:
+    """The bytes that all commits wrote, and those that writers wrote. A file to which several commits append is one."""
+    sizes: dict[bool, dict[str, int]] = {True: {}, False: {}}
+    for commit in (*audit.commits.values(), *audit.twins):
+        by_path = sizes[commit.operation in SERVICES]
+        for stat in commit.stats:
+            by_path[stat.path] = max(stat.size, by_path.get(stat.path, 0))
+    by_writers = sum(sizes[False].values())
+    return by_writers + sum(sizes[True].values()), by_writers

@@ -1,124 +1,185 @@
-"""One look at a table: its timeline, its files and its slices at one time, which everything else here is told from."""
+"""The file slices of a table at one time, from its audit, and the reason why each other file is in none of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..errors import BadInput
-from ..file_names import split_path
-from ..files.group_files import BaseFile, Group, LogFile, data_file
-from ..files.slices import FileSlice, load_slices, replaced_groups
+from ..file_names import parse_log, split_path
+from ..files.group_files import Group, LogFile, data_file
+from ..files.log_compaction import without_covered
+from ..files.slices import FileSlice, build_slices, kept_since
 from ..reads.times import Time, instant_of
 from ..reads.travel import refuse_before_first, refuse_requested_time
-from ..rules import Rules
-from ..storage import Entry, Storage
-from ..timeline import Archive, Instant, Timeline, load_settled
-from ..timeline.commits import Commits
+from ..timeline import Instant, Timeline
+from .record import Audit, Commit, Fault, File
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableSnapshot:
-    """`time` is the completion time asked for, None: all that is settled. `entries` is a listing of the whole table."""
+    """A table as of the completion time `time`; None means as of its newest settled state.
 
+    `timeline` holds the archived instants of a table of nbcc, too: its readers use them.
+    """
+
+    audit: Audit
     timeline: Timeline
     time: str | None
-    commits: Commits
-    archive: Archive
-    slices: tuple[FileSlice, ...]
-    replaced: frozenset[Group]
-    entries: tuple[Entry, ...]
 
-    @property
+    @cached_property
     def shown(self) -> Timeline:
-        """The timeline as it was at that time: what completed later is inflight, what was requested later not there."""
+        """The timeline at that time: an instant that completed later is inflight, one requested later is absent."""
         if self.time is None:
             return self.timeline
         until = self.timeline.until(self.time)
         return Timeline(tuple(i for i in until.instants if i.requested <= self.time), until.begun_as)
 
-    @property
-    def counted(self) -> frozenset[str]:
-        """The paths of the files in slices."""
-        return frozenset(
-            file.path for piece in self.slices for file in (piece.base, *piece.tombstones, *piece.logs) if file
-        )
+    @cached_property
+    def slices(self) -> tuple[FileSlice, ...]:
+        """The slices by partition, file id and barrier, without those that no read since the last clean needs."""
+        rules = self.audit.rules
+        files = (file for file in self._files() if (file.partition, file.file_id) not in self.replaced)
+        slices = build_slices(files, self._pending_plans(), rules)
+        plans = (self.audit.clean_plans.get(i.requested) for i in self.timeline.instants if i.action == "clean")
+        horizon = max((plan.horizon for plan in plans if plan and plan.horizon), default=None)
+        return slices if horizon is None else kept_since(slices, horizon, rules)
 
-    def uncounted(self) -> Iterator[tuple[BaseFile | LogFile, str]]:
-        """Every data file that no slice holds, with the reason as the second half of a sentence."""
-        counted, covered = self.counted, self._covered()
-        for entry in self.entries:
-            file = named_file(entry)
-            if file is not None and entry.path not in counted:
-                yield file, covered.get(entry.path) or self._because(file)
+    @cached_property
+    def replaced(self) -> frozenset[Group]:
+        """The file groups that a completed replace hides."""
+        replaces = (commit for commit in self._commits if commit.instant.action == "replacecommit")
+        return frozenset(group for commit in replaces for group in commit.replaced)
 
-    def _covered(self) -> dict[str, str]:
-        """Of each log that a log compaction has put together with others: why it is not read."""
-        logs = (log for piece in self.slices for log in piece.logs if log.covers)
-        return {
-            file.path: f"the log of the log compaction {log.requested} stands for it"
-            for log in logs
+    def unused(self) -> Iterator[tuple[File, str]]:
+        """Every data file that is in no slice, with the reason as a clause."""
+        used = {file.path for piece in self.slices for file in (piece.base, *piece.tombstones, *piece.logs) if file}
+        covered = {
+            file.path: f"the log of the log compaction {log.requested} replaces it"
+            for piece in self.slices
+            for log in piece.logs
             for file in log.files
             if file is not log
         }
+        for path, file in self.audit.files.items():
+            if path not in used:
+                yield file, covered.get(path) or self._reason(file)
 
-    def _because(self, file: BaseFile | LogFile) -> str:
+    @cached_property
+    def unknown_names(self) -> tuple[Fault, ...]:
+        """Listed files that are no data file of table versions 8 and 9 and no CDC file: their rows are unknown."""
+        stats = ((stat.path, commit.instant) for commit in self._commits for stat in commit.stats)
+        unknown = ((path, instant) for path, instant in stats if data_file(path, 0, instant) is None)
+        return tuple(
+            Fault("data", path, f"the {instant} lists it, and it is no data file of table versions 8 and 9")
+            for path, instant in unknown
+            if (log := parse_log(split_path(path)[1])) is None or not log.cdc
+        )
+
+    @cached_property
+    def _commits(self) -> tuple[Commit, ...]:
+        """The commits that completed by then, by requested time. Those of Hudi are on the active timeline."""
+        commits = {
+            (commit.instant.requested, commit.instant.action): commit
+            for commit in (*self.audit.twins, *self.audit.commits.values())
+        }
+        visible = (i for i in self.timeline.instants if i.writes and self._is_visible(i))
+        return tuple(commit for i in visible if (commit := commits.get((i.requested, i.action))))
+
+    def _is_visible(self, instant: Instant) -> bool:
+        return instant.completed is not None and (self.time is None or instant.completed <= self.time)
+
+    def _files(self) -> Iterable[File]:
+        """The data files that reads see. A log that covers others stands in their place."""
+        files = self._listed_files() if self.audit.rules.files == "listed" else self._named_files()
+        covers = {
+            path: tuple(path[: path.rfind("/") + 1] + name for name in names)
+            for commit in self._commits
+            for path, names in commit.covers
+            if self.audit.rules.files == "listed" or self.timeline.is_log_compaction(commit.instant)
+        }
+        pending = {i.requested for i in self.timeline.pending if self.timeline.is_log_compaction(i)}
+        return without_covered(files, covers, frozenset(pending), self.audit.rules) if covers or pending else files
+
+    def _listed_files(self) -> Iterator[File]:
+        """The files that completed commits list, as nbcc reads them: no other file exists."""
+        for commit in self._commits:
+            for stat in commit.stats:
+                if file := data_file(stat.path, stat.size, commit.instant):
+                    yield file
+
+    def _named_files(self) -> Iterator[File]:
+        """The files in the folders whose names carry a completed instant, as Hudi reads them.
+
+        The size is the one that commits list: a shorter file is damaged.
+        """
+        sizes = self._listed_sizes()
+        for path, file in self.audit.files.items():
+            if file.completed is None or (self.time is not None and file.completed > self.time):
+                continue
+            size, writes = sizes.get(path, (file.size, 1))
+            whole = file._replace(size=size)
+            yield whole._replace(appended=True) if writes > 1 and isinstance(whole, LogFile) else whole
+
+    def _listed_sizes(self) -> Mapping[str, tuple[int, int]]:
+        """The greatest listed size of each file, and how many writes list it."""
+        sizes: dict[str, tuple[int, int]] = {}
+        archived = (commit for commit in self.audit.commits.values() if not commit.active)
+        for commit in (*self._commits, *archived):
+            for stat in commit.stats:
+                size, writes = sizes.get(stat.path, (0, 0))
+                sizes[stat.path] = (max(size, stat.size), writes + 1)
+        return sizes
+
+    def _pending_plans(self) -> Mapping[Group, list[str]]:
+        """The barriers of the compactions that were planned by then and had not completed."""
+        plans: dict[Group, list[str]] = {}
+        for instant in self.timeline.instants:
+            planned = self.time is None or instant.requested <= self.time
+            if planned and self.timeline.is_compaction(instant) and not self._is_visible(instant):
+                plan = self.audit.plans.get(instant.requested)
+                for group in plan.groups if plan else ():
+                    plans.setdefault(group, []).append(instant.requested)
+        return plans
+
+    def _reason(self, file: File) -> str:
+        """Why no slice holds a file."""
+        requested = file.requested
         if (file.partition, file.file_id) in self.replaced:
             return "its file group was replaced"
-        instant = self.timeline.find(file.requested)
-        if instant is None:
-            archived = self.archive.find(file.requested)
-            if archived is None:
-                return f"no timeline knows its instant {file.requested}, so that it never completed"
-            instant = Instant(file.requested, archived.action, "completed", archived.completed)
-        if instant.completed is None:
-            return f"its instant {file.requested} is not completed ({instant.state})"
-        if self.time is not None and instant.completed > self.time:
-            return f"its instant {file.requested} completed at {instant.completed}, after the time asked for"
-        return f"its instant {file.requested} is completed and does not list it: an attempt that came too late"
+        instant = self.timeline.find(requested)
+        completed = instant.completed if instant else self.audit.archived.get(requested)
+        if instant is not None and completed is None:
+            return f"its instant {requested} is not completed ({instant.state})"
+        if completed is None:
+            return f"its instant {requested} is on no timeline: it never completed"
+        if self.time is not None and completed > self.time:
+            return f"its instant {requested} completed after the time asked for (at {completed})"
+        if self.audit.listed.get(file.path) == requested:
+            return f"no read since the last clean needs its slice (written by {requested})"
+        return f"its instant {requested} is completed and does not list it: the file was written too late"
 
 
-def look(storage: Storage, rules: Rules, as_of: Time | None, asked: str) -> TableSnapshot:
-    """TableSnapshot at the table by `rules`. Nothing is taken from a clock, since whoever looks does not write.
+def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapshot:
+    """The table as of a completion time, or as of its newest settled state. Takes no time from a clock.
 
-    `asked` says what a time is for. Raises `BadInput` for a time that is none, lies after the newest completion (it is
-    not settled), before the first, or is the requested time of a write.
+    `asked` is the phrase that an error puts before the time. Raises `BadInput` for an invalid time, one after the
+    newest completion (it is not settled), one before the first, and the requested time of a write.
     """
-    commits = Commits(storage)
-    timeline = load_settled(storage, rules, commits=commits)
+    timeline = audit.timeline.without_undone(audit.restores) if audit.restores else audit.timeline
+    if audit.rules.files == "listed":
+        timeline = timeline.with_archived(audit.archive)
+    timeline = timeline.until(audit.settled)
     time = None if as_of is None else _settled(timeline, instant_of(as_of, asked), asked)
-    return TableSnapshot(
-        timeline,
-        time,
-        commits,
-        Archive(storage),
-        load_slices(storage, timeline, commits, rules, time),
-        replaced_groups(timeline, commits, rules, time),
-        tuple(storage.list("")),
-    )
+    return TableSnapshot(audit, timeline, time)
 
 
 def _settled(timeline: Timeline, time: str, asked: str) -> str:
     newest = timeline.greatest_completion
     if newest is not None and time > newest:
-        exists = f"the newest completion is {newest}, and something may still complete by then"
+        exists = f"the newest completion is {newest}, and an instant may still complete by then"
         raise BadInput(f"{asked} {time}", exists, f"use {newest} or an earlier time, or leave the time out")
     refuse_requested_time(timeline, time, asked)
     refuse_before_first(timeline, time, asked)
     return time
-
-
-def named_file(entry: Entry) -> BaseFile | LogFile | None:
-    """The data file of an entry as its name alone tells it; None for whatever holds no rows."""
-    if entry.path.startswith(".hoodie/"):
-        return None
-    file = data_file(entry.path, entry.size, Instant("", "deltacommit", "inflight"))
-    if file is None:
-        return None
-    requested = file.named if isinstance(file, LogFile) else _last_part(split_path(entry.path)[1])
-    return data_file(entry.path, entry.size, Instant(requested, "deltacommit", "inflight"))
-
-
-def _last_part(name: str) -> str:
-    """The instant in the name of a base file."""
-    return name.rpartition("_")[2].removesuffix(".parquet")

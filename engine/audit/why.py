@@ -1,4 +1,4 @@
-"""Why a key reads as it does: every file that holds it, kept or hidden, by which rule, and what the answer is."""
+"""Why a key reads as it does: every record of the key, whether reads use it, by which rule, and the answer."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from typing import Any, Final, Literal
 from ..data.shape import table_shape
 from ..data.tasks import TableShape
 from ..definition.load import open_table
-from ..errors import BadInput
+from ..errors import BadInput, Damaged
 from ..files.group_files import BaseFile, LogFile
 from ..files.slices import FileSlice, to_read
 from ..reads.times import Time
 from ..rules import Rules
 from ..storage import Storage
+from .amounts import natural
+from .gather import gather
 from .key_records import KeyRecord, Kind, Placement, key_records
-from .table_snapshot import TableSnapshot, look
+from .record import Progress, no_progress
+from .table_snapshot import TableSnapshot, table_snapshot
 from .winner import outranked, winner
 
-ASKED: Final = "say why a key reads as it does as of"
+ASKED: Final = "explain the answer for a key as of"
 
 Status = Literal["answers", "outranked", "superseded", "hidden"]
 
@@ -28,8 +31,9 @@ Status = Literal["answers", "outranked", "superseded", "hidden"]
 class Line:
     """One record of the key in one file.
 
-    `slice` is the barrier of its file slice, None before every barrier. `status`: it answers; it is merged and another
-    record outranks it; a newer base file stands for its slice; no read sees its file. `because` names the rule.
+    `slice` is the barrier of its file slice, None before every barrier. `status`: the record answers; or another record
+    that is merged with it outranks it; or a newer base file supersedes its slice; or no read uses its file. `because`
+    is the rule that decides this.
     """
 
     path: str
@@ -45,9 +49,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A file group that holds the key: its records in the order in which they are merged, and the answer.
+    """A file group that holds the key: its records in merge order, and the answer as a sentence.
 
-    `row` holds the table's columns, None if there is no row; `answer` is the sentence.
+    `row` holds the table's columns; None if there is no row.
     """
 
     partition: str
@@ -59,7 +63,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """`rules` is ``nbcc`` or ``hudi``; `as_of` the time asked for, None: all that is settled."""
+    """The explanation of a key. `rules` are ``nbcc`` or ``hudi``. `as_of`: None means the newest settled state."""
 
     key: str
     rules: str
@@ -69,57 +73,66 @@ class Why:
     groups: tuple[Group, ...]
 
 
-def why(storage: Storage, key: str, partition: str | None = None, as_of: Time | None = None) -> Why:
-    """TableSnapshot the record key up in every file of its file group, also in those that no read sees.
+def why(
+    storage: Storage,
+    key: str,
+    partition: str | None = None,
+    as_of: Time | None = None,
+    progress: Progress = no_progress,
+) -> Why:
+    """Read the records of a key in every file of its file groups, also in files that no read uses.
 
-    `key` as Hudi spells it: the value, or ``f1:v1,f2:v2`` for several fields; `partition` is a path as in the table's
-    folders, None: all. Reads the rows of that key. Raises what opening and `look` raise, `BadInput` for a partition
-    that is not there.
+    `key` is a record key as Hudi writes it: the value, or ``f1:v1,f2:v2`` for several fields. `partition` is a path as
+    in the table's folders; None means all. Raises the errors of `open_table` and `table_snapshot`, `BadInput` for an
+    unknown partition, and `Damaged` if a file of the timeline cannot be read.
     """
     config = open_table(storage)
-    seen = look(storage, config.rules, as_of, ASKED)
+    snapshot = table_snapshot(gather(storage, progress), as_of, ASKED)
+    for fault in (*snapshot.audit.serious_faults, *snapshot.unknown_names):
+        remedy = "try again; if the file is still damaged, restore it from a copy (nbcc validate lists all)"
+        raise Damaged(f"explain the answer for the key {key!r}", f"{fault.path}: {fault.because}", remedy)
     shape = table_shape(config, config.rules)
-    placements = _places(seen, config.rules)
+    placements = _placements(snapshot, config.rules)
     if partition is not None:
         _check_partition(placements, partition)
-        placements = [place for place in placements if place.file.partition == partition]
-    found = key_records(storage, shape, placements, key, config.buckets if config.own else None)
+        placements = [each for each in placements if each.file.partition == partition]
+    records = key_records(storage, shape, placements, key, config.buckets if config.own else None)
     return Why(
         key=key,
         rules="nbcc" if config.own else "hudi",
         merge_mode=config.merge_mode,
         ordering=shape.merge.ranked_by,
-        as_of=seen.time,
-        groups=tuple(_group(records, shape, config.rules) for records in _by_group(found)),
+        as_of=snapshot.time,
+        groups=tuple(_group(records_, shape, config.rules) for records_ in _by_group(records)),
     )
 
 
 def _check_partition(placements: list[Placement], partition: str) -> None:
-    known = sorted({place.file.partition for place in placements})
+    known = sorted({each.file.partition for each in placements}, key=natural)
     if partition not in known:
-        asked, shown = f"look into the partition {partition!r}", ", ".join(known[:10])
+        asked, shown = f"read the partition {partition!r}", ", ".join(known[:10])
         if not shown:
             raise BadInput(asked, "the table has no partitions", "leave the partition out")
         raise BadInput(asked, f"the table has {shown}{', …' if len(known) > 10 else ''}", "name one of these")
 
 
-def _places(seen: TableSnapshot, rules: Rules) -> list[Placement]:
-    """All data files with what is known of them before they are opened: slice by slice, then those in no slice."""
-    read = {piece.group: piece for piece in to_read(seen.slices, rules)}
+def _placements(snapshot: TableSnapshot, rules: Rules) -> list[Placement]:
+    """All data files: slice by slice, then those that are in no slice."""
+    read = {piece.group: piece for piece in to_read(snapshot.slices, rules)}
     position = {file.path: place for piece in read.values() for place, (file, _) in enumerate(_files(piece))}
     placements = [
         Placement(file, piece.barrier, kind, position.get(file.path), _superseded(read[piece.group]))
-        for piece in seen.slices
+        for piece in snapshot.slices
         for file, kind in _files(piece)
     ]
-    for file, because in seen.uncounted():
+    for file, because in snapshot.unused():
         kind: Kind = "base" if isinstance(file, BaseFile) else "log"
         placements.append(Placement(file, None, kind, None, because, hidden=True))
     return placements
 
 
 def _files(piece: FileSlice) -> Iterator[tuple[BaseFile | LogFile, Kind]]:
-    """The files of a slice in the order in which they are merged."""
+    """The files of a slice in merge order."""
     if piece.base:
         yield piece.base, "base"
     for file in piece.tombstones:
@@ -129,53 +142,41 @@ def _files(piece: FileSlice) -> Iterator[tuple[BaseFile | LogFile, Kind]]:
 
 
 def _superseded(read: FileSlice) -> str:
-    return f"the base file of barrier {read.base.requested if read.base else read.barrier} stands for its slice"
+    return f"the base file of barrier {read.base.requested if read.base else read.barrier} supersedes its slice"
 
 
 def _by_group(records: list[KeyRecord]) -> list[list[KeyRecord]]:
     groups: dict[tuple[str, str], list[KeyRecord]] = {}
     for record in records:
-        groups.setdefault((record.place.file.partition, record.place.file.file_id), []).append(record)
-    return [groups[group] for group in sorted(groups)]
+        groups.setdefault((record.placement.file.partition, record.placement.file.file_id), []).append(record)
+    return [groups[group] for group in sorted(groups, key=lambda group: (natural(group[0]), group[1]))]
 
 
 def _group(records: list[KeyRecord], shape: TableShape, rules: Rules) -> Group:
-    merged = sorted((h for h in records if h.place.position is not None), key=lambda h: h.place.position or 0)
+    merged = sorted((r for r in records if r.placement.position is not None), key=lambda r: r.placement.position or 0)
     best = winner(merged, shape.merge)
-    superseded = [h for h in records if h.place.position is None and not h.place.hidden]
-    hidden = sorted((h for h in records if h.place.hidden), key=lambda h: h.place.file.requested)
-    lines = [_line(h, h.place.because, "superseded") for h in superseded]
+    superseded = [r for r in records if r.placement.position is None and not r.placement.hidden]
+    hidden = sorted((r for r in records if r.placement.hidden), key=lambda r: r.placement.file.requested)
+    lines = [_line(r, r.placement.because, "superseded") for r in superseded]
     for record in merged:
         if record is best:
-            lines.append(_line(record, _answers(record, len(merged)), "answers"))
+            only = "it is the only record that is merged for this key"
+            lines.append(_line(record, "it has the greatest rank" if len(merged) > 1 else only, "answers"))
         elif best is not None:
             lines.append(_line(record, outranked(record, best, shape.merge, rules.merge_order), "outranked"))
-    lines += [_line(h, h.place.because, "hidden") for h in hidden]
-    file = records[0].place.file
+    lines += [_line(r, r.placement.because, "hidden") for r in hidden]
+    file = records[0].placement.file
     return Group(file.partition, file.file_id, tuple(lines), best.row if best else None, _answer(best))
 
 
 def _line(record: KeyRecord, because: str, status: Status) -> Line:
-    file = record.place.file
-    return Line(
-        path=file.path,
-        kind=record.place.kind,
-        requested=file.requested,
-        completed=file.completed,
-        slice=record.place.slice,
-        record=record.record,
-        ordering=record.ordering,
-        status=status,
-        because=because,
-    )
-
-
-def _answers(record: KeyRecord, among: int) -> str:
-    return "it has the greatest rank" if among > 1 else "nothing else is merged for this key"
+    placement, file = record.placement, record.placement.file
+    times = (file.requested, file.completed, placement.slice)
+    return Line(file.path, placement.kind, *times, record.record, record.ordering, status, because)
 
 
 def _answer(best: KeyRecord | None) -> str:
     if best is None:
-        return "no row: no file that a read sees holds the key"
-    name = best.place.file.path.rpartition("/")[2]
+        return "no row: no file that reads use holds the key"
+    name = best.placement.file.path.rpartition("/")[2]
     return f"no row: the delete in {name} has the greatest rank" if best.row is None else f"the row in {name}"

@@ -1,76 +1,70 @@
-"""The answer to a why, as text for a terminal and as JSON."""
+"""The explanation of a key as text for a terminal and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 
 from .why import Group, Line, Why
 
-_WORDS = {"answers": "ANSWERS", "outranked": "kept, outranked", "superseded": "hidden", "hidden": "hidden"}
+_WORDS = {"answers": "ANSWERS", "outranked": "outranked", "superseded": "superseded", "hidden": "hidden"}
 
 
-def render(found: Why) -> str:
-    """In lines, a file group after the other; no newline at the end."""
-    return "\n".join([*_head(found), *(line for group in found.groups for line in _group(found, group))])
+def render(explanation: Why) -> str:
+    """The explanation in lines, one file group after the other, without a newline at the end."""
+    groups = (line for group in explanation.groups for line in _group(explanation, group))
+    return "\n".join([*_head(explanation), *groups])
 
 
-def to_mapping(found: Why) -> dict[str, Any]:
-    """The value of ``why --json``, without its ``format``; values that JSON has no type for are text."""
+def to_mapping(explanation: Why) -> dict[str, Any]:
+    """The value of ``why --json``, without its ``format``. Values without a JSON type become strings."""
     return {
-        "key": found.key,
-        "rules": found.rules,
-        "merge_mode": found.merge_mode,
-        "as_of": found.as_of,
+        "key": explanation.key,
+        "rules": explanation.rules,
+        "merge_mode": explanation.merge_mode,
+        "as_of": explanation.as_of,
         "groups": [
             {
                 "partition": group.partition,
                 "file_group": group.file_id,
                 "row": _plain(group.row),
                 "answer": group.answer,
-                "files": [_line_mapping(line) for line in group.lines],
+                "files": [{"file": line.path, **_plain(_without_path(line))} for line in group.lines],
             }
-            for group in found.groups
+            for group in explanation.groups
         ],
     }
 
 
-def _line_mapping(line: Line) -> dict[str, Any]:
-    return {
-        "file": line.path,
-        "kind": line.kind,
-        "requested": line.requested,
-        "completed": line.completed,
-        "slice": line.slice,
-        "record": line.record,
-        "ordering": _plain(line.ordering),
-        "status": line.status,
-        "because": line.because,
-    }
+def _without_path(line: Line) -> dict[str, Any]:
+    values = asdict(line)
+    del values["path"]
+    return values
 
 
-def _head(found: Why) -> Iterator[str]:
-    rules = "nbcc's" if found.rules == "nbcc" else "Hudi's"
-    ordering = f" by {found.ordering}" if found.ordering else ""
-    time = f", as of {found.as_of}" if found.as_of else ""
-    yield f"key {found.key!r}: {rules} rules, {found.merge_mode}{ordering}{time}"
-    if not found.groups:
+def _head(explanation: Why) -> Iterator[str]:
+    rules = "nbcc's" if explanation.rules == "nbcc" else "Hudi's"
+    ordering = f" by {explanation.ordering}" if explanation.ordering else ""
+    time = f", as of {explanation.as_of}" if explanation.as_of else ""
+    yield f"key {explanation.key!r}: {rules} rules, {explanation.merge_mode}{ordering}{time}"
+    if not explanation.groups:
         yield "  no file holds it"
 
 
-def _group(found: Why, group: Group) -> Iterator[str]:
+def _group(explanation: Why, group: Group) -> Iterator[str]:
     yield ""
     yield f"{group.partition + '/' if group.partition else ''}{group.file_id}"
     for number, line in enumerate(group.lines, start=1):
-        yield from _line(found, number, line)
+        yield from _line(explanation, number, line)
     yield f"  answer: {group.answer}"
     if group.row is not None:
         yield "    " + ", ".join(f"{name} = {_shown(value)}" for name, value in group.row.items())
 
 
-def _line(found: Why, number: int, line: Line) -> Iterator[str]:
-    record = line.record + (f" {found.ordering} = {_shown(line.ordering)}" if found.ordering else "")
+def _line(explanation: Why, number: int, line: Line) -> Iterator[str]:
+    record = line.record + (f" {explanation.ordering} = {_shown(line.ordering)}" if explanation.ordering else "")
     yield f"  {number}. {line.kind} {line.path.rpartition('/')[2]}: {record}"
     piece = f"slice {line.slice}" if line.slice else "no slice" if _unsliced(line) else "slice before every barrier"
     yield f"     requested {line.requested}, completed {line.completed or '-'}, {piece}"

@@ -1,4 +1,4 @@
-"""Which record of a key answers, and by which rule the others do not."""
+"""The record that answers for a key, and the rules by which the others do not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .key_records import NUMBER, KeyRecord
 
 
 def winner(records: Sequence[KeyRecord], rule: MergeRule) -> KeyRecord | None:
-    """The record that the merge of the engine chooses among these, which stand in merge order; None of none."""
+    """The record that the engine's merge chooses among these, which are in merge order. None if there are none."""
     if not records:
         return None
     merged = merge([record.layer for record in records], rule)
@@ -25,14 +25,14 @@ def _number(record: KeyRecord) -> int:
 
 
 def outranked(loser: KeyRecord, best: KeyRecord, rule: MergeRule, merge_order: str) -> str:
-    """Why `loser` does not answer, `best` being what does. `merge_order` is the time that orders logs in a slice."""
+    """The rule by which `best` answers and `loser` does not. `merge_order` is the time that orders logs in a slice."""
     name = rule.ranked_by
     if name is None:
         return f"commit time: {_later(loser, best, merge_order)}"
     if best.ordering is None and best.record == "delete":
-        return f"a delete without a value of {name} beats whatever came before it"
+        return f"a delete without a value of {name} outranks every earlier record"
     if loser.ordering is None and loser.record == "delete":
-        return f"a delete without a value of {name} loses to whatever comes after it"
+        return f"every later record outranks a delete without a value of {name}"
     if best.ordering > loser.ordering:
         return f"event time: {name} {_shown(loser.ordering)} is smaller than {_shown(best.ordering)}"
     if best.ordering == loser.ordering:
@@ -41,12 +41,12 @@ def outranked(loser: KeyRecord, best: KeyRecord, rule: MergeRule, merge_order: s
 
 
 def _later(loser: KeyRecord, best: KeyRecord, merge_order: str) -> str:
-    mine, other = loser.place.file, best.place.file
+    mine, other = loser.placement.file, best.placement.file
     if mine.path == other.path:
-        return "the answer stands later in the same file"
-    if loser.place.kind != "log" and best.place.kind == "log":
+        return "the answer comes later in the same file"
+    if loser.placement.kind != "log" and best.placement.kind == "log":
         return "a log of the slice is later than its base file"
-    if loser.place.kind != best.place.kind:
+    if loser.placement.kind != best.placement.kind:
         return "the deletes that a compaction keeps rank after its base file"
     if mine.requested == other.requested:
         return "the answer is in a later file of the same write"

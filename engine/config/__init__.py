@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .stored import VERSIONS, from_properties, merge_mode, to_properties
 from .table_config import TableConfig
+from .table_properties import VERSIONS, from_properties, merge_mode, to_properties
 
 __all__ = ["VERSIONS", "TableConfig", "from_properties", "merge_mode", "to_properties"]

@@ -14,7 +14,7 @@ from .concurrency import OPTION as CONCURRENCY
 from .properties import CHECKSUM, decode_properties, table_checksum
 
 MANDATORY: Final = ("hoodie.table.name", "hoodie.table.type", "hoodie.table.version")
-"""Keys without which a table would be read wrongly (hudi-format §2.4)."""
+"""Keys without which a table would be read wrongly (docs/hudi-format.md)."""
 
 LAYOUT: Final = "hoodie.timeline.layout.version"
 """Mandatory as well, except before version 8, where its absence means layout 1."""

@@ -1,4 +1,4 @@
-"""Java properties text, as ``hoodie.properties`` is written (hudi-format §2.1, §2.3)."""
+"""Java properties text, as ``hoodie.properties`` is written (docs/hudi-format.md)."""
 
 from __future__ import annotations
 

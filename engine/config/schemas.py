@@ -31,7 +31,7 @@ def with_version(values: Mapping[str, str], since: str, avro: str) -> dict[str, 
     return {**values, PROPERTY: json.dumps(later, separators=(",", ":"))}
 
 
-def as_it_was(config: TableConfig, time: str) -> TableConfig:
+def config_at(config: TableConfig, time: str) -> TableConfig:
     """The table with the columns that it had at a time."""
     held = [version for version in config.schemas if version.since <= time]
     return replace(config, schema=held[-1].schema) if held else config

@@ -51,6 +51,7 @@ class TableConfig:
     merge_function  `package.module:function` that merges two rows of a key; empty: one of them wins
     archive_policy  when writers archive old instants after their writes; None: they do not
     partial_update  writes may set some columns only, and rows are merged column by column
+    session_time_zone  the zone of timestamps without one in Arrow batches, as this table was opened; None: refuse them
     shared_store    several machines can reach the table, so that its lock must exclude them
     """
 
@@ -76,6 +77,7 @@ class TableConfig:
     merge_function: str = ""
     archive_policy: ArchivePolicy | None = None
     shared_store: bool = False
+    session_time_zone: str | None = None
 
     @property
     def rules(self) -> Rules:

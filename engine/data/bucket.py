@@ -1,4 +1,4 @@
-"""The bucket of a row: Java's hash of its key values, computed on Arrow buffers (hudi-format §8.1).
+"""The bucket of a row: Java's hash of its key values, computed on Arrow buffers (docs/hudi-format.md).
 
 ``bucket = (List<String>.hashCode() & 0x7fffffff) % buckets``, where a string's hash runs over its UTF-16 code units
 (``h = 31·h + unit``) and a list's over its elements (``h = 31·h + hash``, from 1; null counts as 0), both wrapping at

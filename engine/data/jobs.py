@@ -1,4 +1,4 @@
-"""The jobs seam: who runs the data path's tasks. Here its protocol, and the runner that needs nothing but a process."""
+"""Runs the tasks of the data path: the protocol, and a runner within this process."""
 
 from __future__ import annotations
 
@@ -49,31 +49,31 @@ __all__ = [
 
 
 class Jobs(Protocol):
-    """What an operation asks of a runner. `data` and what `read` returns are the runner's own kind of rows."""
+    """A runner of tasks. `data` and the result of `read` are rows of the runner's kind (Arrow or Spark)."""
 
     def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
-        """Put the batch as log files (or base files), by partition, bucket and version; none is visible yet.
+        """Put the batch as log files (or base files), by partition, bucket and version. They are not visible yet.
 
-        Raises `BadInput` if rows break a rule of `data.check.RULES`. Rows are looked at where they are written, because
-        looking first would read the batch twice; so files of other groups may have been put: the caller removes them.
+        Raises `BadInput` if rows violate a rule of `data.check.RULES`. Rows are checked while they are written, to read
+        the batch only once. So files of other groups may already exist: the caller removes them.
         """
         ...
 
     def digest(self, data: Any, shape: TableShape, sets: frozenset[str] | None) -> Digest:
-        """The digest of the batch that `write` would put. The batch is evaluated, and no file is put."""
+        """The digest of the batch. It evaluates the batch but puts no file."""
         ...
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
-        """Put the base file and the tombstones of each slice, or the log that stands for its logs; none is visible."""
+        """Put the base file and tombstones of each slice, or the log that replaces its logs. None is visible yet."""
         ...
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> Any:
-        """The rows of all tasks together, in `schema`, which every task's result has."""
+        """The rows of all tasks. `schema` is the schema of every task's result."""
         ...
 
 
 class InProcessJobs:
-    """Runs the tasks one after another in the calling thread, on `pa.Table`s: every file is a call of `storage`."""
+    """Runs tasks in sequence in the calling thread, on pyarrow Tables. Every file access is a call of `storage`."""
 
     def __init__(self, storage: Storage, names: Names) -> None:
         self._storage = storage
@@ -98,7 +98,7 @@ class InProcessJobs:
 
 
 class WatchedJobs(InProcessJobs):
-    """Says before each file group how many are done, of how many."""
+    """Reports progress: calls `watch(done, total)` before each file group of a compaction."""
 
     def __init__(self, storage: Storage, names: Names, watch: Callable[[int, int], None]) -> None:
         super().__init__(storage, names)
@@ -113,23 +113,25 @@ class WatchedJobs(InProcessJobs):
 
 
 def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
-    """The files of one task, whatever kind of compaction it is; `Cleaned` if a restore has undone what it takes,
-    `Missing` if a file is not there for another reason."""
+    """Run a task of a compaction or log compaction.
+
+    Raises `Cleaned` if a restore has undone an input, `Missing` if an input is absent for another reason."""
     try:
         if isinstance(task, CompactTask):
             return compact_group(storage, names, task)
         return compact_logs(storage, names, task)
-    except NotFound as gone:
-        raise file_restored_away(storage, str(gone)) or missing(str(gone)) from None
+    except NotFound as absent:
+        raise file_restored_away(storage, str(absent)) or missing(str(absent)) from None
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:
-    """The rows of one task, whatever kind of read it is; `Cleaned` if a clean or a restore was faster, `Missing` if a
-    file is not there for another reason."""
+    """The rows of one read task of any kind.
+
+    Raises `Cleaned` if a clean or restore has deleted a file, `Missing` if one is absent for another reason."""
     try:
         if isinstance(task, ReadTask):
             return read_slice(storage, task)
         return read_window(storage, task) if isinstance(task, WindowTask) else read_changes(storage, task)
-    except NotFound as gone:
-        path = str(gone)
+    except NotFound as absent:
+        path = str(absent)
         raise cleaned_away(storage, path) or file_restored_away(storage, path) or missing(path) from None

@@ -1,4 +1,4 @@
-"""Record keys and partition paths as Hudi spells them (hudi-format §6.3, §8.2), column by column."""
+"""Record keys and partition paths as Hudi spells them (docs/hudi-format.md), column by column."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def record_keys(rows: pa.Table, spec: KeySpec) -> pa.Array:
 
 
 def hashed_values(rows: pa.Table, spec: KeySpec) -> list[pa.Array]:
-    """The texts whose list hash chooses the bucket (§8.2). One field under a spelled key is hashed with its name."""
+    """The texts whose list hash chooses the bucket. One field under a spelled key is hashed with its name."""
     if spec.named and len(spec.record_key) == 1:
         return [record_keys(rows, spec)]
     return [_text(rows, name) for name in spec.record_key]

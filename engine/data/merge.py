@@ -4,7 +4,7 @@ Records are numbered in the order of their *layers*: base, its tombstones, then 
 rule gives them; inside a layer rows come before deletes, as in a log file. A record's rank is
 (ordering value, number) under event time, so that a tie goes to the later record, and the number alone under commit
 time (docs/contract.md, SNAP). A delete is ranked like a row; one without ordering value is Hudi's "always wins": it
-beats whatever came before it and loses to whatever comes after (hudi-format §11.3).
+beats whatever came before it and loses to whatever comes after (docs/hudi-format.md).
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
 
     fence = np.full(distinct, -1, np.int64)
     np.maximum.at(fence, codes[fences], numbers[fences])
-    stands = (numbers > fence[codes]) & ~_told_anew(layers, codes, distinct)
+    stands = (numbers > fence[codes]) & ~_superseded_rows(layers, codes, distinct)
     delete = highest(np.flatnonzero(stands & deleted))
     above = np.where(delete >= 0, rank[delete], -1)
     alive = np.flatnonzero(stands & ~deleted & (rank > above[codes]))
@@ -122,7 +122,7 @@ def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
     return _Election(highest(alive), delete, fence, columns, codes, ordering)
 
 
-def _told_anew(layers: Sequence[Layer], codes: Numbers, distinct: int) -> Mask:
+def _superseded_rows(layers: Sequence[Layer], codes: Numbers, distinct: int) -> Mask:
     """Rows of a base file whose records were kept beside it as they were written."""
     base = _flags(layers, lambda layer: layer.base and not layer.kept, lambda layer: False)
     beside = _flags(layers, lambda layer: layer.base and layer.kept, lambda layer: False)

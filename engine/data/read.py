@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from ..errors import Unsupported
 from ..files.data_block import decode_data
 from ..files.delete_block import decode_deletes
-from ..files.log_block import Block, BlockKind, Header, read_blocks, standing
+from ..files.log_block import Block, BlockKind, Header, read_blocks, without_rolled_back
 from ..parquet import decode_parquet
 from ..schema import from_avro
 from ..storage import Storage
@@ -113,7 +113,7 @@ def log_layers(
     with decoding(log.path):
         return [
             layer._replace(base=base, kept=base)
-            for block in standing(read_blocks(data, log.path))
+            for block in without_rolled_back(read_blocks(data, log.path))
             for layer in _block(block, log, shape, needed)
         ]
 
@@ -154,7 +154,7 @@ def _deletes(found: pa.Table, log: LogInput, shape: TableShape) -> pa.Table:
 
 
 def _ordering(values: pa.ChunkedArray, shape: TableShape) -> pa.ChunkedArray:
-    """Ordering values in the column's type. Hudi's readers take an Integer 0 for "always wins" (hudi-format §11.3)."""
+    """Ordering values in the column's type. Hudi's readers take an int 0 for "always wins" (docs/hudi-format.md)."""
     field = shape.ordering
     assert field is not None
     if pa.types.is_int32(values.type) and (field.type != pa.int32() or shape.merge.fold == "logs_first"):

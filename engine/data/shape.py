@@ -1,4 +1,4 @@
-"""What the tasks of the data path must know of a table."""
+"""Derives the `TableShape` of tasks from a table's config."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .tasks import TableShape
 
 
 def table_shape(config: TableConfig, rules: Rules) -> TableShape:
-    """The shape of a table, read by `rules`. Tables of others may not say how many buckets they have: nobody asks."""
+    """The shape of a table under `rules`. For tables without recorded buckets the number is not used; 1 stands in."""
     return TableShape(
         schema=config.schema,
         keys=KeySpec(config.record_key, config.partition_by, config.hive_style),

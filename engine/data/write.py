@@ -114,7 +114,7 @@ def _roll(rows: pa.Table, max_bytes: int) -> Iterator[pa.Table]:
 
 
 def _stored(rows: pa.Table, task: WriteTask, group: GroupBatch, file_id: str, writer: int) -> pa.Table:
-    """The rows with Hudi's five columns (hudi-format §6.2), and `IS_DELETED` if the batch has it."""
+    """The rows with Hudi's five columns (docs/hudi-format.md), and `IS_DELETED` if the batch has it."""
     count = len(rows)
     numbers = pa.array(np.arange(group.first, group.first + count))
     columns = {

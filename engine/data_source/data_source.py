@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWriter
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    DataSourceStreamWriter,
+    DataSourceWriter,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -51,3 +57,17 @@ class NbccSource(DataSource):
         from .write import begin
 
         return begin(schema, overwrite, write_options(self.options))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        from .read import RefusedStream
+
+        return RefusedStream()
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
+        from ..errors import Unsupported
+
+        raise Unsupported(
+            "write a stream with the format nbcc",
+            "the format writes batches",
+            "use stream.writeStream.foreachBatch(table.sink())",
+        )

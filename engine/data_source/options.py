@@ -23,6 +23,9 @@ FORMAT: Final = "hoodie.datasource.query.incremental.format"
 BEGIN: Final = "hoodie.datasource.read.begin.instanttime"
 END: Final = "hoodie.datasource.read.end.instanttime"
 
+STORAGE: Final = "storage."
+"""The prefix of storage options (docs/storage-options.md)."""
+
 READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END)
 
 OPERATION: Final = "hoodie.datasource.write.operation"
@@ -83,6 +86,16 @@ ONLY: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Options that would change what is written or read: the values with which they change nothing here. Others refuse."""
 
+ELSEWHERE: Final[Mapping[str, str]] = {
+    "timestampasof": f"use {AS_OF} with a completion time",
+    "versionasof": f"states of a table have no numbers; use {AS_OF} with a completion time",
+    "as.of.timestamp": f"use {AS_OF} with a completion time",
+}
+"""Options of other formats for what nbcc has under another name: what to use instead."""
+
+CATALOG: Final = frozenset({"owner", "provider"})
+"""What Spark adds to the options when CREATE TABLE asks for the columns of a table."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
@@ -95,6 +108,7 @@ class ReadOptions:
     after: Time = BEGINNING
     until: Time | None = None
     columns: tuple[str, ...] = ()
+    storage: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +125,18 @@ class WriteOptions:
     replay_difference: str = "refuse"
     table: Mapping[str, str] = field(default_factory=dict)
     create: Mapping[str, str] = field(default_factory=dict)
+    storage: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_options(given: Mapping[str, str]) -> ReadOptions:
     """The read that the options ask for; `BadInput` or `Unsupported` for what it cannot be."""
+    if {name.lower() for name in given} >= CATALOG:
+        raise Unsupported(
+            "create a table in Spark's catalog with USING nbcc",
+            "Spark gives a Python data source no path when such a table is read or written",
+            f"create the table by Table.create, or by a write that names {TABLE['record_key'][0]};"
+            " query it by CREATE TEMPORARY VIEW name USING nbcc OPTIONS (path '...')",
+        )
     options = _known(given, READ, "read")
     query = options.get(QUERY, "snapshot").lower()
     shape = options.get(FORMAT, "latest_state").lower()
@@ -131,6 +153,7 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
         after=_time(options[BEGIN]) if BEGIN in options else BEGINNING,
         until=_time(options[END]) if END in options else None,
         columns=tuple(name.strip() for name in options.get(COLUMNS, "").split(",") if name.strip()),
+        storage=_storage(given),
     )
 
 
@@ -152,7 +175,13 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
         replay_difference=options.get(REPLAY_DIFFERENCE, "refuse").lower(),
         table={argument: value for argument, names in TABLE.items() if (value := _one_of(options, names)) is not None},
         create={name: options[name] for name in CREATE if name in options},
+        storage=_storage(given),
     )
+
+
+def _storage(given: Mapping[str, str]) -> dict[str, str]:
+    """The storage options, without their prefix."""
+    return {name[len(STORAGE) :]: value for name, value in given.items() if name.lower().startswith(STORAGE)}
 
 
 def _known(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
@@ -162,6 +191,8 @@ def _known(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[st
     kept, ignored = {}, []
     for option, value in given.items():
         asked = option.lower()
+        if asked.startswith(STORAGE):
+            continue
         if asked in names:
             kept[names[asked]] = value
         elif asked in only:
@@ -184,7 +215,8 @@ def _check_only(name: str, value: str) -> None:
 
 def _unknown(option: str, known: Iterable[str], verb: str) -> BadInput:
     near = get_close_matches(option.lower(), known, 1, 0.6)
-    remedy = f"did you mean {near[0]}" if near else "see docs/options.md for those there are"
+    remedy = f"did you mean {near[0]}" if near else "docs/options.md lists the options"
+    remedy = ELSEWHERE.get(option.lower(), remedy)
     return BadInput(f"{verb} with the option {option!r}", "there is no such option", remedy)
 
 
@@ -221,7 +253,9 @@ def _no_value(name: str, value: str, allowed: Iterable[str]) -> BadInput:
 
 def _path(options: Mapping[str, str], verb: str) -> str:
     if PATH not in options:
-        raise BadInput(f"{verb} a table", "no path is given", f"{'load' if verb == 'read' else 'save'} it with one")
+        example = 'spark.read.format("nbcc").load(path)' if verb == "read" else 'df.write.format("nbcc").save(path)'
+        exists = "no path is given, and Spark passes none for a table that CREATE TABLE or saveAsTable made"
+        raise BadInput(f"{verb} a table", exists, f"name the path: {example}")
     return options[PATH]
 
 

@@ -36,9 +36,9 @@ _FIELDS: Final = {
 """Argument or option -> what it is called in a table's config."""
 
 
-def opened_or_created(options: WriteOptions, columns: pa.Schema) -> Table:
+def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
     """The table at the options' path; `BadInput` if it differs from what they say, or if they do not make one."""
-    storage = open_storage(options.path)
+    storage = open_storage(options.path, options.storage)
     context = context_of(None, storage)
     if not _exists(storage):
         if "record_key" not in options.table:

@@ -35,14 +35,14 @@ from ..timeline import Timeline, load, put_inflight
 from ..timeline.heartbeats import StoredHeartbeats
 from ..wiring import context_of, coordinated
 from ..writes.batch import as_deletes, as_upserts
-from ..writes.batches import Repeated, answer, check, digest_of_files, extra
+from ..writes.commit_protocol import complete, request, undo_on_error
 from ..writes.commits import write_commit
 from ..writes.conflicts import conflict_of
-from ..writes.deciding import by_log, catch_up
-from ..writes.writing import complete, request, taken_back_on_error
+from ..writes.decision_log import catch_up, uses_decision_log
+from ..writes.idempotency import Repeated, answer, check, digest_of_files, extra
 from .duplicates import Prints, combined, fingerprints, shared_groups
 from .options import WriteOptions
-from .table import opened_or_created
+from .table import open_or_create
 
 VERSIONS_PER_TASK: Final = 1000
 """Task n numbers its log files in a group from 1 + 1000 n: names tell the tasks apart, beside their tokens."""
@@ -66,7 +66,7 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
             'use Table.insert_overwrite, or mode("append"), which upserts',
         )
     columns = from_spark(schema)
-    table = opened_or_created(options, columns)
+    table = open_or_create(options, columns)
     context, config = table.context, table.config
     config.check_writable()
     local = context.storage.url.startswith("file:")
@@ -83,7 +83,7 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
         requested, sealed = request(context, action, options.batch_id)
     except Repeated as written:
         return Replay(context.storage, config, options, written)
-    with taken_back_on_error(context, requested, action):
+    with undo_on_error(context, requested, action):
         put_inflight(context.storage, requested, action)
         task = replace(write_task(context, config, requested, sealed), digests=options.batch_id is not None)
     return Writer(context.storage, config, options, task, sealed)
@@ -92,12 +92,13 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
 def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
     """The rows in the table's columns, as upserts or deletes; raises `BadInput`."""
     if options.operation != "delete":
-        return as_upserts(rows, config.schema)
-    return as_deletes(rows, config.schema, (*config.record_key, *config.partition_by), config.ordering)
+        return as_upserts(rows, config.schema, by_value=False)
+    key = (*config.record_key, *config.partition_by)
+    return as_deletes(rows, config.schema, key, config.ordering, by_value=False)
 
 
 @dataclass
-class Hashed(WriterCommitMessage):
+class TaskDigest(WriterCommitMessage):
     """The digest of the rows of one task."""
 
     digest: Digest
@@ -128,12 +129,12 @@ class Replay(_TableWriter):
         super().__init__(storage, config, options)
         self._batch_id, self._instant = written.batch_id, written.instant
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> Hashed:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskDigest:
         tables = (pa.Table.from_batches([batch]) for batch in iterator if batch.num_rows)
-        return Hashed(sum((digest_of(self._conformed(rows)) for rows in tables), Digest()))
+        return TaskDigest(sum((digest_of(self._conformed(rows)) for rows in tables), Digest()))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        digest = sum((message.digest for message in messages if isinstance(message, Hashed)), Digest())
+        digest = sum((message.digest for message in messages if isinstance(message, TaskDigest)), Digest())
         answer(self._context(), Repeated(self._batch_id, self._instant), digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
@@ -207,11 +208,11 @@ class Writer(_TableWriter):
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Take files and instant back, unless the instant did complete (Spark aborts what fails after that, too)."""
         context, requested = self._context(), self._task.instant
-        if by_log(context):
+        if uses_decision_log(context):
             catch_up(context)  # what is decided is committed, whether or not its writer came to publish it
         instant = load(context.storage).find(requested)
         if instant is not None and instant.completed is None:
-            with suppress(_Aborted), taken_back_on_error(context, requested, action_of(self._config)):
+            with suppress(_Aborted), undo_on_error(context, requested, action_of(self._config)):
                 raise _Aborted
 
 

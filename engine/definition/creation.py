@@ -15,8 +15,8 @@ from ..config.concurrency import NON_BLOCKING, OPTIMISTIC
 from ..config.concurrency import concurrency_mode as mode_of
 from ..config.coordination import coordination_of
 from ..config.options import FUNCTION, OPTIONS, PARTIAL, TABLE, parsed
-from ..config.stored import MOST_BUCKETS
 from ..config.table_config import MergeMode, TableConfig, TableType
+from ..config.table_properties import MOST_BUCKETS
 from ..data.columns import IS_DELETED
 from ..data.function import function_of
 from ..data.function_laws import check_laws
@@ -25,6 +25,7 @@ from ..data.layers import EVENT_TIME, is_ordering_type
 from ..data.required import demands
 from ..errors import BadInput, Unsupported
 from ..schema import avro_json, from_spark
+from ..schema.accepted import checked_zone, stored_schema
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -48,9 +49,11 @@ def table_config(
     table_type: str,
     concurrency_mode: str | None,
     options: Mapping[str, str],
+    session_time_zone: str | None = None,
 ) -> TableConfig:
     """The config of a new table. Raises `BadInput` or `Unsupported` for the first argument that cannot be."""
-    columns = arrow_schema(schema)
+    zone = checked_zone(session_time_zone, ASKED)
+    columns = arrow_schema(schema, zone=zone)
     keys = _names(record_key, "record_key")
     orderings, partitions = _names(ordering_fields, "ordering_fields"), _names(partition_by, "partition_by")
     check_columns(columns)
@@ -73,6 +76,7 @@ def table_config(
         merge_mode="EVENT_TIME_ORDERING" if merge_mode == EVENT_TIME else "COMMIT_TIME_ORDERING",
         table_type="MERGE_ON_READ" if table_type == "MERGE_ON_READ" else "COPY_ON_WRITE",
         concurrency_mode=mode,
+        session_time_zone=zone,
         **_from_options(options),
     )
     check_partial(config)
@@ -81,16 +85,19 @@ def table_config(
     return config
 
 
-def arrow_schema(schema: Schema, asked: str = ASKED) -> pa.Schema:
-    """A schema given as pyarrow Schema, as Spark StructType, or as DDL (which a running Spark must parse)."""
+def arrow_schema(schema: Schema, asked: str = ASKED, zone: str | None = None) -> pa.Schema:
+    """A schema given as pyarrow Schema, as Spark StructType, or as DDL (which a running Spark must parse).
+
+    Types that a table stores as another one, without loss, become that one. `zone`: that of timestamps without one.
+    """
     if isinstance(schema, pa.Schema):
-        return schema.remove_metadata()
+        return stored_schema(schema.remove_metadata(), zone)
     if not isinstance(schema, str) and not type(schema).__module__.startswith("pyspark."):
         raise BadInput(
             asked, f"its schema is a {type(schema).__qualname__}", "give a pyarrow Schema, a StructType or DDL"
         )
     try:
-        return from_spark(schema)
+        return stored_schema(from_spark(schema), zone)
     except (ImportError, RuntimeError, AssertionError) as failed:
         raise BadInput(
             f"{asked} with the columns {schema!r}", "there is no Spark session to read DDL", "give a pyarrow Schema"
@@ -127,7 +134,7 @@ def check_columns(columns: pa.Schema, asked: str = ASKED) -> None:
             raise Unsupported(
                 f"{asked} with the column {field.name!r}",
                 f"it is {field.type}, a timestamp without time zone, with which hudi-rs cannot read the table at all",
-                "use a timestamp in UTC",
+                "use a timestamp in UTC, or give session_time_zone, the zone of timestamps without one",
             )
         _check_inside(field.type, f"{asked} with the column {field.name!r}")
         seen.add(field.name.lower())
@@ -242,7 +249,7 @@ def _check_ordering(columns: pa.Schema, orderings: Sequence[str], merge_mode: st
         )
     for name in orderings:
         ordered = is_ordering_type(columns.field(name).type)
-        needed = "int, bigint, date, timestamp, decimal or string, whose values every reader orders alike"
+        needed = "int, bigint, date, timestamp or string, whose values every reader orders alike"
         _check_type(columns, name, "ordering_fields", ordered, needed)
 
 

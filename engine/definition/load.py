@@ -12,8 +12,8 @@ from ..config.coordination import is_shared
 from ..config.intact import MANDATORY, whole_properties
 from ..config.properties import encode_properties
 from ..config.schemas import schema_versions
-from ..config.stored import from_properties, to_properties
 from ..config.table_config import TableConfig
+from ..config.table_properties import from_properties, to_properties
 from ..errors import BadInput, Damaged, NotATable
 from ..schema import from_avro, without_meta
 from ..storage import NotFound, Storage
@@ -39,7 +39,7 @@ def create_table(storage: Storage, config: TableConfig) -> None:
 def open_table(storage: Storage) -> TableConfig:
     """The config of the table in `storage`; `NotATable` if there is none, `Unsupported` if we cannot read it.
 
-    Tables of ours keep their schema in their properties; of others the newest commit tells it (hudi-format §4.4).
+    Tables of ours keep their schema in their properties; of others the newest commit tells it (docs/hudi-format.md).
     """
     values = load_properties(storage)
     created_with = values.get("hoodie.table.create.schema")
@@ -55,7 +55,7 @@ def open_table(storage: Storage) -> TableConfig:
     return from_properties(values, without_meta(from_avro(schema)))
 
 
-def with_stored_schema(storage: Storage, config: TableConfig) -> TableConfig:
+def with_current_schema(storage: Storage, config: TableConfig) -> TableConfig:
     """The table with the columns that it has now, for a service that writes rows anew: it must not lose any."""
     if not config.own:
         return config
@@ -93,7 +93,7 @@ def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
 
 
 def load_properties(storage: Storage) -> dict[str, str]:
-    """The properties, or their backup where an update was cut short (§2.2). `NotATable` if neither is whole."""
+    """The properties, or their backup where an update was cut short. `NotATable` if neither is whole."""
     return _load(storage)
 
 

@@ -1,1 +1,1 @@
-"""Data files: their names, blocks and rows, and the slices that they make up."""
+"""Data files: blocks of log files, encoding of rows, and file slices."""

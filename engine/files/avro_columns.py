@@ -1,7 +1,7 @@
-"""Arrow columns as Avro binary, whole columns at a time: what makes large delete blocks cheap.
+"""Encodes whole Arrow columns as Avro binary, which makes large delete blocks fast.
 
-Each function gives one binary array whose elements are the Avro encodings of the rows; joining such arrays
-element-wise gives the encodings of records.
+Each function returns a binary array with the Avro encoding of each value. The element-wise concatenation of such arrays
+is the encoding of records.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-_MOST_BYTES: Final = 10  # of a 64-bit varint
+_MOST_BYTES: Final = 10  # length of the longest 64-bit varint
 
 
 def longs(values: NDArray[np.int64]) -> pa.Array:
@@ -23,7 +23,7 @@ def longs(values: NDArray[np.int64]) -> pa.Array:
     used = shifted > 0
     used[:, 0] = True
     octets = (shifted & 0x7F).astype(np.uint8)
-    octets[:, :-1] |= used[:, 1:].astype(np.uint8) << 7  # a byte that another follows says so
+    octets[:, :-1] |= used[:, 1:].astype(np.uint8) << 7  # the top bit marks that another byte follows
     return _ragged(octets[used], used.sum(axis=1))
 
 

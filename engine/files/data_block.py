@@ -1,4 +1,4 @@
-"""Data blocks: rows as Avro records or as a parquet file (hudi-format §7.5, §7.7)."""
+"""Data blocks: rows as Avro records or as a parquet file (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def encode_data(
     compacted: Sequence[str] = (),
     partial: bool = False,
 ) -> bytes:
-    """One data block of rows that carry the meta columns.
+    """The bytes of one data block. The rows have Hudi's meta columns.
 
-    `instant` is the requested time of the commit, `schema` the Avro JSON of the rows, meta columns included;
-    `compacted`, of a log compaction: the instants whose blocks it stands for; `partial`: the rows set only the columns
-    that they have, and `schema` may have more.
+    `instant`: the requested time of the commit. `schema`: the Avro JSON of the rows with meta columns. `compacted`: the
+    instants whose blocks a log compaction replaces. `partial`: the rows set only their own columns; `schema` may have
+    more.
     """
     if partial:
         schema = _narrowed(schema, rows.column_names)
@@ -64,10 +64,10 @@ def decode_data(
     columns: Sequence[str] | None = None,
     bounds: Limits | None = None,
 ) -> pa.Table:
-    """The rows of an Avro or parquet data block in its own columns and types. `name` of the file, for messages.
+    """The rows of an Avro or parquet data block, in its own columns and types. `name` names the file in errors.
 
-    `packed` and `columns` are for parquet, as in `decode_parquet`; an Avro record is read as a whole. `bounds`: the
-    limits, if not those of this process.
+    `packed` and `columns` are as in `decode_parquet`, and only for parquet: Avro records are decoded completely.
+    `bounds`: the limits (default: those of this process).
     """
     if block.kind is BlockKind.PARQUET:
         return decode_parquet(block.content, name, columns, packed=packed, bounds=bounds)
@@ -90,7 +90,7 @@ def _parsed(schema: str) -> Any:
 
 @lru_cache(maxsize=64)
 def _parsed_list(schema: str, bounds: Limits) -> tuple[Any, pa.Schema]:
-    """How to decode an array of such records, and their Arrow schema."""
+    """The parsed Avro schema of an array of these records, and their Arrow schema."""
     record = checked_schema(schema, "a log file", bounds)
     return fastavro.parse_schema({"type": "array", "items": record}), from_avro(schema)
 
@@ -119,7 +119,7 @@ def _decode_records(content: memoryview, schema: str, name: str, bounds: Limits 
 
 
 def _as_array(content: memoryview, count: int) -> io.BytesIO:
-    """The records without their lengths, as one Avro array: decoded by a single call."""
+    """The records without their lengths as one Avro array, so that a single call decodes them."""
     array = io.BytesIO()
     if count < 0:
         raise ValueError(f"a block claims {count} records")

@@ -1,4 +1,4 @@
-"""Delete blocks, version 3: keys with the ordering value that each delete carries (hudi-format §7.6, §11.3)."""
+"""Delete blocks, version 3: record keys, each with an ordering value (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VERSION: Final = 3
 _HEAD: Final = struct.Struct(">ii")
 _ALWAYS_BRANCH: Final = 2
 
-# (branch of the union, wrapper, its value's Avro type, Arrow type). Only the position in the union is in the file.
+# (branch of the union, wrapper, its value's Avro type, Arrow type). The file contains only the position in the union.
 _BRANCHES: Final[tuple[tuple[str, Any, pa.DataType], ...]] = (
     ("BooleanWrapper", "boolean", pa.bool_()),
     ("IntWrapper", "int", pa.int32()),
@@ -67,7 +67,7 @@ _ENCODERS: Final[dict[pa.DataType, Callable[[pa.Array], pa.Array]]] = {
 
 
 def is_ordering_type(kind: pa.DataType) -> bool:
-    """Whether deletes can carry an ordering value of this type so that every reader understands it."""
+    """Whether all readers can decode deletes with an ordering value of this type."""
     return kind in _ENCODERS
 
 
@@ -80,12 +80,12 @@ def encode_deletes(
     *,
     compacted: Sequence[str] = (),
 ) -> bytes:
-    """One delete block of one file group: record keys, and the ordering value of each.
+    """The bytes of one delete block of a file group.
 
-    `orderings` has the exact type of the ordering column and no nulls, and so the block one branch of the union
-    (hudi-rs refuses a mixture). None: the deletes win over everything before them, which is an int 0 in Hudi's files.
-    `schema` is the Avro JSON of the log's records, `compacted` as in `encode_data`. Raises `Unsupported` for a type
-    without a wrapper.
+    `orderings`: values in the exact type of the ordering column, without nulls. So all records of the block use one
+    branch of the union (hudi-rs rejects blocks with several). None: the deletes win over everything before them; Hudi
+    writes an int 0 for that. `schema`: the Avro JSON of the log's records. `compacted`: as in `encode_data`. Raises
+    `Unsupported` for a type without a wrapper.
     """
     content = _encode_list(keys, partition, orderings)
     headers = {Header.INSTANT: instant, Header.SCHEMA: schema, **compacted_header(compacted)}
@@ -96,7 +96,7 @@ def _encode_list(keys: pa.Array, partition: str, orderings: pa.Array | None) -> 
     if not len(keys):
         return b"\x00"
     records = pc.binary_join_element_wise(
-        b"\x02",  # each nullable field begins with the branch of its union
+        b"\x02",  # the union branch (not null) precedes each nullable field
         avro_columns.texts(keys),
         b"\x02" + avro_columns.texts(pa.array([partition]))[0].as_py() + _branch_byte(orderings),
         _ordering_values(orderings),
@@ -107,7 +107,7 @@ def _encode_list(keys: pa.Array, partition: str, orderings: pa.Array | None) -> 
 
 
 def _joined(records: pa.Array) -> bytes:
-    """All elements one after the other."""
+    """The concatenation of all elements."""
     _, offsets, data = records.buffers()
     ends = np.frombuffer(offsets, np.int32)
     first, last = ends[records.offset], ends[records.offset + len(records)]
@@ -157,10 +157,10 @@ _LIST_SCHEMA: Final = _list_schema()
 
 
 def decode_deletes(block: Block, name: str = "log file") -> list[pa.Table]:
-    """The deletes of a block, one table for each type of ordering value in it (nulls: type null).
+    """The deletes of a block, one table for each type of ordering value (type null for nulls).
 
-    Columns: key, partition, position (in the block), ordering. An int 0 where the ordering column is of another
-    type means a delete that wins over everything before it; that is for the merge to know. `name` of the file.
+    Columns: key, partition, position (in the block), ordering. An int 0 for an ordering column of another type means a
+    delete that wins over everything before it; the merge handles that. `name` names the file in errors.
     """
     if len(block.content) < _HEAD.size:
         raise Damaged(f"read {name}", "a delete block in it is too short", "restore the file from a copy")

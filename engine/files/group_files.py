@@ -1,4 +1,4 @@
-"""Data files with the times by which they are sliced, and the two places to find them: commits and directories."""
+"""Data files with their times, found in commits or in directories."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Group = tuple[str, str]
 
 
 class BaseFile(NamedTuple):
-    """A base file. `requested` is its barrier; `size` in bytes. (A tuple is made four times as fast as a dataclass.)"""
+    """A base file. `requested` is its barrier; `size` is in bytes. (A tuple is created 4x as fast as a dataclass.)"""
 
     partition: str
     file_id: str
@@ -32,12 +32,14 @@ class BaseFile(NamedTuple):
 
 
 class LogFile(NamedTuple):
-    """A log file of the write requested and completed then (None: not completed, which only odd rules let be seen).
+    """A log file.
 
-    `named` is the instant in its name: the write's own, or in the old layout the base instant its writer looked up.
-    `covers`: the logs that a log compaction made it of; then `completed` is that of the newest write among them, by
-    which it lies in its slice. `appended`: several writes have put blocks into it (old layout), so that the listed
-    `size` is only the least that it must have.
+    requested  the requested time of its write
+    completed  the completion time of its write; None if pending. For the log of a log compaction: that of its newest
+               input, which determines its slice
+    named      the instant in its name: that of the write, or in the old layout that of the base file its writer found
+    covers     the inputs of the log compaction that wrote it
+    appended   several writes have appended blocks (old layout): the listed `size` is a lower bound
     """
 
     partition: str
@@ -54,21 +56,21 @@ class LogFile(NamedTuple):
 
     @property
     def files(self) -> Iterator[LogFile]:
-        """It, and all that it covers."""
+        """This log and, recursively, the logs that it covers."""
         yield self
         for log in self.covers:
             yield from log.files
 
 
 def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:
-    """Whether a read as of then (None: of all the timeline holds) sees what the instant wrote."""
+    """Whether a read as of `as_of` (None: of the whole timeline) sees the files of the instant."""
     if rules.visibility == "any":
         return as_of is None or instant.requested <= as_of
     return instant.completed is not None and (as_of is None or as_of_time(instant, rules) <= as_of)
 
 
 def as_of_time(instant: Instant, rules: Rules) -> str:
-    """The time of a completed instant that is held against the T of a read."""
+    """The time of an instant that is compared with the time of a read."""
     if rules.as_of_axis == "requested" or instant.completed is None:
         return instant.requested
     return instant.completed
@@ -77,7 +79,7 @@ def as_of_time(instant: Instant, rules: Rules) -> str:
 def listed_files(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> Iterator[BaseFile | LogFile]:
-    """The files that visible instants list in their commits. What nobody lists does not exist."""
+    """The files that visible instants list in their commits. Unlisted files are ignored."""
     for instant in timeline.instants:
         if instant.writes and instant.completed and visible(instant, as_of, rules):
             for stat in commits.commit(instant).stats:
@@ -92,25 +94,25 @@ def directory_files(
     rules: Rules,
     as_of: str | None = None,
 ) -> Iterator[BaseFile | LogFile]:
-    """The files that lie in the partitions and whose names say that a visible instant wrote them.
+    """The files in the partitions whose names contain a visible instant.
 
-    An instant that is not active is looked up in the archive; what is in neither never completed. (Hudi's readers
-    believe everything older than the active timeline instead, and so show the rows of failed writes.) The size of a
-    file is the one that commits list, if they list it.
+    An instant that is not active is looked up in the archive; one in neither never completed. (Hudi's readers assume
+    instead that every instant older than the active timeline completed, and return rows of failed writes.) The size of
+    a file is the listed one, if a commit lists the file.
     """
-    known: dict[str, Instant] = {}
+    instants: dict[str, Instant] = {}
     archive = commits.archive_now()
     listed = _listed_sizes(timeline, commits, rules, as_of)
     for entry in entries:
         requested = _requested(entry.path)
         if requested is None:
             continue
-        if requested not in known:
-            known[requested] = _instant(requested, timeline, archive, listed)
-        if not visible(known[requested], as_of, rules):
+        if requested not in instants:
+            instants[requested] = _instant(requested, timeline, archive, listed)
+        if not visible(instants[requested], as_of, rules):
             continue
         size, appended = listed.get(entry.path, (entry.size, False))
-        file = data_file(entry.path, size, known[requested])
+        file = data_file(entry.path, size, instants[requested])
         if file is not None:
             yield file._replace(appended=True) if appended and isinstance(file, LogFile) else file
 
@@ -120,23 +122,23 @@ Sizes = dict[str, tuple[int, bool]]
 
 
 def _listed_sizes(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None) -> Sizes:
-    """What the visible commits of the active timeline say of their files; `Unsupported` for unknown names."""
-    found: Sizes = {}
+    """The sizes of the files of visible active commits; `Unsupported` for unknown names."""
+    sizes: Sizes = {}
     for instant in timeline.completed:
         if not instant.writes or not visible(instant, as_of, rules):
             continue
         for stat in commits.commit(instant).stats:
             file = listed_file(stat, instant)
-            appended = stat.path in found or (isinstance(file, LogFile) and file.appended)
-            found[stat.path] = (max(stat.size, found.get(stat.path, (0, False))[0]), appended)
-    return found
+            appended = stat.path in sizes or (isinstance(file, LogFile) and file.appended)
+            sizes[stat.path] = (max(stat.size, sizes.get(stat.path, (0, False))[0]), appended)
+    return sizes
 
 
 def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:
-    """The data file that a completed commit lists; None for changes of CDC, which hold no rows of the table.
+    """The data file of a write stat; None for a CDC file, which contains no rows of the table.
 
-    Raises `Unsupported` for any other name: to leave the file out would lose its rows in silence. Apache Hudi's table
-    version 10 has such names; a reader may have opened the table before it was upgraded.
+    Raises `Unsupported` for an unknown name: its rows would be silently lost otherwise. Table version 10 of Hudi has
+    such names, and a reader may have opened the table before its upgrade.
     """
     file = data_file(stat.path, stat.size, instant)
     if file is None and not is_change_log(stat):
@@ -149,18 +151,18 @@ def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:
 
 
 def is_change_log(stat: WriteStat) -> bool:
-    """Whether a listed file holds changes of CDC, which are not rows of the table."""
+    """Whether a listed file is a CDC file, which contains no rows of the table."""
     log = parse_log(stat.name)
     return log is not None and log.cdc
 
 
 def data_file(path: str, size: int, instant: Instant) -> BaseFile | LogFile | None:
-    """The data file at `path`, written by `instant`; None for files that hold no rows (changes of CDC, others)."""
+    """The data file at `path`, written by `instant`; None for CDC files and other names."""
     return data_file_of(path, size, lambda named: instant)
 
 
 def data_file_of(path: str, size: int, writer: Callable[[str], Instant]) -> BaseFile | LogFile | None:
-    """As `data_file`, by the instant that `writer` knows for the one in its name."""
+    """As `data_file`; `writer` maps the instant in the name to the instant that wrote the file."""
     partition, name = split_path(path)
     if base := parse_base(name):
         instant = writer(base.instant)
@@ -175,7 +177,7 @@ def data_file_of(path: str, size: int, writer: Callable[[str], Instant]) -> Base
 
 
 def _requested(path: str) -> str | None:
-    """The instant in a data file's name."""
+    """The instant in a data file's name; None for other files."""
     if path.startswith(".hoodie/"):
         return None
     name = split_path(path)[1]
@@ -184,7 +186,7 @@ def _requested(path: str) -> str | None:
 
 
 def _instant(requested: str, timeline: Timeline, archive: Archive, listed: Sizes) -> Instant:
-    """The instant that wrote a file. Of an archived one the listed sizes are added to `listed`."""
+    """The instant that wrote a file. If it is archived, its listed sizes are added to `listed`."""
     active = timeline.find(requested)
     if active is not None:
         return active
@@ -193,7 +195,7 @@ def _instant(requested: str, timeline: Timeline, archive: Archive, listed: Sizes
         return Instant(requested, "deltacommit", "inflight")
     instant = Instant(requested, archived.action, "completed", archived.completed)
     if archived.metadata is not None:
-        with suppress(NotATable):  # an archive from before an upgrade may hold metadata in an older form
+        with suppress(NotATable):  # an archive from before an upgrade may contain older metadata formats
             for stat in decode_commit(archived.metadata, instant.file_name).stats:
                 listed.setdefault(stat.path, (stat.size, False))
     return instant

@@ -1,4 +1,4 @@
-"""Blocks, of which a log file is a plain sequence (hudi-format §7.2-7.4). All integers are big-endian."""
+"""Blocks of log files. A log file is a sequence of blocks; integers are big-endian (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ FORMAT: Final = 1
 _INT: Final = struct.Struct(">i")
 _TWO_INTS: Final = struct.Struct(">ii")
 _LONG: Final = struct.Struct(">q")
-_HEAD: Final = len(MAGIC) + _LONG.size  # what precedes the bytes that a block's length counts
+_HEAD: Final = len(MAGIC) + _LONG.size  # magic and length, which a block's length does not count
 
 
 class BlockKind(IntEnum):
-    """Ordinals of ``HoodieLogBlockType``; CORRUPT is never in a file, only what reading one may find."""
+    """Ordinals of ``HoodieLogBlockType``. CORRUPT is never written; it marks unreadable bytes."""
 
     COMMAND = 0
     DELETE = 1
@@ -32,7 +32,7 @@ class BlockKind(IntEnum):
 
 
 class Header(IntEnum):
-    """Keys of a block's header map. Both Hudi and hudi-rs fail on any other."""
+    """Keys of a block's header map. Hudi and hudi-rs fail on unknown keys."""
 
     INSTANT = 0
     TARGET_INSTANT = 1
@@ -51,7 +51,7 @@ ROLLBACK: Final = "0"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block. `content` is a view of the file's bytes; of a CORRUPT one, what could not be read."""
+    """One block. `content` is a view of the file's bytes; for CORRUPT, the unreadable bytes."""
 
     kind: BlockKind
     headers: Mapping[Header, str]
@@ -59,22 +59,22 @@ class Block:
 
     @property
     def instant(self) -> str | None:
-        """The requested time of the commit that wrote it; None (mandatory in Hudi) counts as never completed."""
+        """The requested time of the commit that wrote it. None (an error in Hudi) counts as never completed."""
         return self.headers.get(Header.INSTANT)
 
     @property
     def partial(self) -> bool:
-        """Whether its rows hold only the columns that a MERGE INTO changed."""
+        """Whether its rows contain only the columns that the write set."""
         return self.headers.get(Header.IS_PARTIAL, "").lower() == "true"
 
 
 def compacted_header(instants: Sequence[str]) -> dict[Header, str]:
-    """What a block of a log compaction says of those that it stands for, if it is one."""
+    """The header that names the instants whose blocks a log compaction replaces; empty without any."""
     return {Header.COMPACTED_INSTANTS: ",".join(instants)} if instants else {}
 
 
 def encode_block(kind: BlockKind, headers: Mapping[Header, str], content: bytes) -> bytes:
-    """The bytes of one block, headers in the order given, no footer entries."""
+    """The bytes of one block, with headers in the given order and an empty footer."""
     head = b"".join(
         [_TWO_INTS.pack(FORMAT, kind), _INT.pack(len(headers))]
         + [_TWO_INTS.pack(key, len(text)) + text for key, text in ((k, v.encode()) for k, v in headers.items())]
@@ -86,7 +86,7 @@ def encode_block(kind: BlockKind, headers: Mapping[Header, str], content: bytes)
 
 
 def rollback_block(instant: str, target: str) -> bytes:
-    """The command by which tables of version 6 undid the blocks of `target`; later readers still honour it."""
+    """The command block that undoes the blocks of `target`. Table version 6 writes it; later readers still apply it."""
     headers = {Header.INSTANT: instant, Header.TARGET_INSTANT: target, Header.COMMAND: ROLLBACK}
     return encode_block(BlockKind.COMMAND, headers, b"")
 
@@ -94,9 +94,8 @@ def rollback_block(instant: str, target: str) -> bytes:
 def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Block]:
     """The blocks of a log file in order; an empty file has none.
 
-    A block is whole if its length fits and the pointer at its end agrees. What is none (a torn tail, garbage) comes
-    out as one CORRUPT block up to the next magic. A file that does not begin with a block raises `Damaged`: that is
-    no log file at all.
+    A block is valid if its length fits and the reverse pointer at its end agrees. Other bytes (a torn tail, garbage)
+    are returned as one CORRUPT block up to the next magic. `Damaged` if the file does not begin with a block.
     """
     view = memoryview(data)
     if view and not _magic_at(view, 0):
@@ -119,29 +118,29 @@ def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Bl
         position = end
 
 
-def standing(blocks: Iterable[Block]) -> list[Block]:
-    """The blocks of a log file that no rollback block behind them has undone, without the rollback blocks.
+def without_rolled_back(blocks: Iterable[Block]) -> list[Block]:
+    """The blocks of a log file that no later rollback block undoes, without the rollback blocks.
 
-    It undoes the blocks of the instant that it names, wherever they stand before it, and what is torn; written twice it
-    undoes no more, and what comes behind it counts (Apache Hudi 1.x).
+    A rollback block undoes all earlier blocks of its target instant and all earlier corrupt blocks. A second one has no
+    further effect, and later blocks count, as in Apache Hudi 1.x.
     """
-    found: list[Block] = []
+    standing: list[Block] = []
     for block in blocks:
         if block.kind == BlockKind.COMMAND and block.headers.get(Header.COMMAND) == ROLLBACK:
             target = block.headers.get(Header.TARGET_INSTANT)
-            found = [each for each in found if each.kind != BlockKind.CORRUPT and each.instant != target]
+            standing = [each for each in standing if each.kind != BlockKind.CORRUPT and each.instant != target]
         else:
-            found.append(block)
-    return found
+            standing.append(block)
+    return standing
 
 
 def _pointer(length: int) -> int:
-    """The reverse pointer of a block: all its bytes before the pointer itself."""
+    """The reverse pointer of a block: the number of its bytes before the pointer."""
     return length + _HEAD - _LONG.size
 
 
 def _end_of_block(view: memoryview, start: int) -> int | None:
-    """Where the block at `start` ends, None if it is corrupt."""
+    """The end of the block at `start`; None if it is corrupt."""
     if len(view) - start < _HEAD or not _magic_at(view, start):
         return None
     length: int = _LONG.unpack_from(view, start + len(MAGIC))[0]
@@ -156,8 +155,8 @@ def _magic_at(view: memoryview, position: int) -> bool:
 
 
 def _next_magic(data: bytes | memoryview, start: int) -> int:
-    found = bytes(data).find(MAGIC, start)
-    return len(data) if found < 0 else found
+    position = bytes(data).find(MAGIC, start)
+    return len(data) if position < 0 else position
 
 
 def _parse(block: memoryview, name: str) -> Block:

@@ -1,7 +1,7 @@
-"""Log compaction: one log stands for others of its slice, where they stood (RFC-66, `handle_log_compaction`).
+"""Log compaction: one log replaces several logs of its slice, at their rank (RFC-66, `handle_log_compaction`).
 
-What a log compaction takes is contiguous in completion order, so that its log may rank where the newest of them did.
-Whoever reads as of a time before its completion goes on with what it took, and so do incremental reads.
+The inputs of a log compaction are contiguous in completion order, so its log may rank where its newest input did. Reads
+as of an earlier time, and incremental reads, use the inputs.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from ..timeline.timeline import Timeline
 from .group_files import BaseFile, Group, LogFile, visible
 
 Covers = Mapping[str, tuple[str, ...]]
-"""Path of a log -> paths of those that it stands for, in merge order."""
+"""Path of a log -> paths of the logs that it replaces, in merge order."""
 
 
 def covers_of(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """What the log compactions of ours that were visibly completed by then have taken."""
-    found: dict[str, tuple[str, ...]] = {}
+    """The inputs of nbcc's log compactions that are visible as of `as_of`."""
+    covers: dict[str, tuple[str, ...]] = {}
     for instant in timeline.completed:
         listed = rules.files == "listed" or timeline.is_log_compaction(instant)
         if instant.action == "deltacommit" and listed and visible(instant, as_of, rules):
-            found.update(commits.commit(instant).covers)
-    return found
+            covers.update(commits.commit(instant).covers)
+    return covers
 
 
-def standing_in(
+def without_covered(
     files: Iterable[BaseFile | LogFile], covers: Covers, pending: frozenset[str], rules: Rules
 ) -> Iterator[BaseFile | LogFile]:
-    """The files that are read: instead of logs that are covered the one that covers them.
+    """The files to read: a log that covers others instead of those.
 
-    `pending`: requested times of log compactions that have not completed, whose logs count for nothing yet.
+    `pending`: requested times of pending log compactions, whose logs are ignored.
     """
     logs: dict[str, LogFile] = {}
     for file in files:
@@ -42,23 +42,23 @@ def standing_in(
             yield file
         elif file.requested not in pending:
             logs[file.path] = file
-    taken = {path: made for made, paths in covers.items() if made in logs for path in paths}
+    covered = {path for log, paths in covers.items() if log in logs for path in paths}
     for path, log in logs.items():
-        if path not in taken and path not in covers:
+        if path not in covered and path not in covers:
             yield log
-        elif path not in taken:
-            yield _made_of(log, logs, covers, rules)
+        elif path not in covered:
+            yield _with_inputs(log, logs, covers, rules)
 
 
-def _made_of(log: LogFile, logs: Mapping[str, LogFile], covers: Covers, rules: Rules) -> LogFile:
-    inputs = tuple(_made_of(logs[path], logs, covers, rules) for path in covers.get(log.path, ()) if path in logs)
+def _with_inputs(log: LogFile, logs: Mapping[str, LogFile], covers: Covers, rules: Rules) -> LogFile:
+    inputs = tuple(_with_inputs(logs[path], logs, covers, rules) for path in covers.get(log.path, ()) if path in logs)
     if not inputs or rules.log_compaction_rank == "own":
         return log._replace(covers=inputs)
     return log._replace(covers=inputs, completed=inputs[-1].completed)
 
 
 def requested_place(log: LogFile, rules: Rules) -> str:
-    """The requested time by which a log takes its place: one that covers others has that of the latest of them."""
+    """The requested time by which a log is ranked: its own, or the greatest of its inputs."""
     if not log.covers or rules.log_compaction_rank == "own":
         return log.requested
     return max(requested_place(each, rules) for each in log.covers)

@@ -1,8 +1,8 @@
-"""File slices: which logs belong to which base file, and in which order they are merged (RFC-66, "file slicing").
+"""File slices: which logs belong to which base file, and their merge order (RFC-66, "file slicing").
 
-The promises that rest on it: PART (each completed log lies in exactly one slice, and everybody agrees which) and
-TRAVEL. A read as of T uses what had completed by T and nothing else. A compaction that completes later changes nothing
-in that answer: its base file is the merge of the logs that the read merges itself.
+Two promises depend on it (docs/contract.md). PART: each completed log is in exactly one slice, the same for all
+readers. TRAVEL: a read as of T uses exactly the files that had completed by T. A compaction that completes later does
+not change the result, because its base file is the merge of the same logs.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from ..timeline.commits import Commits
 from ..timeline.instant import Instant
 from ..timeline.timeline import Timeline
 from .group_files import BaseFile, Group, LogFile, directory_files, listed_files, visible
-from .log_compaction import covers_of, requested_place, standing_in
+from .log_compaction import covers_of, requested_place, without_covered
 
-_UNKNOWN = "~"  # greater than every instant: the completion of what has not completed
+_UNKNOWN = "~"  # greater than every instant: the completion time of a pending instant
 
 
 @dataclass(frozen=True, slots=True)
 class FileSlice:
-    """A base file, or none, and the logs merged onto it, in merge order.
+    """An optional base file and the logs to merge onto it, in merge order.
 
-    `barrier` is the requested time of the base file, or of the pending plan that will make it; None for logs older
-    than every barrier of their group. `tombstones` are the logs in which the compaction that made `base` kept deletes.
+    `barrier`: the requested time of the base file, or of the pending plan for it; None for logs older than every
+    barrier of their group. `tombstones`: logs with the deletes that the compaction of `base` kept.
     """
 
     partition: str
@@ -51,7 +51,7 @@ class FileSlice:
         return f"{where}: {name}, {base} and {logs}"
 
     def _repr_html_(self) -> str:
-        """Its files in the order in which they are merged."""
+        """The files in merge order."""
         named = [("base", self.base), *(("tombstones", log) for log in self.tombstones)]
         files = [*named, *(("log", log) for log in self.logs)]
         rows = [(kind, f.path, f.size, f.requested, f.completed) for kind, f in files if f is not None]
@@ -61,7 +61,7 @@ class FileSlice:
 def load_slices(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> tuple[FileSlice, ...]:
-    """The slices as of then without those that no read since the horizon of our own cleans needs, gone or not."""
+    """The slices as of `as_of`, without those that no read since the horizon of nbcc's cleans needs."""
     slices = all_slices(storage, timeline, commits, rules, as_of)
     bound = commits.horizon(timeline) if rules.files == "listed" else None
     return slices if bound is None else kept_since(slices, bound, rules)
@@ -70,10 +70,10 @@ def load_slices(
 def all_slices(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> tuple[FileSlice, ...]:
-    """All slices as of then (None: of all the timeline holds), by partition, file id and barrier.
+    """All slices as of `as_of` (None: of the whole timeline), sorted by partition, file id and barrier.
 
-    `timeline` must be settled for `as_of`. Slices that a completed replace put out of sight are left out. A read takes
-    the newest of these: if it should need one that a clean has deleted, it has to fail, not to answer without it.
+    `timeline` must be settled for `as_of`. Groups that a completed replace hides are left out. Slices with deleted
+    files are included: a read that needs one must fail, not return fewer rows.
     """
     files = find_files(storage, timeline, commits, rules, as_of)
     hidden = replaced_groups(timeline, commits, rules, as_of)
@@ -82,10 +82,10 @@ def all_slices(
 
 
 def kept_since(slices: tuple[FileSlice, ...], horizon: str, rules: Rules) -> tuple[FileSlice, ...]:
-    """The slices that reads as of the horizon and later need: in each group the one they start from, and newer ones.
+    """The slices that reads as of the horizon or later need: in each group the first one and all newer ones.
 
-    They start from the newest base file that was complete at the horizon. (Weaker rules go by its barrier, or by that
-    of a base file that is only planned.)
+    The first one has the newest base file that had completed at the horizon. (Weaker rules compare its barrier, or also
+    the barrier of a planned base file.)
     """
     first: dict[Group, str] = {}
     for piece in slices:  # barriers rise within a group
@@ -105,9 +105,9 @@ def _starts(piece: FileSlice, horizon: str, rules: Rules) -> bool:
 def find_files(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> Iterable[BaseFile | LogFile]:
-    """The visible data files, from where the rules say to look. Uncompleted instants list nothing.
+    """The visible data files, from commits or directories as the rules say.
 
-    Logs that a log compaction has put together by then are that one log.
+    The log of a visible log compaction replaces its inputs.
     """
     files: Iterable[BaseFile | LogFile]
     if rules.files == "directory" or rules.visibility == "any":
@@ -116,29 +116,29 @@ def find_files(
         files = listed_files(timeline, commits, rules, as_of)
     covers = covers_of(timeline, commits, rules, as_of)
     pending = frozenset(i.requested for i in timeline.instants if timeline.is_log_compaction(i) and not i.completed)
-    return standing_in(files, covers, pending, rules) if covers or pending else files
+    return without_covered(files, covers, pending, rules) if covers or pending else files
 
 
 def pending_plans(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> dict[Group, list[str]]:
-    """The barriers of plans that were made, and not visibly completed, by then."""
+    """The barriers of plans that exist and have not completed as of `as_of`."""
     plans: dict[Group, list[str]] = {}
     for instant in timeline.instants:
-        made = as_of is None or instant.requested <= as_of
-        if made and timeline.is_compaction(instant) and not _done(instant, as_of, rules):
+        planned = as_of is None or instant.requested <= as_of
+        if planned and timeline.is_compaction(instant) and not _done(instant, as_of, rules):
             for group in commits.plan(instant.requested).groups:
                 plans.setdefault(group, []).append(instant.requested)
     return plans
 
 
 def _done(instant: Instant, as_of: str | None, rules: Rules) -> bool:
-    """Whether the base files of a plan are seen."""
+    """Whether the base files of a plan are visible."""
     return instant.completed is not None and visible(instant, as_of, rules)
 
 
 def replaced_groups(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None) -> frozenset[Group]:
-    """The file groups that completed replace commits put out of sight by then."""
+    """The file groups that replace commits completed by `as_of` hide."""
     return frozenset(
         (partition, file_id)
         for instant in timeline.completed
@@ -151,7 +151,7 @@ def replaced_groups(timeline: Timeline, commits: Commits, rules: Rules, as_of: s
 def build_slices(
     files: Iterable[BaseFile | LogFile], plans: Mapping[Group, Iterable[str]], rules: Rules
 ) -> tuple[FileSlice, ...]:
-    """The slices of these files under these pending plans, by partition, file id and barrier (None first)."""
+    """The slices of these files and pending plans, sorted by partition, file id and barrier (None first)."""
     bases: dict[Group, dict[str, BaseFile]] = {}
     logs: dict[Group, list[LogFile]] = {}
     for file in files:
@@ -161,9 +161,9 @@ def build_slices(
         else:
             logs.setdefault(group, []).append(file)
     return tuple(
-        made
+        piece
         for group in sorted({*bases, *logs, *plans})
-        for made in _slice_group(group, bases.get(group, {}), logs.get(group, []), plans.get(group, ()), rules)
+        for piece in _slice_group(group, bases.get(group, {}), logs.get(group, []), plans.get(group, ()), rules)
     )
 
 
@@ -172,23 +172,23 @@ def _slice_group(
 ) -> list[FileSlice]:
     limits = barriers(bases.values(), plans)
     inside: dict[str | None, list[LogFile]] = {limit: [] for limit in limits}
-    kept: dict[str | None, list[LogFile]] = {}
+    tombstones: dict[str | None, list[LogFile]] = {}
     for log in sorted(logs, key=lambda log: merge_position(log, rules)):
         if keeps_deletes(log, bases.get(log.requested), rules):
-            kept.setdefault(log.requested, []).append(log)
+            tombstones.setdefault(log.requested, []).append(log)
         else:
             inside.setdefault(barrier_of(log, limits, rules), []).append(log)
     return [
-        FileSlice(*group, limit, bases.get(limit or ""), tuple(kept.get(limit, ())), tuple(inside[limit]))
+        FileSlice(*group, limit, bases.get(limit or ""), tuple(tombstones.get(limit, ())), tuple(inside[limit]))
         for limit in sorted(inside, key=lambda limit: limit or "")
     ]
 
 
 def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
-    """Whether a log holds the deletes that the compaction of a base file kept: one completed commit lists both.
+    """Whether a log contains the deletes that the compaction of `base` kept: one commit lists both.
 
-    `base` was requested when the log was. In a table whose times were not claimed, a write may have been requested at
-    that very time; it completed at another.
+    `base` and the log have the same requested time. If times are not claimed, a write may have the requested time of a
+    compaction; its completion time differs then.
     """
     if base is None:
         return False
@@ -196,18 +196,18 @@ def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
 
 
 def barriers(bases: Iterable[BaseFile], plans: Iterable[str]) -> list[str]:
-    """The barriers of a group in rising order: requested times of its base files and of its pending plans."""
+    """The sorted barriers of a group: requested times of its base files and of its pending plans."""
     return sorted({*(base.requested for base in bases), *plans})
 
 
 def barrier_of(log: LogFile, limits: Sequence[str], rules: Rules) -> str | None:
-    """The slice of a log: the greatest barrier (they rise) not after its time, None if it is before all of them."""
+    """The barrier of a log's slice: the greatest of the sorted `limits` not after its time; None if it precedes all."""
     place = bisect_right(limits, slice_time(log, rules))
     return limits[place - 1] if place else None
 
 
 def slice_time(log: LogFile, rules: Rules) -> str:
-    """The time of a log that is held against the barriers."""
+    """The time of a log that is compared with the barriers."""
     if rules.slicing == "requested":
         return log.requested
     if rules.slicing == "base_instant":
@@ -216,15 +216,15 @@ def slice_time(log: LogFile, rules: Rules) -> str:
 
 
 def merge_position(log: LogFile, rules: Rules) -> tuple[str, str, int, str]:
-    """The place of a log among those of its slice: by its write, then version, then token."""
+    """The sort key of a log in its slice: time of its write, then version, then token."""
     time = requested_place(log, rules) if rules.merge_order == "requested" else log.completed or _UNKNOWN
     return time, log.requested, log.version, log.token
 
 
 def to_read(slices: Iterable[FileSlice], rules: Rules) -> tuple[FileSlice, ...]:
-    """For each group, the one slice whose merge is its state.
+    """For each group, the slice whose merge is the group's current state.
 
-    That is the newest, or, while its base file is only planned, the newest together with the one before it.
+    That is the newest slice. While its base file is only planned, its logs are added to the slice before it.
     """
     newest: dict[Group, FileSlice] = {}
     for piece in slices:  # barriers rise within a group
@@ -239,6 +239,6 @@ def _onto(before: FileSlice, planned: FileSlice, rules: Rules) -> FileSlice:
 
 
 def newest_bases(slices: Iterable[FileSlice]) -> tuple[FileSlice, ...]:
-    """For each group that has one, its newest base file, without logs: what a read-optimised read sees."""
+    """For each group with a base file, the newest one without logs: the slices of a read-optimized read."""
     newest = {piece.group: replace(piece, tombstones=(), logs=()) for piece in slices if piece.base}
     return tuple(newest.values())

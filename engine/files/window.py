@@ -1,4 +1,4 @@
-"""The files that the writes of a window made, for incremental reads."""
+"""The files of the writes in a window, for incremental reads."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .group_files import BaseFile, Group, LogFile, listed_file
 from .slices import merge_position
 
 _SERVICES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
-"""Operations that rewrite rows without changing any."""
+"""Operations that rewrite files without a change of rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowFiles:
-    """What one group gained in a window: logs in merge order, and base files that a write itself made."""
+    """The new files of a group in a window: logs in merge order, and base files of writes (not of services)."""
 
     partition: str
     file_id: str
@@ -28,7 +28,7 @@ class WindowFiles:
 
 
 def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str) -> tuple[WindowFiles, ...]:
-    """The files of the writes in (after, until], by group. Table services are left out."""
+    """The files of the writes in (after, until], by group, without those of table services."""
     bases: dict[Group, list[BaseFile]] = {}
     logs: dict[Group, list[LogFile]] = {}
     writes = tuple(writes_between(timeline, commits, rules, after, until))
@@ -55,7 +55,7 @@ def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str,
 def writes_between(
     timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str
 ) -> Iterator[tuple[Instant, CommitMetadata]]:
-    """The writes in (after, until] of the active timeline, with their metadata; no table services."""
+    """The writes in (after, until] of the active timeline with their metadata, without table services."""
     for instant in timeline.completed:
         if instant.writes and after < incremental_time(instant, rules) <= until:
             commit = commits.commit(instant)
@@ -64,23 +64,23 @@ def writes_between(
 
 
 def last_replaced(writes: Iterable[tuple[Instant, CommitMetadata]]) -> dict[Group, str]:
-    """File group -> the greatest requested time of a replace that one of these writes is."""
-    found: dict[Group, str] = {}
+    """File group -> the greatest requested time of a replacing write among these writes."""
+    latest: dict[Group, str] = {}
     for instant, commit in writes:
         for stat in commit.stats if commit.replaces else ():
             group = stat.partition, stat.file_id
-            found[group] = max(instant.requested, found.get(group, ""))
-    return found
+            latest[group] = max(instant.requested, latest.get(group, ""))
+    return latest
 
 
 def is_replaced(file: BaseFile | LogFile, replaced: Mapping[Group, str]) -> bool:
-    """Whether a replace hides a file: it completed, or as part of another replace was requested, before that."""
+    """Whether a replace hides a file: a log completed before it, or a base file of an earlier replace."""
     barrier = replaced.get((file.partition, file.file_id), "")
     return file.requested < barrier and (isinstance(file, BaseFile) or (file.completed or "") < barrier)
 
 
 def incremental_time(instant: Instant, rules: Rules) -> str:
-    """The time of a completed instant that is held against a window."""
+    """The time of a completed instant that is compared with a window."""
     if rules.incremental_axis == "requested" or instant.completed is None:
         return instant.requested
     return instant.completed

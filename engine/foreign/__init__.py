@@ -1,4 +1,4 @@
-"""Tables that others wrote: what their own reader answers, and by which rules that differs from what we promise."""
+"""Tables written by Apache Hudi: the results of Hudi's own reader, and how they differ from nbcc's promises."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Where Apache Hudi 1.2.0 answers a read of its own table differently than promised: each way by name, as code.
+"""The named differences between reads by Apache Hudi 1.2.0 and the promised results, as executable code.
 
-Snapshot and read-optimised reads of such a table are Hudi's. As-of and incremental reads keep our promises; with all
-differences applied, `hudi_as_of` and `hudi_incremental` give the rows that Hudi gives. (hudi-format §9.4, §10.1, §10.2;
-compared with the recorded answers in ``tests/tables``.)
+For a table written by Hudi, nbcc's snapshot and read-optimized reads return the same rows as Hudi's. Its as-of and
+incremental reads keep the promises of docs/contract.md instead. With all differences applied, `hudi_as_of` and
+`hudi_incremental` return Hudi's rows: tests compare them with results of Hudi recorded in ``tests/tables``.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ DIFFERENCES: Final = {
         Difference(
             REQUESTED_TIME_ANSWERED,
             "as_of",
-            "Hudi answers at the requested time of a write, when nobody could see it; we name its completion time.",
+            "Hudi answers at the requested time of a write, when no reader saw it; nbcc names its completion time.",
         ),
         Difference(DELETES_LEFT_OUT, "incremental", "Hudi's windows do not hold the keys that were deleted in them."),
         Difference(
@@ -70,7 +70,7 @@ DIFFERENCES: Final = {
 
 
 def hudi_as_of(context: Context, config: TableConfig, time: str, differences: Collection[str]) -> Any:
-    """The rows as of `time` under some of the differences; under none of them, the promised rows."""
+    """The rows as of `time` with these differences applied; without any, the promised rows."""
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     shape = table_shape(config, context.rules)
     tasks = []
@@ -84,24 +84,24 @@ def hudi_as_of(context: Context, config: TableConfig, time: str, differences: Co
 def _slice_as_of(
     context: Context, pieces: list[FileSlice], time: str, differences: Collection[str]
 ) -> FileSlice | None:
-    """What is read of one group, whose slices stand in the order of their barriers."""
+    """The slice to read of one group; None if it has no visible file. `pieces` are sorted by barrier."""
     base_by = "requested" if BASES_BY_REQUESTED in differences else "completed"
     if WRITES_BY_REQUESTED in differences:
         pieces = [piece for piece in pieces if (piece.barrier or "") <= time]
     based = [at for at, piece in enumerate(pieces) if piece.base and (getattr(piece.base, base_by) or "~") <= time]
-    seen = pieces[based[-1] :] if based else pieces
+    visible = pieces[based[-1] :] if based else pieces
     log_by = "requested" if WRITES_BY_REQUESTED in differences else "completed"
-    logs = [log for piece in seen for log in piece.logs if (getattr(log, log_by) or "~") <= time]
+    logs = [log for piece in visible for log in piece.logs if (getattr(log, log_by) or "~") <= time]
     if not based and not logs:
         return None
     ordered = tuple(sorted(logs, key=lambda log: merge_position(log, context.rules)))
-    return replace(seen[0], base=seen[0].base if based else None, logs=ordered)
+    return replace(visible[0], base=visible[0].base if based else None, logs=ordered)
 
 
 def hudi_incremental(
     context: Context, config: TableConfig, after: str, until: str, differences: Collection[str]
 ) -> pa.Table:
-    """The rows of the window (after, until] under some of the differences. Without Spark only."""
+    """The rows of the window (after, until] with these differences applied. Only for contexts without Spark."""
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     window = Window(timeline, after, until)
     tasks = window_tasks(context, config, window)
@@ -115,7 +115,7 @@ def hudi_incremental(
 
 
 def _hidden(context: Context, window: Window) -> Iterator[tuple[Group, frozenset[str]]]:
-    """The logs that Hudi puts into a slice whose barrier is newer than every write requested of the window."""
+    """The logs that Hudi omits: those in a slice whose barrier is newer than every requested time of the window."""
     files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
     newest = _newest_requested(files)
     plans = pending_plans(window.timeline, context.commits, context.rules)

@@ -95,13 +95,13 @@ class HudiFileLock(Waiting):
     def _has_expired(self) -> bool:
         """Whether the file is too old. An old empty file is left from a crash."""
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except FileNotFoundError:
             return False
         bound = self._expire_ms or _NEVER
-        if not found.st_size:
+        if not status.st_size:
             bound = min(bound, EMPTY_MS)
-        return self._now() - found.st_mtime_ns // 1_000_000 > bound
+        return self._now() - status.st_mtime_ns // 1_000_000 > bound
 
 
 def _info() -> str:

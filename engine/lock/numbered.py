@@ -84,9 +84,9 @@ class NumberedLock(Waiting):
 
     def _last(self) -> _Last:
         """The newest lock."""
-        found = [(*entry.path.rpartition("/")[2].partition(".")[::2], entry) for entry in self._storage.list(FOLDER)]
-        last = max((int(number) for number, _, _ in found if number.isdecimal()), default=0)
-        modified = {kind: round(entry.modified * 1000) for number, kind, entry in found if number == f"{last:020d}"}
+        files = [(*entry.path.rpartition("/")[2].partition(".")[::2], entry) for entry in self._storage.list(FOLDER)]
+        last = max((int(number) for number, _, _ in files if number.isdecimal()), default=0)
+        modified = {kind: round(entry.modified * 1000) for number, kind, entry in files if number == f"{last:020d}"}
         return _Last(last, "released" in modified, modified)
 
     def _is_own(self, number: int) -> bool:

@@ -33,8 +33,8 @@ def horizon(context: Context, timeline: Timeline) -> str | None:
     """The completion time behind which reads are not answered any more; None if nothing was cleaned.
 
     A clean of ours has said so when it was planned. One of Hudi keeps, in each group, the newest slice that is older
-    than the earliest instant E that it retains, and all after it (hudi-format §13.4). E is a requested time: only once
-    everything requested before it has completed, too, is that slice the one that a read uses.
+    than the earliest instant E that it retains, and all after it (docs/hudi-format.md). E is a requested time: only
+    once everything requested before it has completed, too, is that slice the one that a read uses.
     """
     ours = context.commits.horizon(timeline)
     cleans = [i for i in timeline.completed if i.action == "clean" and not context.commits.clean(i.requested).horizon]

@@ -10,8 +10,8 @@ from ..lock import held
 from ..timeline import Timeline, completion_of, load
 from ..timeline.decisions import Decision
 from ..timeline.loading import look_again
-from ..writes.deciding import by_log, catch_up, decide
-from ..writes.writing import take_time
+from ..writes.commit_protocol import take_time
+from ..writes.decision_log import catch_up, decide, uses_decision_log
 
 
 def settled_at(context: Context, time: str, asked: str) -> Timeline:
@@ -35,7 +35,7 @@ def _settle(context: Context, timeline: Timeline) -> str:
     """A time after which every completion will lie."""
     with held(context.lock):
         while True:
-            last = catch_up(context) if by_log(context) else None
+            last = catch_up(context) if uses_decision_log(context) else None
             time = take_time(context, timeline)
             if last is None or decide(context, Decision(last.number + 1, "time", time, "", time)):
                 return time

@@ -67,7 +67,7 @@ def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[
     refuse_unanswerable(context, window)
     files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
     there = _bases(context, window) if any(group.bases for group in files) else {}
-    named = _said_before(context, window) if config.own and there else {}
+    named = _previous_base_files(context, window) if config.own and there else {}
     shape = table_shape(config, context.rules)
     return {
         (group.partition, group.file_id): WindowTask(
@@ -115,7 +115,7 @@ def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
     return found
 
 
-def _said_before(context: Context, window: Window) -> dict[str, BaseInput | None]:
+def _previous_base_files(context: Context, window: Window) -> dict[str, BaseInput | None]:
     """Path of each base file -> the one that its write merged, as our commits say: two may have merged the same."""
     stats = [
         stat

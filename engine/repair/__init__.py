@@ -1,4 +1,4 @@
-"""Repairs of what `validate` complains about: each says first what it would do, and does only that."""
+"""Repairs of faults that `validate` reports. Each first returns what it would do, and then does exactly that."""
 
 from __future__ import annotations
 

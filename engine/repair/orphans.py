@@ -1,4 +1,4 @@
-"""Files that belong to no write: which they are, and which of them can be deleted without doubt."""
+"""Orphans: data files that belong to no write, and whether they can be deleted safely."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ANOTHER: Final = "each of them may have written it, and the names of files do n
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """`kept` says why it must not be deleted; empty: it can be."""
+    """An orphan. `kept`: why it must not be deleted; '' if it can be."""
 
     path: str
     size: int
@@ -20,39 +20,41 @@ class Orphan:
     kept: str = ""
 
 
-def orphan_files(found: Audit) -> tuple[Orphan, ...]:
-    """The orphans among the data files, by path.
+def orphan_files(audit: Audit) -> tuple[Orphan, ...]:
+    """The orphans among the data files, sorted by path.
 
-    `found` listed the files before the timeline: whoever is at work has put its instant first, so that a file whose
-    instant is nowhere is nobody's. Where the archive cannot be read, or does not reach back to a file, it may be that
-    of an instant which completed: such files are kept.
+    `audit` listed the files before the timeline. A running writer puts its instant before its files, so a file whose
+    instant is on no timeline belongs to no running write. If the archive cannot be read, or does not reach back to a
+    file, its instant may have completed: such files are kept.
     """
-    hurt = next((fault for fault in found.faults if fault.kind == "archive"), None)
+    archive_fault = next((fault for fault in audit.faults if fault.kind == "archive"), None)
     nowhere = [
-        Orphan(file.path, file.size, f"no timeline knows its instant {file.requested}", _kept(found, file.requested))
-        for file in found.orphans
+        Orphan(file.path, file.size, f"no timeline has its instant {file.requested}", _kept(audit, file.requested))
+        for file in audit.orphans
     ]
     late = [
         Orphan(file.path, file.size, f"its instant {file.requested} is completed and does not list it")
-        for file in found.unlisted
+        for file in audit.unlisted
     ]
     doubtful = [
         Orphan(file.path, file.size, f"several instants were requested at {file.requested}", _ANOTHER)
-        for file in found.ambiguous
+        for file in audit.ambiguous
     ]
-    kept = f"{hurt.path} cannot be read ({hurt.because}), and may know it" if hurt else ""
+    archive_reason = (
+        f"{archive_fault.path} cannot be read ({archive_fault.because}), and may list it" if archive_fault else ""
+    )
     return tuple(
         sorted(
-            (Orphan(o.path, o.size, o.because, o.kept or kept) for o in (*nowhere, *late, *doubtful)),
+            (Orphan(o.path, o.size, o.because, o.kept or archive_reason) for o in (*nowhere, *late, *doubtful)),
             key=lambda orphan: orphan.path,
         )
     )
 
 
-def _kept(found: Audit, requested: str) -> str:
-    first = found.first_active
+def _kept(audit: Audit, requested: str) -> str:
+    first = audit.first_active
     if first is None:
         return "nothing has completed on the active timeline, which may have been lost"
-    if requested < first and requested < min(found.archived, default="~"):
+    if requested < first and requested < min(audit.archived, default="~"):
         return f"it is older than the active timeline ({first}), and the archive does not reach back to it"
     return ""

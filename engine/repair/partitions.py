@@ -1,4 +1,4 @@
-"""The file without which Apache Hudi on Spark returns no row of a partition (hudi-format §6.5)."""
+"""Repair of missing partition metadata files, without which Hudi on Spark returns no rows of the partition."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ..file_names import PARTITION_METADATA, in_partition, partition_metadata, s
 from ..storage import Storage
 
 
-def missing_metadata(found: Audit) -> dict[str, str]:
-    """Partition -> the first instant that wrote to it, of all partitions whose file is missing."""
+def missing_metadata(audit: Audit) -> dict[str, str]:
+    """Partition without metadata file -> the first instant that wrote to it."""
     first: dict[str, str] = {}
-    for path, requested in found.listed.items():
+    for path, requested in audit.listed.items():
         partition = split_path(path)[0]
         if partition:
             first[partition] = min(requested, first.get(partition, requested))
-    return {p: r for p, r in sorted(first.items()) if in_partition(p, PARTITION_METADATA) not in found.listing}
+    return {p: r for p, r in sorted(first.items()) if in_partition(p, PARTITION_METADATA) not in audit.listing}
 
 
 def write_metadata(storage: Storage, missing: Iterable[tuple[str, str]]) -> list[str]:
-    """Put the files of (partition, instant) that are not there; the paths of those that were put."""
+    """Put the missing metadata files of these (partition, instant); returns the paths that were put."""
     files = [partition_metadata(partition, instant) for partition, instant in missing]
     return [path for path, data in files if storage.put_if_absent(path, data)]

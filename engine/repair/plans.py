@@ -1,7 +1,7 @@
-"""Pending compaction plans, and giving one up (hudi-format §13.2).
+"""Pending compaction plans, and the removal of one.
 
-Logs are not tied to a plan by their names: without it they fall back into the slice before. So a plan is given up by
-deleting first what it has written, then its inflight instant, then the plan.
+The names of logs do not depend on a plan. Without it they belong to the slice before. So the removal deletes the files
+that the plan's compaction has written, then its inflight instant, then the plan.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..timeline.timeline import FOLDER
 
 @dataclass(frozen=True, slots=True)
 class PendingPlan:
-    """`gone` are inputs that do not lie there any more, `written` files that the plan's runner has put already."""
+    """A pending plan. `gone`: its missing inputs. `written`: the files that its compaction has already put."""
 
     barrier: str
     state: str
@@ -28,11 +28,11 @@ class PendingPlan:
     written: tuple[str, ...]
 
 
-def pending_plans(found: Audit) -> tuple[PendingPlan, ...]:
-    """The compactions that have not completed, by barrier."""
+def pending_plans(audit: Audit) -> tuple[PendingPlan, ...]:
+    """The pending compactions, by barrier."""
     plans = []
-    for instant in found.timeline.pending_compactions:
-        plan = found.plans.get(instant.requested)
+    for instant in audit.timeline.pending_compactions:
+        plan = audit.plans.get(instant.requested)
         operations = plan.operations if plan else ()
         inputs = [
             in_partition(each.partition, name)
@@ -45,17 +45,17 @@ def pending_plans(found: Audit) -> tuple[PendingPlan, ...]:
                 instant.state,
                 len(operations),
                 sum(len(each.logs) for each in operations),
-                tuple(path for path in inputs if path not in found.listing),
-                tuple(path for path, file in found.files.items() if file.requested == instant.requested),
+                tuple(path for path in inputs if path not in audit.listing),
+                tuple(path for path, file in audit.files.items() if file.requested == instant.requested),
             )
         )
     return tuple(plans)
 
 
 def drop_plan(storage: Storage, plan: PendingPlan) -> list[str]:
-    """Give a plan up; the paths that were deleted, in their order. Call it under the table's lock.
+    """Remove a plan; returns the deleted paths in order. The caller holds the table's lock.
 
-    Raises `Conflict` if it has completed meanwhile, `BadInput` if it is not there any more.
+    Raises `Conflict` if it has completed meanwhile, `BadInput` if it no longer exists.
     """
     timeline = load(storage)
     instant = timeline.find(plan.barrier, "compaction")
@@ -65,8 +65,8 @@ def drop_plan(storage: Storage, plan: PendingPlan) -> list[str]:
     if instant.completed is not None:
         raise Conflict(asked, f"it completed at {instant.completed}", "leave it: a completed compaction is no plan")
     names = [f"{FOLDER}/{plan.barrier}.compaction.{state}" for state in ("inflight", "requested")]
-    there = {entry.path for entry in storage.list(FOLDER)}
-    paths = [*plan.written, *(name for name in names if name in there)]
+    present = {entry.path for entry in storage.list(FOLDER)}
+    paths = [*plan.written, *(name for name in names if name in present)]
     for path in paths:
         storage.delete(path)
     return paths

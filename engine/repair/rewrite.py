@@ -1,7 +1,7 @@
-"""Writing the rows of a file again that no reader sees any more.
+"""Writes the rows of a log file that readers no longer see once more.
 
-Where records are ranked by an ordering value it does not matter when they are written: an old row loses against a newer
-one whenever it comes. The new write is a batch whose id names the file, so that it happens once, and the commit tells.
+If an ordering value ranks the records, the time of the write does not matter: an older row loses against a newer one.
+The write is a batch whose id names the file. So it happens only once, and its commit records the file.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from ..timeline import Instant, load_settled
 
 
 def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
-    """Write the rows and deletes of the log file at `path` once more; the instant that did, now or before.
+    """Write the rows and deletes of the log file at `path` once more; returns the instant, also of an earlier call.
 
-    Raises `BadInput` if there is no such log, or readers see its rows; `Unsupported` where what came later need not
-    rank higher.
+    Raises `BadInput` if there is no such log, or readers see its rows; `Unsupported` if later rows of the table need
+    not rank higher.
     """
-    asked, path = f"write the rows of {path} again", normpath(path)  # one spelling: a file is written once
+    asked, path = f"write the rows of {path} again", normpath(path)  # canonical, because the batch id contains it
     name = parse_log(split_path(path)[1])
     if name is None or name.cdc:
         raise BadInput(asked, "that is not the name of a log file", "name one that validate complains about")
     if isabs(path) or path.startswith("../"):
-        raise BadInput(asked, "that is no path below the table", "name the file as validate does")
+        raise BadInput(asked, "that is not a path below the table", "name the file as validate does")
     if config.merge_mode != "EVENT_TIME_ORDERING" or config.merge_function or config.partial_update:
         exists = "in this table old rows that are written late may win against newer ones"
         raise Unsupported(asked, exists, "compare the rows of the file with the table, and write those that lack")
@@ -42,7 +42,7 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
         task = WindowTask(shape, (LogInput(path, name.instant),))
         rows = context.jobs.read([task], shape.window_schema)
     except Missing:
-        raise BadInput(asked, "no file lies there", "name one that validate complains about") from None
+        raise BadInput(asked, "there is no such file", "name one that validate complains about") from None
     columns = [*config.schema.names, *({IS_DELETED} - {*config.schema.names})]
     instant: Instant = operations()["upsert"].run(
         context, config, rows.select(columns), retries=3, batch_id=f"{REWRITE}{path}"
@@ -51,8 +51,8 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
 
 
 def _refuse_seen(context: Context, path: str, asked: str) -> None:
-    """Rows that are seen would win, written once more, against later ones of the same ordering value."""
+    """`BadInput` if readers see the log: its rewritten rows would win against later ones of equal ordering value."""
     timeline = context.whole(load_settled(context.storage, context.rules, commits=context.commits))
-    seen = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)
-    if any(path == file.path for segment in seen for log in segment.logs for file in log.files):
+    slices = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)
+    if any(path == file.path for segment in slices for log in segment.logs for file in log.files):
         raise BadInput(asked, "every reader sees them now", "name a log that validate complains about")

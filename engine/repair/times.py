@@ -1,8 +1,8 @@
-"""Times that contradict each other, and giving an instant another completion time (MONO).
+"""Repair of inconsistent times: gives an instant another completion time (promise MONO, docs/contract.md).
 
-A completion time stands in a file's name and nowhere else, a requested time in the names of data files, too. So the
-first can be changed, the second cannot. It is changed only where the order of all other times stays as it is: slices,
-plans and reads are decided by that order.
+A completion time occurs only in the name of the instant's file, so it can be changed. A requested time also occurs in
+the names of data files, so it cannot. A change must not alter the order of all times: slices, plans and reads depend on
+it.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from ..timeline.heartbeats import FOLDER as HEARTBEATS
 from ..timeline.timeline import FOLDER
 
 FARTHEST_ZONE_MS: Final = 14 * 3_600_000
-"""How far ahead of UTC a clock on earth can be: a table whose times are LOCAL does not say where."""
+"""The greatest offset of a time zone. A table with LOCAL times does not record its zone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retiming:
-    """What would be done: `put` is the new name of the first path of `deleted`; '' if something only goes."""
+    """A planned change. `put`: the new path of the first file of `deleted`; '' if files are only deleted."""
 
     put: str
     deleted: tuple[str, ...]
 
 
-def latest_time(found: Audit, now: str) -> str:
-    """What is later lies in the future, whoever's clock it was."""
-    zone = found.properties.get("hoodie.table.timeline.timezone", "LOCAL")
+def latest_time(audit: Audit, now: str) -> str:
+    """The latest time that is not in the future by any clock within its bounds."""
+    zone = audit.properties.get("hoodie.table.timeline.timezone", "LOCAL")
     return to_instant(to_millis(now) + SHARED_SKEW_MS + (0 if zone == "UTC" else FARTHEST_ZONE_MS))
 
 
-def retiming(found: Audit, requested: str, now: str) -> Retiming:
-    """What puts the times of an instant right. `BadInput` if nothing is wrong with them, or nothing can be done."""
+def retiming(audit: Audit, requested: str, now: str) -> Retiming:
+    """The change that corrects the times of an instant. `BadInput` if they are correct or cannot be corrected."""
     asked = f"put the times of the instant {requested} right"
     completions = sorted(
-        (i for i in found.completions if i.requested == requested and i.action != "savepoint"),
+        (i for i in audit.completions if i.requested == requested and i.action != "savepoint"),
         key=lambda instant: instant.completed or "",
     )
     if not completions:
-        return _given_up(found, requested, now, asked)
-    if found.properties.get(DECISION) == "log":
+        return _pending_change(audit, requested, now, asked)
+    if audit.properties.get(DECISION) == "log":
         raise BadInput(asked, f"the table's completion times are entries of a log ({DECISION})", "leave them")
     if len({each.completes_as for each in completions}) > 1:
         names = ", ".join(each.file_name for each in completions)
@@ -55,53 +55,53 @@ def retiming(found: Audit, requested: str, now: str) -> Retiming:
     first, *others = completions
     if others:
         return Retiming("", tuple(_path(other) for other in others))
-    time = _wanted(found, first, now, asked)
+    time = _wanted(audit, first, now, asked)
     return Retiming(_path(Instant(first.requested, first.action, "completed", time)), (_path(first),))
 
 
-def retime(storage: Storage, made: Retiming) -> None:
-    """Do it, the new name first: under the table's lock. `Conflict` if two files of one instant are not the same."""
-    if made.put:
-        storage.put(made.put, storage.get(made.deleted[0]))
-    elif made.deleted[0].rpartition(".")[2] not in ("requested", "inflight"):
-        _refuse_different(storage, made.deleted)
-    for path in made.deleted:
+def retime(storage: Storage, change: Retiming) -> None:
+    """Execute the change, the put first. The caller holds the lock. `Conflict` if two files of one instant differ."""
+    if change.put:
+        storage.put(change.put, storage.get(change.deleted[0]))
+    elif change.deleted[0].rpartition(".")[2] not in ("requested", "inflight"):
+        _refuse_different(storage, change.deleted)
+    for path in change.deleted:
         storage.delete(path)
 
 
-def _given_up(found: Audit, requested: str, now: str, asked: str) -> Retiming:
-    """A pending instant of the future goes, its files first; nobody has read them."""
-    pending = [i for i in found.timeline.pending if i.requested == requested]
+def _pending_change(audit: Audit, requested: str, now: str, asked: str) -> Retiming:
+    """The deletion of a pending instant in the future, its data files first. No reader has seen them."""
+    pending = [i for i in audit.timeline.pending if i.requested == requested]
     if not pending:
         raise BadInput(asked, "the active timeline does not hold it", "name the instant that validate complains about")
-    if requested <= latest_time(found, now):
+    if requested <= latest_time(audit, now):
         raise BadInput(asked, "it is pending, and its time is not in the future", "roll it back if its writer has died")
-    if f"{HEARTBEATS}/{requested}" in found.listing:
+    if f"{HEARTBEATS}/{requested}" in audit.listing:
         raise Conflict(asked, "its writer has a heartbeat", "stop that writer, and set its clock right")
-    files = (path for path, file in found.files.items() if file.requested == requested)
+    files = (path for path, file in audit.files.items() if file.requested == requested)
     states = (Instant(requested, pending[0].action, state) for state in ("inflight", "requested"))
     return Retiming("", (*files, *map(_path, states)))
 
 
-def _wanted(found: Audit, instant: Instant, now: str, asked: str) -> str:
-    """The completion time that it should have; `BadInput` if others lie between that and the one it has."""
-    has = instant.completed or ""
-    others = [i for i in {*found.completions, *found.timeline.pending} if i != instant and i.action != "savepoint"]
+def _wanted(audit: Audit, instant: Instant, now: str, asked: str) -> str:
+    """The correct completion time; `BadInput` if times of other instants are between it and the present one."""
+    present = instant.completed or ""
+    others = [i for i in {*audit.completions, *audit.timeline.pending} if i != instant and i.action != "savepoint"]
     times = {time for other in others for time in (other.requested, other.completed) if time}
-    if instant.requested > latest_time(found, now):
+    if instant.requested > latest_time(audit, now):
         because = "it was requested in the future as well, and the names of its files carry that time"
-        raise BadInput(asked, because, "let nobody write until then")
-    if has > latest_time(found, now):
+        raise BadInput(asked, because, "stop all writers until then")
+    if present > latest_time(audit, now):
         wanted = now
-    elif has <= instant.requested:
+    elif present <= instant.requested:
         wanted = _after(instant.requested)
-    elif has in times:
-        wanted = _after(has)
+    elif present in times:
+        wanted = _after(present)
     else:
         raise BadInput(asked, f"nothing is wrong with {instant.file_name}", "name one that validate complains about")
-    low, high = min(has, wanted), max(has, wanted)
-    if between := min((time for time in times if low <= time <= high and time != has), default=None):
-        because = f"the time {between} of another instant lies between {has} and {wanted}: the order would change"
+    low, high = min(present, wanted), max(present, wanted)
+    if between := min((time for time in times if low <= time <= high and time != present), default=None):
+        because = f"the time {between} of another instant is between {present} and {wanted}: the order would change"
         raise BadInput(asked, because, "put that instant right first; if it is right, let this one be")
     return wanted
 
@@ -115,7 +115,7 @@ def _path(instant: Instant) -> str:
 
 
 def _refuse_different(storage: Storage, later: tuple[str, ...]) -> None:
-    """All files of one completed instant must say the same."""
+    """`Conflict` unless all files of one completed instant have equal content."""
     requested, action = later[0].rpartition("/")[2].partition("_")[0], later[0].rpartition(".")[2]
     paths = [e.path for e in storage.list(FOLDER) if e.path.startswith(f"{FOLDER}/{requested}_")]
     if len({storage.get(path) for path in paths if path.endswith(f".{action}")}) > 1:

@@ -1,4 +1,4 @@
-"""One table schema in three tongues: Arrow (inside the engine), Avro (in Hudi's files) and Spark (at its face)."""
+"""Conversion of table schemas between Arrow (engine), Avro (Hudi's files) and Spark."""
 
 from __future__ import annotations
 

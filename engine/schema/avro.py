@@ -1,4 +1,4 @@
-"""Arrow schemas as the Avro schemas of Hudi's files, and back (hudi-format §4.4, §6.4)."""
+"""Conversion between Arrow schemas and the Avro schemas of Hudi's files (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _PLAIN: Final = {avro: arrow for arrow, avro in _PRIMITIVES if isinstance(avro, 
 
 
 def avro_json(schema: pa.Schema, table: str, meta: bool = False) -> str:
-    """The Avro schema of `schema` under Spark's names for the table, as compact JSON; `meta`: with Hudi's columns.
+    """The Avro schema as compact JSON, with the record names that Spark uses. `meta`: with Hudi's meta columns.
 
-    Raises `Unsupported` for a type that not every reader of Hudi tables understands.
+    Raises `Unsupported` for a type that some reader of Hudi tables does not support.
     """
     name, namespace = f"{table}_record", f"hoodie.{table}"
     columns = with_meta(schema) if meta else schema
@@ -42,7 +42,7 @@ def avro_json(schema: pa.Schema, table: str, meta: bool = False) -> str:
 
 
 def from_avro(text: str) -> pa.Schema:
-    """The Arrow schema of an Avro record schema in JSON; raises `Unsupported` for types without an Arrow twin."""
+    """The Arrow schema of an Avro record schema in JSON; `Unsupported` for types without an Arrow counterpart."""
     record = json.loads(text)
     known: dict[str, Any] = {}
     return pa.schema([_arrow_field(field, known) for field in record["fields"]])
@@ -83,7 +83,7 @@ def _nullable(field: pa.Field, name: str, space: str) -> Any:
 
 
 def _decimal_bytes(precision: int) -> int:
-    """The least number of bytes that holds every decimal of this precision in two's complement."""
+    """The smallest number of bytes for every decimal of this precision in two's complement."""
     return int(10**precision).bit_length() // 8 + 1
 
 
@@ -93,7 +93,7 @@ def _arrow_field(field: Mapping[str, Any], known: dict[str, Any]) -> pa.Field:
 
 
 def _arrow_type(avro: Any, name: str, known: dict[str, Any]) -> tuple[pa.DataType, bool]:
-    """(Arrow type, nullable); `known` collects named types, which later fields may use by name."""
+    """(Arrow type, nullable). `known` collects named types, to which later fields may refer."""
     if isinstance(avro, list):
         branches = [branch for branch in avro if branch != "null"]
         if len(branches) == 1:

@@ -1,7 +1,7 @@
-"""Whether an Avro schema from a file can be handed to a decoder.
+"""Validation of an Avro schema from a file before a decoder uses it.
 
-The decoder is native code: a schema that refers to itself, or nests thousands of levels, overruns its stack. A type
-that takes no bytes lets a few bytes stand for any number of values. No genuine file of Hudi has any of these.
+The decoder is native code: a recursive schema, or one with thousands of levels, overflows its stack. With a type
+without bytes, a few bytes can encode any number of values. Hudi writes no such schemas.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _NAMED: Final = ("record", "error", "enum", "fixed")
 
 
 def checked_schema(text: str | bytes, name: str, bounds: Limits | None = None) -> Any:
-    """The schema in a JSON text. ValueError for one that no genuine file has, `LimitExceeded` for one too large.
+    """The parsed schema. ValueError if it is invalid in the sense above, `LimitExceeded` if it is too large.
 
-    `name`: the file that holds it, for the error.
+    `name` names the file in errors.
     """
     try:
         schema = json.loads(text)
@@ -36,7 +36,7 @@ class _Check:
         self._known: dict[str, tuple[Any, str]] = {}
 
     def width(self, kind: Any, space: str, depth: int, within: frozenset[str]) -> int:
-        """The least number of bytes of a value; `within`: the named types that enclose this one."""
+        """The minimum number of bytes of a value. `within`: the enclosing named types."""
         self._types += 1
         if depth > self._bounds.schema_depth:
             raise exceeded(self._name, f"its schema is nested deeper than {depth - 1} levels", "schema_depth")
@@ -52,7 +52,7 @@ class _Check:
 
     def _union(self, branches: list[Any], space: str, depth: int, within: frozenset[str]) -> int:
         for branch in branches:
-            if branch != "null":  # the only type without bytes; here the number of its branch takes one
+            if branch != "null":  # null has no bytes, but the branch number of the union takes one
                 self.width(branch, space, depth + 1, within)
         return 1
 
@@ -62,7 +62,7 @@ class _Check:
         if full not in self._known:
             if kind == "null":
                 raise ValueError("its schema has a type that takes no bytes (null outside a union)")
-            return 1  # a primitive; an unknown name is refused by the decoder
+            return 1  # a primitive type; the decoder refuses unknown names
         if full in within:
             raise ValueError(f"its schema is recursive (in {full})")
         return self.width(*self._known[full], depth + 1, within)
@@ -92,7 +92,7 @@ class _Check:
 
 
 def _full_name(kind: Mapping[str, Any], space: str) -> tuple[str, str]:
-    """(namespace of what a named type encloses, full name)."""
+    """(namespace for the types inside a named type, full name)."""
     name = kind.get("name")
     if not isinstance(name, str):
         raise ValueError("its schema has a named type without a name")

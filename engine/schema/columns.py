@@ -1,4 +1,4 @@
-"""Hudi's own columns, and the table's columns beside them."""
+"""Hudi's meta columns, and schemas with and without them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ META_COLUMNS: Final = (
     "_hoodie_partition_path",
     "_hoodie_file_name",
 )
-"""The first columns of every base file and log record; strings, never null (hudi-format §6.2)."""
+"""The first columns of every base file and log record: strings, never null (docs/hudi-format.md)."""
 
 
 def with_meta(schema: pa.Schema) -> pa.Schema:
-    """The schema of files and reads: the meta columns before those of the table."""
+    """The schema of files and reads: the meta columns, then the table's columns."""
     return pa.schema([*(pa.field(name, pa.string()) for name in META_COLUMNS), *schema])
 
 

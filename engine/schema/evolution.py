@@ -1,8 +1,8 @@
-"""What may become of a table's columns (hudi-format §4.4: old files are read under the new schema).
+"""The permitted changes of a table's columns. Old files are read under the new schema.
 
-Added columns can be null, for older files lack them. Dropped ones are left out when files are read. A type may only
-grow into one that holds every value of it. The order is the new one. Keys, partition and ordering columns stay as they
-are: file groups and ranks rest on their text and value.
+Added columns must be nullable, because older files lack them. Dropped columns are ignored in older files. A type may
+only change into a wider one. The order of columns may change. Key, partition and ordering columns must not change: file
+groups and ranks depend on their values.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ ASKED: Final = "change the columns of the table"
 WIDER: Final = frozenset(
     {(pa.int32(), pa.int64()), (pa.int32(), pa.float64()), (pa.float32(), pa.float64())}
 )  # fmt: skip
-"""(old, new) types of which the new one holds every value of the old: Avro promotes them as well."""
+"""(old, new) types, where the new type contains every value of the old one. Avro permits the same promotions."""
 
 
 def check_evolution(versions: Iterable[pa.Schema], new: pa.Schema, fixed: Collection[str]) -> None:
-    """`BadInput` unless a table that had these `versions`, oldest first, can go on with the columns `new`.
+    """`BadInput` unless a table with these schema `versions`, oldest first, may change to the columns `new`.
 
     `fixed`: the names of columns that must not change.
     """
-    *_, old = known = tuple(versions)
+    *_, old = schemas = tuple(versions)
     for name in fixed:
         if name not in new.names or not new.field(name).equals(old.field(name)):
             now = f"{new.field(name).type}" if name in new.names else "gone"
@@ -35,7 +35,7 @@ def check_evolution(versions: Iterable[pa.Schema], new: pa.Schema, fixed: Collec
                 f"{name!r} is a key, partition or ordering column, and would be {now}",
                 "leave it as it is, or copy the rows into a new table",
             )
-    before = {name for schema in known for name in schema.names}
+    before = {name for schema in schemas for name in schema.names}
     for field in new:
         if field.name in old.names:
             _check_change(old.field(field.name), field)

@@ -1,4 +1,4 @@
-"""Arrow schemas as Spark's, and back. Nothing here imports pyspark before it is called."""
+"""Conversion between Arrow and Spark schemas. The functions import pyspark when called."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..errors import Unsupported
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
-_PRIMITIVES: Final[tuple[tuple[pa.DataType, str, str], ...]] = (  # Arrow, DDL, class; of several Arrow types the first
-    (pa.bool_(), "BOOLEAN", "BooleanType"),  # is the one to write
+_PRIMITIVES: Final[tuple[tuple[pa.DataType, str, str], ...]] = (  # Arrow, DDL, class
+    (pa.bool_(), "BOOLEAN", "BooleanType"),
     (pa.int32(), "INT", "IntegerType"),
     (pa.int64(), "BIGINT", "LongType"),
     (pa.float32(), "FLOAT", "FloatType"),
@@ -33,7 +33,7 @@ def ddl(schema: pa.Schema) -> str:
 
 
 def to_spark(schema: pa.Schema) -> StructType:
-    """The schema of the DataFrames that hold such rows."""
+    """The Spark schema of such rows."""
     from pyspark.sql import types
 
     return types.StructType([types.StructField(f.name, _to_spark(f.type, f.name), f.nullable) for f in schema])
@@ -42,7 +42,7 @@ def to_spark(schema: pa.Schema) -> StructType:
 def from_spark(struct: StructType | str) -> pa.Schema:
     """The Arrow schema of a Spark schema, given as a StructType or (this needs a running Spark) as DDL.
 
-    Raises `Unsupported` for types that not every reader of Hudi tables understands.
+    Raises `Unsupported` for a type that some reader of Hudi tables does not support.
     """
     from pyspark.sql import types
 
@@ -101,7 +101,7 @@ def _from_spark(kind: DataType, name: str) -> pa.DataType:
         return pa.struct(list(from_spark(kind)))
     if isinstance(kind, types.DecimalType):
         return pa.decimal128(kind.precision, kind.scale)
-    for arrow, _, spark in _PRIMITIVES:
+    for arrow, _, spark in _PRIMITIVES:  # the first of several Arrow types is the one that nbcc writes
         if kind == getattr(types, spark)():
             return arrow
     raise Unsupported(

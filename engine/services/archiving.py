@@ -65,9 +65,9 @@ def _stay(
     """Completed instants that stay: the newest writes, the newest clean, restores, writes whose logs are not compacted
     yet, and where a log decides what it decided last.
 
-    Those writes are what hudi-rs, which does not look into the archive, would lose (hudi-format §5.4); the clean tells
-    everybody since when reads are answered, a restore what does not count. Whoever decides next looks on the active
-    timeline whether the last decision is published, and would publish it again.
+    Those writes are what hudi-rs, which does not look into the archive, would lose (docs/hudi-format.md); the clean
+    tells everybody since when reads are answered, a restore what does not count. Whoever decides next looks on the
+    active timeline whether the last decision is published, and would publish it again.
     """
     newest = [instant for instant in timeline.completed if instant.writes][-retained:]
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
@@ -92,7 +92,7 @@ def begun_as(timeline: Timeline, instant: Instant) -> str:
     return timeline.begun_as.get((instant.requested, instant.completes_as), instant.action)
 
 
-def archived_form(context: Context, timeline: Timeline, instant: Instant) -> Archived:
+def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:
     """What the archive keeps of an instant: its completed file, and the plan of those that have one.
 
     Both are decoded first: the originals are deleted afterwards, so that a short read would be the last one. Raises
@@ -119,7 +119,7 @@ _PLANS: Final[Mapping[str, Callable[[bytes, str], object]]] = {
 }
 
 
-def refuse_unlike(context: Context, archived: Iterable[Archived]) -> None:
+def refuse_different(context: Context, archived: Iterable[Archived]) -> None:
     """`Damaged` if the archive holds another content of an instant than its file on the active timeline."""
     for row in archived:
         name = row.instant.file_name

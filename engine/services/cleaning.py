@@ -15,7 +15,7 @@ from ..files.slices import FileSlice, all_slices, kept_since
 from ..timeline import Commits, Instant, Timeline, completion_of
 from ..timeline.cleans import CleanPlan
 from ..timeline.savepoints import by_partition
-from .savepoints import kept_files, paths_of
+from .savepoints import paths_of, pinned_files
 
 PolicyName = Literal["KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_FILE_VERSIONS"]
 
@@ -80,8 +80,8 @@ def plan_clean(
     kept = kept_since(slices, horizon, context.rules)
     stay = {id(piece) for piece in kept}
     gone = {path for piece in slices if id(piece) not in stay for path in paths_of(piece)}
-    keep = kept_files(context, timeline) | planned_inputs(context, timeline)
-    files = by_partition((gone | left_alone(context, timeline, horizon)) - keep)
+    keep = pinned_files(context, timeline) | planned_inputs(context, timeline)
+    files = by_partition((gone | skipped_by_cleans(context, timeline, horizon)) - keep)
     if not files:
         return None
     newest = max((instant.requested for instant in timeline.completed), default="")
@@ -97,7 +97,7 @@ def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
     return frozenset(in_partition(each.partition, name) for each in operations for name in each.logs)
 
 
-def left_alone(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:
+def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:
     """What earlier cleans have left alone for savepoints and log compactions, and nobody needs any more.
 
     Slices before the horizon are out of sight (`load_slices`), so that nobody else would find it.

@@ -32,10 +32,10 @@ from ..timeline import (
     put_inflight,
 )
 from ..writes.claims import new_time
+from ..writes.commit_protocol import complete, stop_heartbeat_on_error, undo_on_error
 from ..writes.commits import replace_commit
 from ..writes.conflicts import conflict_of
-from ..writes.deciding import look, put_plan
-from ..writes.writing import complete, silent_on_error, taken_back_on_error
+from ..writes.decision_log import look, put_plan
 
 ACTION = "compaction"
 
@@ -56,13 +56,13 @@ def replace_partitions(
         for bucket in range(config.buckets or 1)
     )
     requested, sealed = _schedule(context, config, groups, operation)
-    with taken_back_on_error(context, requested, ACTION):
+    with undo_on_error(context, requested, ACTION):
         put_inflight(context.storage, requested, ACTION)
         files = _written(context, config, requested, groups, data)
 
     def refused_by(known: Timeline | None) -> Conflict | None:
         now = known or load(context.storage)
-        taken = _taken_for_a_compaction(requested, operation, now)
+        taken = _already_taken(requested, operation, now)
         return taken or conflict_of(context, config, requested, files, sealed=sealed, now=now)
 
     return complete(
@@ -76,7 +76,7 @@ def replace_partitions(
     )
 
 
-def _taken_for_a_compaction(requested: str, operation: str, now: Timeline) -> Conflict | None:
+def _already_taken(requested: str, operation: str, now: Timeline) -> Conflict | None:
     """Why it must not be published: a service of another engine has completed its plan, with nothing."""
     found = now.find(requested, ACTION)
     if found is None or found.completed is None:
@@ -110,7 +110,7 @@ def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], op
         requested = new_time(context, timeline)
         operations = tuple(CompactionOperation(*group, requested, None, ()) for group in groups)
         plan = encode_plan(CompactionPlan(operations, own_extra(config.avro_schema, {REPLACES: operation})))
-        with silent_on_error(context, requested):
+        with stop_heartbeat_on_error(context, requested):
             context.heartbeats.start(requested)
             there = put_plan(context, last, requested, ACTION, plan)
         if there is None:

@@ -15,7 +15,7 @@ def said(context: Context, saved: Instant) -> Savepoint:
     return decode_savepoint(context.commits.content(saved), saved.file_name)
 
 
-def kept_files(context: Context, timeline: Timeline) -> frozenset[str]:
+def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
     """The paths that a clean leaves alone for the savepoints of a timeline."""
     if context.rules.savepoint_keeps == "nothing":
         return frozenset()

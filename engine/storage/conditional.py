@@ -78,8 +78,8 @@ class LocalObject:
             # This also creates the folder of the guard, and checks that no link leads out of the table.
             self._files.create(self._guard, b"")
             with locked(self._root / self._guard):
-                found = self.read()
-                if (found and found.data) != (known and known.data):
+                current = self.read()
+                if (current and current.data) != (known and known.data):
                     return False
                 self._files.replace(self._path, data)
                 return True
@@ -95,12 +95,12 @@ class StoreObject:
 
     def read(self) -> Version | None:
         try:
-            found = self._ask("read", self._path, self._get)
+            answer = self._ask("read", self._path, self._get)
         except (FileNotFoundError, NotFoundError):
             return None
-        mark = {"e_tag": found.meta["e_tag"], "version": found.meta.get("version")}
+        mark = {"e_tag": answer.meta["e_tag"], "version": answer.meta.get("version")}
         named = {name: value for name, value in mark.items() if value is not None}
-        return Version(bytes(found.bytes()), named, int(found.meta["last_modified"].timestamp() * 1000))
+        return Version(bytes(answer.bytes()), named, int(answer.meta["last_modified"].timestamp() * 1000))
 
     def write(self, data: bytes, known: Version | None) -> bool:
         if known is not None and not known.mark:

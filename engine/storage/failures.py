@@ -39,9 +39,9 @@ _SECRET: Final = re.compile("key|secret|token|password|credential|sas", re.IGNOR
 
 def of_file_system(operation: str, path: str, url: str, error: OSError) -> StorageError:
     """The `StorageError` for an error of the operating system."""
-    said = error.strerror or str(error) or type(error).__name__
+    reason = error.strerror or str(error) or type(error).__name__
     remedy = _REMEDIES.get(error.errno or 0, "repair what the file system reports, and run the operation again")
-    exists = f"the file system answered: {said}"
+    exists = f"the file system answered: {reason}"
     return StorageError(asked(operation, path, url), exists, remedy, operation=operation, path=path)
 
 

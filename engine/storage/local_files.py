@@ -107,8 +107,8 @@ class LocalFiles:
         except (FileNotFoundError, NotADirectoryError):
             return
         try:
-            gone = [_unlinked(folder, each) for name in names for each in (name, checksum_of(name))]
-            if durable and any(gone):
+            removed = [_unlinked(folder, each) for name in names for each in (name, checksum_of(name))]
+            if durable and any(removed):
                 self._sync(folder)
         finally:
             os.close(folder)
@@ -124,10 +124,10 @@ class LocalFiles:
     def _open(self, head: str, *, make: bool = False, flags: int = _SEARCH) -> int:
         """A descriptor of the folder. The caller closes it."""
         flags = _CHANGE if make else flags
-        if head and (known := self._walks.get((head, make))):
+        if head and (identity := self._walks.get((head, make))):
             with suppress(OSError):  # the walk below raises the precise error
                 folder = os.open(f"{self._root}/{head}", flags | os.O_NOFOLLOW)
-                if _identity(folder) == known:
+                if _identity(folder) == identity:
                     return folder
                 os.close(folder)
         folder = self._safely_walked(head, make, flags)
@@ -153,10 +153,10 @@ class LocalFiles:
         try:
             for name in head.split("/") if head else ():
                 path = f"{path}/{name}"
-                below, made = _opened(folder, name, make, flags)
+                below, created = _opened(folder, name, make, flags)
                 above, folder = folder, below
                 try:
-                    if make and self._durable and (made or path not in self._known):
+                    if make and self._durable and (created or path not in self._known):
                         sync_folder(above)
                         self._remember(path)
                 finally:

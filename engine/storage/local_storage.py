@@ -67,15 +67,15 @@ class LocalStorage:
             raise of_file_system("read", path, self.url, refused) from refused
 
     def list(self, prefix: str) -> list[Entry]:
-        found = []
+        entries = []
         try:
             for path, entry in self._below(prefix):
                 with suppress(FileNotFoundError):  # removed since its folder was read
                     status = entry.stat()
-                    found.append(Entry(path, status.st_size, status.st_mtime))
+                    entries.append(Entry(path, status.st_size, status.st_mtime))
         except OSError as refused:
             raise of_file_system("list", prefix, self.url, refused) from refused
-        return sorted(found)
+        return sorted(entries)
 
     def paths(self, prefix: str) -> Sequence[str]:
         """The paths of `list(prefix)`, in any order."""
@@ -87,17 +87,17 @@ class LocalStorage:
     def sizes(self, folder: str) -> tuple[dict[str, int], Sequence[str]]:
         """The result of `sizes_but`, without an entry for each file."""
         head = f"{folder}/"
-        found, inside = dict[str, int](), []
+        sizes, inside = dict[str, int](), []
         try:
             for path, entry in self._below(""):
                 if path.startswith(head):
                     inside.append(path)
                     continue
                 with suppress(FileNotFoundError):  # removed since its folder was read
-                    found[path] = entry.stat().st_size
+                    sizes[path] = entry.stat().st_size
         except OSError as refused:
             raise of_file_system("list", "", self.url, refused) from refused
-        return found, inside
+        return sizes, inside
 
     def _below(self, prefix: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
         """The files below a folder, with their paths. Skips linked folders: they may lead outside, or form a cycle."""

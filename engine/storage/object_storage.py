@@ -15,7 +15,7 @@ from ..errors import BadInput, StorageError
 from .conditional import ConditionalObject, StoreObject
 from .failures import asked, is_panic, of_store, shown, without_user
 from .forked import refuse_forked
-from .options import DURABLE, is_durable
+from .options import is_durable, store_arguments
 from .paths import confined, confined_folder
 from .protocol import Entry, NotFound
 
@@ -38,6 +38,7 @@ class ObjectStorage:
         self.url = url
         self._options = dict(options or {})
         is_durable(self._options)
+        self._arguments = store_arguments(url, self._options)
         self._store: ObjectStore | None = None
 
     def __reduce__(self) -> tuple[type[ObjectStorage], tuple[str, dict[str, Any]]]:
@@ -54,13 +55,11 @@ class ObjectStorage:
         return self._store
 
     def _open(self) -> ObjectStore:
-        # every put to an object store is durable
-        options = {name: value for name, value in self._options.items() if name != DURABLE}
         try:
-            return from_url(self.url, **options)
+            return from_url(self.url, **self._arguments)
         except GenericError as unfit:
             remedy = "give a path, or a URL of file:, s3:, gs:, az: or https:"
-            exists = f"the store answered: {shown(unfit, options)}"
+            exists = f"the store answered: {shown(unfit, self._options)}"
             raise BadInput(f"open {without_user(self.url)}", exists, remedy) from unfit
         except BaseException as refused:
             if not _is_of_store(refused):
@@ -109,10 +108,10 @@ class ObjectStorage:
         confined_folder(prefix)
         pages = self._ask("list", prefix, lambda store: [*obstore.list(store, prefix or None)])
         return sorted(
-            Entry(found["path"], found["size"], found["last_modified"].timestamp())
+            Entry(item["path"], item["size"], item["last_modified"].timestamp())
             for page in pages
-            for found in page
-            if not is_checksum(found["path"].rpartition("/")[2])
+            for item in page
+            if not is_checksum(item["path"].rpartition("/")[2])
         )
 
     def delete(self, path: str) -> None:

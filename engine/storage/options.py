@@ -1,15 +1,59 @@
-"""Validation of `storage_options`. `durable` is nbcc's own; all others go to the store's library."""
+"""The storage options: nbcc's own one, and those of obstore for object stores (docs/storage-options.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any, Final
+
+from obstore import parse_scheme
+from obstore.exceptions import GenericError
 
 from ..errors import BadInput
 
 DURABLE: Final = "durable"
 
 _MEANINGS: Final[Mapping[str, bool]] = {"true": True, "false": False}
+
+_S3: Final = (
+    "access_key_id", "secret_access_key", "session_token", "region", "default_region", "endpoint",
+    "virtual_hosted_style_request", "skip_signature", "unsigned_payload", "checksum_algorithm", "conditional_put",
+    "copy_if_not_exists", "disable_tagging", "disable_bulk_delete", "request_payer", "s3_express",
+    "server_side_encryption", "sse_kms_key_id", "sse_bucket_key_enabled", "sse_customer_key_base64",
+    "role_arn", "role_session_name", "endpoint_url_sts", "web_identity_token_file", "metadata_endpoint",
+    "imdsv1_fallback", "container_credentials_relative_uri", "container_credentials_full_uri",
+    "container_authorization_token_file",
+)  # fmt: skip
+_GCS: Final = (
+    "service_account", "service_account_key", "application_credentials", "bearer_token", "base_url", "skip_signature",
+)  # fmt: skip
+_AZURE: Final = (
+    "account_name", "account_key", "sas_key", "token", "client_id", "client_secret", "tenant_id", "authority_host",
+    "endpoint", "skip_signature", "use_azure_cli", "use_emulator", "msi_endpoint", "object_id", "msi_resource_id",
+    "federated_token_file", "encryption_key", "credential_type", "container_name", "disable_tagging",
+    "use_fabric_endpoint", "fabric_token_service_url", "fabric_workload_host", "fabric_session_token",
+    "fabric_cluster_identifier",
+)  # fmt: skip
+CLIENT: Final = (
+    "allow_http", "allow_invalid_certificates", "connect_timeout", "timeout", "read_timeout", "user_agent",
+    "default_content_type", "default_headers", "proxy_url", "proxy_ca_certificate", "proxy_excludes",
+    "root_certificate", "randomize_addresses", "http1_only", "http2_only", "http2_keep_alive_interval",
+    "http2_keep_alive_timeout", "http2_keep_alive_while_idle", "pool_idle_timeout", "pool_max_idle_per_host",
+)  # fmt: skip
+"""Options of the HTTP client, which every store has."""
+
+STORES: Final[Mapping[str, tuple[str, ...]]] = {"s3": _S3, "gcs": _GCS, "azure": _AZURE}
+"""Kind of store -> its options, by obstore's names."""
+
+_PREFIXES: Final = {"s3": ("aws_",), "gcs": ("google_",), "azure": ("azure_storage_", "azure_")}
+_ALIASES: Final[Mapping[str, Mapping[str, str]]] = {
+    "s3": {"endpoint_url": "endpoint", "token": "session_token", "endpoint_url_s3": "endpoint"},
+    "gcs": {"service_account_path": "service_account"},
+    "azure": {"sas_token": "sas_key", "bearer_token": "token", "access_key": "account_key", "master_key": "account_key",
+              "authority_id": "tenant_id", "identity_endpoint": "msi_endpoint"},
+}  # fmt: skip
+_NESTED: Final = ("client_options", "retry_config", "credential_provider", "config")
+"""Arguments of obstore that hold more than one text: from Python alone."""
 
 
 def checked_options(options: object) -> dict[str, Any]:
@@ -35,8 +79,56 @@ def local_options(options: Mapping[str, Any]) -> bool:
 
 def is_durable(options: Mapping[str, Any]) -> bool:
     """The value of `durable`: a bool or its text; the default is true."""
-    given = options.get(DURABLE, True)
-    meaning = given if isinstance(given, bool) else _MEANINGS.get(str(given).strip().lower())
+    value = options.get(DURABLE, True)
+    meaning = value if isinstance(value, bool) else _MEANINGS.get(str(value).strip().lower())
     if meaning is None:
-        raise BadInput(f"use the storage option {DURABLE}={given!r}", "it is true or false", "give one of the two")
+        raise BadInput(f"use the storage option {DURABLE}={value!r}", "it is true or false", "give one of the two")
     return meaning
+
+
+def store_arguments(url: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `obstore.store.from_url` for these options. Values of secrets appear in no message.
+
+    Names are accepted in any case, with or without the prefix of the store (aws_, google_, azure_storage_). Options of
+    the HTTP client go into `client_options`. Raises `BadInput` for a name that the store does not have: obstore itself
+    panics on some of them.
+    """
+    kind = _kind_of(url)
+    own = STORES.get(kind, ())
+    arguments: dict[str, Any] = {}
+    client: dict[str, Any] = {}
+    for name, value in options.items():
+        plain = _plain(name, kind)
+        if name in _NESTED:
+            arguments[name] = value
+        elif plain in own:
+            arguments[plain] = value
+        elif plain in CLIENT:
+            client[plain] = value
+        elif name != DURABLE:  # accepted without effect: every put into an object store is durable
+            raise _unknown(name, plain, kind, url, (*own, *CLIENT))
+    if client:
+        arguments["client_options"] = {**arguments.get("client_options", {}), **client}
+    return arguments
+
+
+def _kind_of(url: str) -> str:
+    try:
+        return str(parse_scheme(url))
+    except GenericError:
+        return ""  # `from_url` refuses such a URL, and its message names the schemes
+
+
+def _plain(name: str, kind: str) -> str:
+    """The option's name in the tables above."""
+    plain = name.lower()
+    for prefix in _PREFIXES.get(kind, ()):
+        plain = plain.removeprefix(prefix)
+    return _ALIASES.get(kind, {}).get(plain, plain)
+
+
+def _unknown(name: str, plain: str, kind: str, url: str, known: Iterable[str]) -> BadInput:
+    near = get_close_matches(plain, known, 1)
+    remedy = f"did you mean {near[0]!r}" if near else "docs/storage-options.md lists the options"
+    exists = f"a store of {url.partition(':')[0]}: has no such option"
+    return BadInput(f"open an object store with the storage option {name!r}", exists, remedy)

@@ -58,13 +58,13 @@ class Recording:
         return self._storage.get(path)
 
     def list(self, prefix: str) -> list[Entry]:
-        found = self._storage.list(confined_folder(prefix))
+        entries = self._storage.list(confined_folder(prefix))
         if not self._dry:
-            return found
+            return entries
         folder = f"{prefix}/" if prefix else ""
-        gone = {*self.deleted, *self._pretended}
+        hidden = {*self.deleted, *self._pretended}
         here = [Entry(path, len(data)) for path, data in self._pretended.items() if path.startswith(folder)]
-        return sorted([*(entry for entry in found if entry.path not in gone), *here])
+        return sorted([*(entry for entry in entries if entry.path not in hidden), *here])
 
     def delete(self, path: str) -> None:
         self.delete_all([path])

@@ -33,10 +33,10 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
             if isinstance(failed, StorageError) and not failed.unsure:
                 raise
             error = failed
-        found = target.read()
-        if found is not None and found.data == data:
+        now = target.read()
+        if now is not None and now.data == data:
             return True
-        if (found and found.data) != (known and known.data):
+        if (now and now.data) != (known and known.data):
             return False
     if error is not None:
         raise error

@@ -34,13 +34,13 @@ class ArchiveFile(NamedTuple):
     @property
     def level(self) -> int:
         """Its level in the tree; 0 if the name has none."""
-        found = _FILE.fullmatch(self.name)
-        return int(found[3]) if found else 0
+        match = _FILE.fullmatch(self.name)
+        return int(match[3]) if match else 0
 
     def spans(self, requested: str) -> bool:
         """Whether it may contain an instant with this requested time."""
-        found = _FILE.fullmatch(self.name)
-        return found is None or found[1] <= requested <= found[2]
+        match = _FILE.fullmatch(self.name)
+        return match is None or match[1] <= requested <= match[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +115,9 @@ class Archive:
 
     def newest(self) -> str:
         """The greatest archived requested time, by the names of the files; '' if the archive is empty."""
-        return max((found[2] for file in self.files() if (found := _FILE.fullmatch(file.name))), default="")
+        return max((match[2] for file in self.files() if (match := _FILE.fullmatch(file.name))), default="")
 
-    def known(self, instant: Instant) -> Archived | None:
+    def cached(self, instant: Instant) -> Archived | None:
         """An archived instant from the files read so far; None if not among them. Reads nothing."""
         return self._known.get((instant.requested, instant.action))
 
@@ -141,7 +141,7 @@ class Archive:
             if not self._seen:
                 return None
             names = [entry.path.rpartition("/")[2] for entry in self._storage.list(HISTORY)]
-            numbers = [int(found[1]) for name in names if (found := _MANIFEST.fullmatch(name))]
+            numbers = [int(match[1]) for name in names if (match := _MANIFEST.fullmatch(name))]
             return f"manifest_{max(numbers)}" if numbers else None
         if not re.fullmatch(rb"[0-9]{1,18}", number.strip()):
             exists = f"{VERSION} holds {number[:40]!r}, which is not the number of a manifest"
@@ -156,11 +156,13 @@ class Archive:
             files = self.files()
             try:
                 return [self.rows(file) for file in files if wanted(file)]
-            except NotFound as gone:
+            except NotFound as absent:
                 self.refresh()
                 if self.files() == files:
                     raise NotATable(
-                        "read the archived timeline", f"its manifest lists {gone}, which is gone", "restore the file"
+                        "read the archived timeline",
+                        f"its manifest lists {absent}, which does not exist",
+                        "restore the file",
                     ) from None
 
     def _get(self, file: ArchiveFile) -> bytes:

@@ -25,7 +25,7 @@ class Commits:
     def whole(self, timeline: Timeline) -> Timeline:
         """A listed timeline joined with the archive, which is read afterwards: every instant that ever completed."""
         self.archive.refresh(timeline.archived)
-        return timeline.joined(self.archive.states())
+        return timeline.with_archived(self.archive.states())
 
     def archive_now(self) -> Archive:
         """A new view of the archived timeline, as of now."""
@@ -64,7 +64,7 @@ class Commits:
 
     def content(self, instant: Instant) -> bytes:
         """The bytes of a completed instant's file."""
-        archived = self.archive.known(instant)
+        archived = self.archive.cached(instant)
         if archived is None:
             try:
                 return self._storage.get(f"{FOLDER}/{instant.file_name}")
@@ -90,7 +90,7 @@ class Commits:
 
     def _planned(self, pending: Instant, completes_as: str) -> bytes:
         """The bytes of an instant's plan. The archive stores them together with the commit."""
-        archived = self.archive.known(Instant(pending.requested, completes_as, "completed"))
+        archived = self.archive.cached(Instant(pending.requested, completes_as, "completed"))
         if archived is not None and archived.plan is not None:
             return archived.plan
         try:
@@ -108,12 +108,12 @@ class Commits:
         """
         self.archive.refresh()
         self.archive.instants()
-        found = self.archive.known(instant)
-        if found is None:
+        archived = self.archive.cached(instant)
+        if archived is None:
             raise restored_away(self._storage, instant.requested, f"the {instant}") or NotFound(
                 f"{FOLDER}/{instant.file_name}"
             )
-        return found
+        return archived
 
     def horizon(self, timeline: Timeline) -> str | None:
         """The completion time before which nbcc's cleans, pending ones included, end the history; None without any."""

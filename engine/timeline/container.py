@@ -146,16 +146,16 @@ def _only_record(data: bytes, name: str) -> dict[str, Any]:
 
 def _header(source: io.BytesIO) -> dict[str, bytes]:
     """The container's metadata: a map in blocks of (count, pairs). After a negative count follows the block's size."""
-    found: dict[str, bytes] = {}
+    entries: dict[str, bytes] = {}
     while count := _long(source):
         if count < 0:
             _long(source)
-        if abs(count) > _MOST_PAIRS or len(found) > _MOST_PAIRS:
+        if abs(count) > _MOST_PAIRS or len(entries) > _MOST_PAIRS:
             raise ValueError(f"its header has more than {_MOST_PAIRS} entries")
         for _ in range(abs(count)):
             key = source.read(_length(source)).decode()
-            found[key] = source.read(_length(source))
-    return found
+            entries[key] = source.read(_length(source))
+    return entries
 
 
 def _length(source: io.BytesIO) -> int:

@@ -52,8 +52,8 @@ def put_decision(storage: Storage, decision: Decision) -> bool:
 def last_decision(storage: Storage) -> Decision | None:
     """The entry with the greatest number, by one listing and one get; None for an empty log."""
     numbers = [entry.path.rpartition("/")[2] for entry in storage.list(FOLDER)]
-    found = max((int(name) for name in numbers if name.isdecimal()), default=None)
-    return None if found is None else _decode(found, storage.get(_path(found)))
+    number = max((int(name) for name in numbers if name.isdecimal()), default=None)
+    return None if number is None else _decode(number, storage.get(_path(number)))
 
 
 def publish(storage: Storage, decision: Decision) -> None:
@@ -115,6 +115,6 @@ def _decode(number: int, content: bytes) -> Decision:
         raise Damaged(
             asked,
             f"the {len(content)} bytes of {name} are not a decision ({broken})",
-            "restore the file from a copy, or, if no writer lives and the timeline does not hold what it decided, "
+            "restore the file from a copy, or, if no writer is alive and the timeline lacks what it decided, "
             "delete it: that write was lost",
         ) from None

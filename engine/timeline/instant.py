@@ -84,11 +84,11 @@ class Instant:
 @lru_cache(maxsize=1 << 17)
 def parse_instant(name: str) -> Instant | None:
     """The instant of a file name in the timeline folder; None for other names, which readers ignore."""
-    if found := _COMPLETED.fullmatch(name):
-        requested, completed, action = found.groups()
+    if match := _COMPLETED.fullmatch(name):
+        requested, completed, action = match.groups()
         return Instant(requested, action, "completed", completed) if action in ACTIONS else None
-    if found := _PENDING.fullmatch(name):
-        requested, action, state = found.groups()
+    if match := _PENDING.fullmatch(name):
+        requested, action, state = match.groups()
         if action is None and state == "inflight":
             return Instant(requested, "commit", "inflight")
         if action in ACTIONS:
@@ -98,5 +98,5 @@ def parse_instant(name: str) -> Instant | None:
 
 def is_layout_1(name: str) -> bool:
     """Whether `name` is a completed instant of layout 1, which has no completion time."""
-    found = _LEGACY.fullmatch(name)
-    return found is not None and found[2] in ACTIONS
+    match = _LEGACY.fullmatch(name)
+    return match is not None and match[2] in ACTIONS

@@ -30,14 +30,14 @@ _LAST: list[Listing] = []
 
 def timeline_of(paths: Iterable[str]) -> Timeline:
     """The timeline of the paths in and below the timeline's folder. `Unsupported` for instants of layout 1."""
-    seen = frozenset(paths)
-    known = max((each for each in _LAST if each.paths <= seen), key=lambda each: len(each.paths), default=_NOTHING)
-    if len(known.paths) == len(seen):
-        return known.timeline
-    new = seen - known.paths
-    archived = known.timeline.archived or any(map(_in_archive, new))
-    timeline = known.timeline.grown(_instants(new), archived)
-    _LAST[:] = [Listing(seen, timeline), *(each for each in _LAST if each is not known)][:REMEMBERED]
+    listed = frozenset(paths)
+    cached = max((each for each in _LAST if each.paths <= listed), key=lambda each: len(each.paths), default=_NOTHING)
+    if len(cached.paths) == len(listed):
+        return cached.timeline
+    new = listed - cached.paths
+    archived = cached.timeline.archived or any(map(_in_archive, new))
+    timeline = cached.timeline.with_states(_instants(new), archived)
+    _LAST[:] = [Listing(listed, timeline), *(each for each in _LAST if each is not cached)][:REMEMBERED]
     return timeline
 
 

@@ -44,10 +44,10 @@ def add(storage: Storage, archive: Archive, instants: Iterable[Archived]) -> Non
 
 def levels(archive: Archive) -> dict[int, list[ArchiveFile]]:
     """Level -> files of the archive."""
-    found: dict[int, list[ArchiveFile]] = {}
+    by_level: dict[int, list[ArchiveFile]] = {}
     for file in archive.files():
-        found.setdefault(file.level, []).append(file)
-    return found
+        by_level.setdefault(file.level, []).append(file)
+    return by_level
 
 
 def merge_levels(storage: Storage, archive: Archive) -> bool:
@@ -66,16 +66,16 @@ def merge_levels(storage: Storage, archive: Archive) -> bool:
 def drop_superfluous(storage: Storage, archive: Archive) -> None:
     """Delete old manifests, and files that no remaining manifest lists."""
     newest = archive.version()
-    kept = [f"manifest_{number}" for number in range(max(1, newest - MANIFESTS_KEPT + 1), newest + 1)]
-    needed = {"_version_", *kept}
-    for name in kept:
+    manifests = [f"manifest_{number}" for number in range(max(1, newest - MANIFESTS_KEPT + 1), newest + 1)]
+    needed = {"_version_", *manifests}
+    for name in manifests:
         try:
             needed |= {file.name for file in decode_manifest(storage.get(f"{HISTORY}/{name}"), name)}
         except NotFound:
             continue  # another engine has deleted it
-    there = [entry.path for entry in storage.list(HISTORY)]
-    if gone := [path for path in there if path.rpartition("/")[2] not in needed]:
-        storage.delete_all(gone)
+    present = [entry.path for entry in storage.list(HISTORY)]
+    if superfluous := [path for path in present if path.rpartition("/")[2] not in needed]:
+        storage.delete_all(superfluous)
 
 
 def encode_rows(instants: Sequence[Archived]) -> bytes:

@@ -30,10 +30,10 @@ class Savepoint:
 
 def by_partition(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Partition -> the names of its files."""
-    found: dict[str, list[str]] = {}
+    names_by_partition: dict[str, list[str]] = {}
     for partition, name in sorted(split_path(path) for path in set(paths)):
-        found.setdefault(partition, []).append(name)
-    return {partition: tuple(names) for partition, names in found.items()}
+        names_by_partition.setdefault(partition, []).append(name)
+    return {partition: tuple(names) for partition, names in names_by_partition.items()}
 
 
 def encode_savepoint(savepoint: Savepoint) -> bytes:

@@ -36,24 +36,24 @@ class Timeline:
     torn: tuple[Instant, ...] = ()
 
     @classmethod
-    def of(cls, seen: Iterable[Instant], archived: bool = False) -> Timeline:
+    def of(cls, states: Iterable[Instant], archived: bool = False) -> Timeline:
         """The timeline of a listing that shows these states."""
-        return cls().grown(seen, archived)
+        return cls().with_states(states, archived)
 
-    def grown(self, seen: Iterable[Instant], archived: bool = False) -> Timeline:
+    def with_states(self, states: Iterable[Instant], archived: bool = False) -> Timeline:
         """The timeline with further states of instants, given in any order."""
         highest, begun_as = dict(self._highest), dict(self.begun_as)
         last, rising = next(reversed(highest), ("", "")), True
-        for instant in seen:
+        for instant in states:
             action = instant.action
             key = (instant.requested, COMPLETES_AS.get(action, action))
             if action in COMPLETES_AS:
                 begun_as[key] = action
-            known = highest.get(key)
-            if known is None:
+            other = highest.get(key)
+            if other is None:
                 last, rising = key, rising and key > last
                 highest[key] = instant
-            elif _supersedes(instant, known):
+            elif _supersedes(instant, other):
                 highest[key] = instant
         if not rising:
             highest = {key: highest[key] for key in sorted(highest)}
@@ -61,22 +61,22 @@ class Timeline:
         vars(timeline)["_highest"] = highest  # fill the cached property, which would compute the same
         return timeline
 
-    def joined(self, archived: Iterable[Instant]) -> Timeline:
+    def with_archived(self, archived: Iterable[Instant]) -> Timeline:
         """The timeline together with the archived instants."""
-        seen = tuple(archived)
-        if not seen:
+        states = tuple(archived)
+        if not states:
             return replace(self, archived=False)
         begun = (Instant(requested, action, "requested") for (requested, _), action in self.begun_as.items())
-        whole = Timeline.of((*seen, *begun, *self.instants))
+        whole = Timeline.of((*states, *begun, *self.instants))
         return replace(whole, restores=self.restores, undone=self.undone)
 
     def without_undone(self, restores: Iterable[RestorePlan]) -> Timeline:
         """The timeline without the instants that these restores have undone."""
         plans = tuple(restores)
-        gone = {requested for plan in plans for requested, _ in plan.undone}
+        requested_times = {requested for plan in plans for requested, _ in plan.undone}
 
         def is_undone(instant: Instant) -> bool:
-            return instant.requested in gone and (instant.writes or instant.action == "savepoint")
+            return instant.requested in requested_times and (instant.writes or instant.action == "savepoint")
 
         left = tuple(instant for instant in self.instants if not is_undone(instant))
         return replace(self, instants=left, restores=plans, undone=tuple(i for i in self.instants if is_undone(i)))
@@ -129,8 +129,8 @@ class Timeline:
     def find(self, requested: str, action: str | None = None) -> Instant | None:
         """The instant requested at that time: of the given action, or, without one, any that writes data."""
         wanted = _WRITTEN_AS if action is None else (COMPLETES_AS.get(action, action),)
-        found = (self._highest.get((requested, completes_as)) for completes_as in wanted)
-        return next((instant for instant in found if instant is not None), None)
+        candidates = (self._highest.get((requested, completes_as)) for completes_as in wanted)
+        return next((instant for instant in candidates if instant is not None), None)
 
     def is_compaction(self, instant: Instant) -> bool:
         """Whether `instant`, pending or completed, carries out a compaction plan."""
@@ -146,11 +146,11 @@ class Timeline:
 
     def misses(self, before: Timeline, time: str) -> bool:
         """Whether an earlier listing shows a write completed by `time` that this one lacks, other than by a restore."""
-        there, undone = self._highest, {requested for plan in self.restores for requested, _ in plan.undone}
+        present, undone = self._highest, {requested for plan in self.restores for requested, _ in plan.undone}
         return any(
             instant.completed
             and instant.completed <= time
-            and not ((now := there.get(key)) and now.completed)
+            and not ((now := present.get(key)) and now.completed)
             and instant.requested not in undone
             and instant.writes
             for key, instant in before._highest.items()
@@ -181,12 +181,12 @@ class Timeline:
         return {(instant.requested, instant.completes_as): instant for instant in self.instants}
 
 
-def _supersedes(instant: Instant, known: Instant) -> bool:
+def _supersedes(instant: Instant, other: Instant) -> bool:
     """Whether the first state replaces the second.
 
     If some writer wrongly put the same state twice, the smaller file name wins, in any order of a listing."""
-    advance = _ADVANCE[instant.state] - _ADVANCE[known.state]
-    return advance > 0 or (advance == 0 and instant.file_name < known.file_name)
+    advance = _ADVANCE[instant.state] - _ADVANCE[other.state]
+    return advance > 0 or (advance == 0 and instant.file_name < other.file_name)
 
 
 def completion_of(instant: Instant) -> str:

@@ -14,22 +14,26 @@ from ..data.columns import IS_DELETED, conform, one_array
 from ..data.jobs import InProcessJobs, Jobs
 from ..data.keys import KeySpec, partition_paths
 from ..errors import BadInput
+from ..schema import META_COLUMNS
+from ..schema.accepted import fits, fitted, same_type
 
 _FLAG: Final = pa.field(IS_DELETED, pa.bool_())
 
 
-def as_upserts(data: Any, schema: pa.Schema) -> Any:
+def as_upserts(data: Any, schema: pa.Schema, zone: str | None = None, *, by_value: bool = True) -> Any:
     """The rows of `data` with the table's columns in the table's order, and `_hoodie_is_deleted` if they have it.
 
-    Every column must be there with its exact type; in which order does not matter. Raises `BadInput`.
+    Hudi's five columns are dropped. Every other column must be one of the table's, with its type or one from which a
+    cast loses nothing (`schema.accepted`). Raises `BadInput`. `zone`: the zone of timestamps without one; `by_value`:
+    whether values may decide if a cast loses nothing.
     """
     asked = "write a batch"
-    found = schema_of(data, asked)
+    rows = _rows_of(data, asked)
+    found = _without_meta(schema_of(rows, asked))
     wanted = schema if IS_DELETED in schema.names or IS_DELETED not in found.names else schema.append(_FLAG)
     _refuse_unknown(found, wanted, asked)
     _refuse_missing(found, wanted.names, asked)
-    _refuse_types(found, wanted, asked)
-    return data if found.names == wanted.names else data.select(wanted.names)
+    return _fitted(rows, wanted, asked, zone, by_value)
 
 
 def set_columns(config: TableConfig, columns: Collection[str] | None) -> frozenset[str] | None:
@@ -51,28 +55,38 @@ def set_columns(config: TableConfig, columns: Collection[str] | None) -> frozens
 def as_partial_upserts(data: Any, config: TableConfig, sets: frozenset[str]) -> Any:
     """The rows of `data` with all columns of the table, null but for those that they set. Raises `BadInput`."""
     asked, schema = "write some columns of a batch", config.schema
-    found = schema_of(data, asked)
+    rows = _rows_of(data, asked)
+    found = _without_meta(schema_of(rows, asked))
     named = [name for name in schema.names if name in sets or name in config.always_set]
     flag = [IS_DELETED] if IS_DELETED in found.names else []
     wanted = pa.schema([*(schema.field(name) for name in named), *([_FLAG] if flag else [])])
     _refuse_unknown(found, schema.append(_FLAG), asked)
     _refuse_missing(found, named, asked)
-    _refuse_types(found, wanted, asked)
+    rows = _fitted(rows, wanted, asked, config.session_time_zone)
     whole = schema.append(_FLAG) if flag else schema
-    if isinstance(data, pa.Table):
-        return conform(data.select(wanted.names), whole)
+    if isinstance(rows, pa.Table):
+        return conform(rows, whole)
     from .dataframes import widened
 
-    return widened(data, wanted.names, whole)
+    return widened(rows, wanted.names, whole)
 
 
-def as_deletes(data: Any, schema: pa.Schema, key: Sequence[str], ordering: str | None) -> Any:
+def as_deletes(
+    data: Any,
+    schema: pa.Schema,
+    key: Sequence[str],
+    ordering: str | None,
+    zone: str | None = None,
+    *,
+    by_value: bool = True,
+) -> Any:
     """`data`, which holds at least the columns `key` (record key and partition) and `ordering`, as deletes.
 
-    The table's other columns are null and may be left out. Raises `BadInput`.
+    The table's other columns are null and may be left out. Raises `BadInput`. `zone` and `by_value` as in `as_upserts`.
     """
     asked = "delete a batch of keys"
-    found = schema_of(data, asked)
+    rows = _rows_of(data, asked)
+    found = _without_meta(schema_of(rows, asked))
     _refuse_unknown(found, schema, asked)
     _refuse_missing(found, key, asked)
     if ordering is not None and ordering not in found.names:
@@ -82,13 +96,13 @@ def as_deletes(data: Any, schema: pa.Schema, key: Sequence[str], ordering: str |
             f"add {ordering!r}: a delete wins over the rows whose value is not greater",
         )
     wanted = [*key, *([ordering] if ordering is not None and ordering not in key else [])]
-    _refuse_types(found, pa.schema([schema.field(name) for name in wanted]), asked)
+    rows = _fitted(rows, pa.schema([schema.field(name) for name in wanted]), asked, zone, by_value)
     flagged = schema if IS_DELETED in schema.names else schema.append(_FLAG)
-    if isinstance(data, pa.Table):
-        return _deletes(data.select(wanted), flagged)
+    if isinstance(rows, pa.Table):
+        return _deletes(rows, flagged)
     from .dataframes import deletes
 
-    return deletes(data, wanted, flagged)
+    return deletes(rows, wanted, flagged)
 
 
 def partitions_of(data: Any, config: TableConfig) -> set[str]:
@@ -123,7 +137,7 @@ def refuse_other_rows(data: Any, jobs: Jobs) -> None:
         raise BadInput("write a batch", "it is no pyarrow Table, and the table was opened without Spark", remedy)
     if arrow and not without_spark:
         remedy = "give spark.createDataFrame(rows), or open the table with None for the session"
-        raise BadInput("write a batch", "it is a pyarrow Table, and the table was opened with Spark", remedy)
+        raise BadInput("write a batch", "it is not a Spark DataFrame, and the table was opened with Spark", remedy)
 
 
 def schema_of(data: Any, asked: str) -> pa.Schema:
@@ -138,7 +152,7 @@ def schema_of(data: Any, asked: str) -> pa.Schema:
         raise BadInput(
             asked,
             f"it is a {type(data).__qualname__}",
-            "give a Spark DataFrame or a pyarrow Table",
+            "give a Spark DataFrame, a pyarrow Table or a pandas DataFrame",
         )
     if len(set(found.names)) < len(found.names):
         twice = sorted({name for name in found.names if found.names.count(name) > 1})
@@ -176,24 +190,51 @@ def _refuse_missing(found: pa.Schema, names: Sequence[str], asked: str) -> None:
         )
 
 
-def _refuse_types(found: pa.Schema, wanted: pa.Schema, asked: str) -> None:
-    wrong = [
-        f"{field.name!r} is {found.field(field.name).type}, the table's is {field.type}"
-        for field in wanted
-        if not _same(found.field(field.name).type, field.type)
-    ]
+def _rows_of(data: Any, asked: str) -> Any:
+    """`data`, a pandas DataFrame as a pyarrow Table: with its index, if that has a name."""
+    if type(data).__name__ != "DataFrame" or not type(data).__module__.startswith("pandas."):
+        return data
+    named = any(name is not None for name in data.index.names)
+    try:
+        return pa.Table.from_pandas(data, preserve_index=named)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as unfit:
+        exists = f"pyarrow cannot convert the pandas DataFrame ({unfit})"
+        raise BadInput(asked, exists, "give each column values of one type") from None
+
+
+def _without_meta(found: pa.Schema) -> pa.Schema:
+    return pa.schema([field for field in found if field.name not in META_COLUMNS])
+
+
+def _fitted(rows: Any, wanted: pa.Schema, asked: str, zone: str | None = None, by_value: bool = True) -> Any:
+    """The columns of `wanted`, cast to its types where they differ. `BadInput` if that could lose something."""
+    arrow = isinstance(rows, pa.Table)
+    found = schema_of(rows, asked)
+    zone, by_value = zone if arrow else None, by_value and arrow  # Spark knows neither values nor this zone
+    wrong = [field for field in wanted if not fits(found.field(field.name).type, field.type, zone, by_value=by_value)]
     if wrong:
-        raise BadInput(asked, "; ".join(wrong), "cast the column to the table's type")
+        types = [f"{field.name!r} is {found.field(field.name).type}, the table's is {field.type}" for field in wrong]
+        remedy = "cast the column to the table's type"
+        if arrow and any(_is_zoneless(found.field(field.name).type, field.type) for field in wrong):
+            remedy += ", or open the table with session_time_zone, the zone of timestamps without one"
+        raise BadInput(asked, "; ".join(types), remedy)
+    casts = {field.name for field in wanted if not same_type(found.field(field.name).type, field.type)}
+    if not casts:
+        return rows if list(found.names) == wanted.names else rows.select(wanted.names)
+    if not arrow:
+        from .dataframes import cast
+
+        return cast(rows, casts, wanted)
+    return pa.table({f.name: _column(rows, f, asked, zone) if f.name in casts else rows[f.name] for f in wanted})
 
 
-def _same(one: pa.DataType, other: pa.DataType) -> bool:
-    """Whether two types are the same, whatever nested fields are called and whether they may be null."""
-    if pa.types.is_list(one) and pa.types.is_list(other):
-        return _same(one.value_type, other.value_type)
-    if pa.types.is_map(one) and pa.types.is_map(other):
-        return _same(one.key_type, other.key_type) and _same(one.item_type, other.item_type)
-    if pa.types.is_struct(one) and pa.types.is_struct(other):
-        return [f.name for f in one] == [f.name for f in other] and all(
-            _same(a.type, b.type) for a, b in zip(one, other, strict=True)
-        )
-    return bool(one.equals(other))
+def _column(rows: pa.Table, field: pa.Field, asked: str, zone: str | None) -> pa.ChunkedArray:
+    try:
+        return fitted(rows[field.name], field.type, zone)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as unfit:
+        exists = f"a value of {field.name!r} does not fit into {field.type} ({unfit})"
+        raise BadInput(asked, exists, "cast the column to the table's type") from None
+
+
+def _is_zoneless(found: pa.DataType, wanted: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(found) and pa.types.is_timestamp(wanted) and found.tz is None)

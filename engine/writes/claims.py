@@ -19,7 +19,7 @@ from ..errors import Damaged
 from ..storage import NotFound
 from ..timeline import Timeline
 from ..timeline.timeline import FOLDER as HOME
-from .deciding import by_log
+from .decision_log import uses_decision_log
 
 FOLDER: Final = ".hoodie/.nbcc/times"
 PATIENCE_SECONDS: Final = 3600.0
@@ -28,7 +28,7 @@ PATIENCE_SECONDS: Final = 3600.0
 
 def claims_times(context: Context) -> bool:
     """Whether a time must be claimed before an instant carries it."""
-    return by_log(context) and context.rules.claims == "every_time"
+    return uses_decision_log(context) and context.rules.claims == "every_time"
 
 
 def learn(context: Context, timeline: Timeline) -> None:

@@ -1,4 +1,4 @@
-"""What the commits of this engine say: one stat a file, the schema, and the mark that nbcc's rules hold (§4)."""
+"""The commits of nbcc: one stat for each file, the schema, and nbcc's mark (docs/hudi-format.md)."""
 
 from __future__ import annotations
 

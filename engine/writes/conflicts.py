@@ -24,7 +24,7 @@ Bucket = tuple[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Rests:
+class ReadSet:
     """What the rows of a write were computed from: these partitions (None: the whole table), as of a completion time.
 
     `as_of` None: as of the beginning of the write. Nothing given: a write that has read nothing.
@@ -33,12 +33,12 @@ class Rests:
     partitions: Collection[str] | None = ()
     as_of: str | None = None
 
-    def on(self, partition: str) -> bool:
+    def covers(self, partition: str) -> bool:
         """Whether something was read there."""
         return self.partitions is None or partition in self.partitions
 
 
-BLIND: Final = Rests()
+NO_READS: Final = ReadSet()
 """A write that has read nothing."""
 
 
@@ -50,7 +50,7 @@ def conflict_of(
     *,
     sealed: Timeline,
     now: Timeline | None = None,
-    rests: Rests = BLIND,
+    read_set: ReadSet = NO_READS,
 ) -> Conflict | None:
     """Why `files` must not be published: a write that completed since `sealed` was loaded has files in their buckets,
     or where the rows of this one were read.
@@ -63,15 +63,15 @@ def conflict_of(
     touched = {place(file.partition, file.file_id) for file in files}
     now = now or load(context.storage)
     if context.rules.conflict_reads == "ignored":
-        rests = BLIND
-    if rests.as_of is not None:
-        sealed, now = context.whole(sealed).until(rests.as_of), context.whole(now)
+        read_set = NO_READS
+    if read_set.as_of is not None:
+        sealed, now = context.whole(sealed).until(read_set.as_of), context.whole(now)
     for instant in completed_since(context, sealed, now):
-        if counts(context, now, instant):
+        if may_conflict(context, now, instant):
             stats = context.commits.commit(instant).stats
             theirs = {place(stat.partition, stat.file_id) for stat in stats}
-            if shared := {each for each in theirs if each in touched or rests.on(each[0])}:
-                return described(requested, instant, shared)
+            if shared := {each for each in theirs if each in touched or read_set.covers(each[0])}:
+                return conflict_with(requested, instant, shared)
     return None
 
 
@@ -85,7 +85,7 @@ def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterat
         yield from (instant for instant in now.completed if instant.writes and instant.requested > newest)
 
 
-def counts(context: Context, timeline: Timeline, instant: Instant) -> bool:
+def may_conflict(context: Context, timeline: Timeline, instant: Instant) -> bool:
     """Whether an instant can stand against a writer."""
     if timeline.is_log_compaction(instant):
         return False
@@ -98,7 +98,7 @@ def place(partition: str, file_id: str) -> Bucket:
     return partition, bucket_of(file_id)
 
 
-def described(requested: str, instant: Instant, shared: set[Bucket]) -> Conflict:
+def conflict_with(requested: str, instant: Instant, shared: set[Bucket]) -> Conflict:
     """What the writer is told."""
     partition, bucket = min(shared, key=lambda place: (place[0], place[1] or 0))
     place = f"bucket {bucket}" + (f" of {partition}" if partition else "")

@@ -24,6 +24,16 @@ def deletes(keys: DataFrame, wanted: Collection[str], schema: pa.Schema) -> Data
     return keys.select(*columns)
 
 
+def cast(rows: DataFrame, names: Collection[str], schema: pa.Schema) -> DataFrame:
+    """The columns of `schema`, of which `names` are cast to its types."""
+    return rows.select(
+        *(
+            col(field.name).cast(field.dataType).alias(field.name) if field.name in names else col(field.name)
+            for field in to_spark(schema)
+        )
+    )
+
+
 def widened(rows: DataFrame, wanted: Collection[str], schema: pa.Schema) -> DataFrame:
     """The columns `wanted` of `rows` in `schema`, the others null."""
     columns = [

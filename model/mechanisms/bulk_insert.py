@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import READS_CLOCK, TakeTime
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
@@ -42,9 +42,6 @@ from .decision_log import is_logged
 from .occ.conflicts import Attempt, conflicting
 from .occ.validation import is_optimistic
 
-if TYPE_CHECKING:
-    from ..protocol import Protocol
-
 
 class BulkInsert(Options):
     """When a bulk insert puts base files, and when it gives up."""
@@ -69,7 +66,7 @@ def loaded(write: Write) -> tuple[int, ...]:
     return mark(write, Loaded).groups if write.marks else ()
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables with bulk inserts."""
     return _with_files_in_windows(_with_base_files(_without_logs(rules)))
 
@@ -113,8 +110,6 @@ def _with_files_in_windows(rules: Rules) -> Rules:
 
 
 Published = tuple[Any, ...]
-
-
 Plans = tuple[Plan, ...]
 
 
@@ -221,8 +216,6 @@ def log_is_next(own: BulkInserter) -> bool:
 
 
 BASE_IS_NEXT = Guard("the next file group must be without files", base_is_next)
-
-
 LOG_IS_NEXT = Guard("the next file group must have files", log_is_next)
 
 
@@ -283,8 +276,6 @@ def is_clear(own: BulkInserter) -> bool:
 
 
 MAY_LOOK = Guard("{me} must be under the lock and not have looked yet", may_look)
-
-
 IS_CLEAR = Guard("{me} must have looked again", is_clear)
 
 
@@ -320,7 +311,7 @@ def pending_loads(
 
 
 MECHANISM = Mechanism(
-    rules=refined,
+    rules=refine,
     compose=compose,
     after=("completion", "occ"),
     kinds=(BULK_INSERTER,),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
 from ..kernel.merge import Fold
@@ -30,9 +30,6 @@ from ..machine.transition import Action, Args, Changes, Guard, Transition, trans
 from ..protocol import Protocol
 from ..rules import Rules
 from ..world import World
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 class Clustering(Options):
@@ -81,7 +78,7 @@ def into(write: Write) -> tuple[tuple[int, int], ...]:
     return mark(write, Into).clusterings if write.marks else ()
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under which a clustering replaces a file group by another."""
     if protocol[Clustering].clustering == "plan":
         return rules
@@ -104,8 +101,6 @@ def _last_clustering(table: Table, group: int, time: float) -> int:
 
 
 Plans = tuple[Plan, ...]
-
-
 REWRITING = "rewriting"
 
 
@@ -200,8 +195,8 @@ def published_clustering(me: str, replaces: bool, own: Clusterer) -> tuple[Clust
 
 
 MECHANISM = Mechanism(
-    rules=refined,
-    after=("foreign_services", "replacing"),
+    rules=refine,
+    after=("foreign_services", "insert_overwrite"),
     compose=compose,
     kinds=(CLUSTERER,),
     options=Clustering,

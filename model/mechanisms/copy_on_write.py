@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from ..answers import Query, Record
 from ..kernel.merge import NOTHING, Fold, Merger, Ranked, evaluate, logs_of, merge
@@ -21,14 +21,12 @@ from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, limit
 from ..machine.transition import Action, Args, Changes, Transition
+from ..protocol import Protocol
 from ..rules import Rules
 from ..slices import FileSlice
 from ..validation import nearest
 from ..variants.windows import Windows
 from ..world import World
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 class TableKind(Limits):
@@ -86,7 +84,7 @@ def onto(write: Write) -> tuple[tuple[int, int | None], ...]:
     return mark(write, Onto).bases if write.marks else ()
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules that read base files alone where the writes of a table put them."""
     inner_read, inner_window, inner_slices = rules.as_of, rules.incremental, rules.file_slices
 
@@ -228,9 +226,9 @@ def check(world: World) -> None:
 
 
 MECHANISM = Mechanism(
-    rules=refined,
+    rules=refine,
     compose=compose,
-    after=("clustering", "occ", "replacing"),
+    after=("clustering", "occ", "insert_overwrite"),
     limits=TableKind,
     check=check,
     actions=(

@@ -35,25 +35,23 @@ class FileIds(Options):
     )
 
 
-class MintedIds(NamedTuple):
+class NewFileIds(NamedTuple):
     """Of a write: (file group, file id) where that is not the id that the bucket fixes."""
 
     ids: tuple[tuple[int, int], ...] = ()
     kind: str = "minted ids"
 
 
-def minted_ids(write: Write) -> tuple[tuple[int, int], ...]:
+def new_file_ids(write: Write) -> tuple[tuple[int, int], ...]:
     """The file ids of a write that its buckets do not fix, by file group."""
-    return mark(write, MintedIds).ids if write.marks else ()
+    return mark(write, NewFileIds).ids if write.marks else ()
 
 
 Ids = tuple[tuple[int, int], ...]
 """(group, file id) where the bucket does not fix the id. The id 0 is the fixed one."""
 
-
-FIXED = MintedIds()
+FIXED = NewFileIds()
 """The file ids of a write whose buckets fix them."""
-
 
 Groups = Callable[[World, str, Any], tuple[int, ...]]
 """Of a world, the name of an actor and its state: the file groups of its write."""
@@ -63,23 +61,23 @@ def compose(composition: Composition) -> None:
     """Make writers choose file ids when they request an instant."""
     writers = composition.actors_of("writer")
     own = [me for me in writers if composition.protocol_of(me)[FileIds].bucket_count == "own"]
-    if own or (writers and mints(composition)):
-        composition.add_field("writer", "file_ids", MintedIds())
-    if writers and mints(composition):
-        composition.select(REQUESTS, actors=writers).extend(preset(mint_file_ids, groups=groups_of), "own_file_ids")
+    if own or (writers and makes_file_ids(composition)):
+        composition.add_field("writer", "file_ids", NewFileIds())
+    if writers and makes_file_ids(composition):
+        composition.select(REQUESTS, actors=writers).extend(preset(choose_file_ids, groups=groups_of), "own_file_ids")
     for me in own:  # another number of buckets: file ids that no other writer chooses
         composition.select(REQUESTS, actors=[me]).extend(name_own_buckets, "own_file_ids")
 
 
-def mints(composition: Composition) -> bool:
+def makes_file_ids(composition: Composition) -> bool:
     """Whether writes begin file groups with new ids."""
     return bool(composition.protocol[FileIds].file_ids == "generated")
 
 
-def mint_file_ids(own: Any, me: str, world: World, published: tuple[Any, ...], groups: Groups) -> Changes:
+def choose_file_ids(own: Any, me: str, world: World, published: tuple[Any, ...], groups: Groups) -> Changes:
     """Choose the newest file id of each bucket; a new one where the bucket has no file group."""
     ids = ((group, newest_id(published, group, own.requested)) for group in groups(world, me, own))
-    return {"own_file_ids": MintedIds(tuple(ids))}
+    return {"own_file_ids": NewFileIds(tuple(ids))}
 
 
 def newest_id(published: Iterable[Any], group: int, requested: int) -> int:
@@ -87,7 +85,7 @@ def newest_id(published: Iterable[Any], group: int, requested: int) -> int:
     found = requested
     for entry in published:
         if isinstance(entry, Write) and group in entry.groups:
-            found = file_id_of(minted_ids(entry), group)
+            found = file_id_of(new_file_ids(entry), group)
     return found
 
 
@@ -98,7 +96,7 @@ def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:
 def name_own_buckets(own: Writer, me: str, world: World) -> Changes:
     """Choose a file id of the writer's own for each group."""
     number = int(me.removeprefix(WRITER.prefix))
-    return {"own_file_ids": MintedIds(tuple((group, -number) for group in world.groups_of(me, own.number)))}
+    return {"own_file_ids": NewFileIds(tuple((group, -number) for group in world.groups_of(me, own.number)))}
 
 
 def file_id_of(ids: Ids, group: int) -> int:

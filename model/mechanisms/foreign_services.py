@@ -7,7 +7,7 @@ not the actor that made the plan.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..kernel.merge import Fold
 from ..kernel.reads import base_file as content_of
@@ -22,9 +22,6 @@ from ..machine.transition import Changes
 from ..protocol import Protocol
 from ..rules import Rules
 from .crashes import RESUMES_PLAN
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 class ForeignServices(Options):
@@ -71,7 +68,7 @@ def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -
     return any(unmarked(plan) and plan.requested == base and plan.part_in(group) for plan in written)
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables that another engine compacts."""
     inner_read, inner_file = rules.as_of, rules.base_file
 
@@ -115,4 +112,4 @@ def note_engine(own: Any, plans: tuple[Plan, ...], protocol: Protocol) -> Change
     return {"plans": tuple(noted(plan) for plan in plans)}
 
 
-MECHANISM = Mechanism(rules=refined, compose=compose, after=("added_columns", "crashes"), options=ForeignServices)
+MECHANISM = Mechanism(rules=refine, compose=compose, after=("schema_evolution", "crashes"), options=ForeignServices)

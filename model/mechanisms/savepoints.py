@@ -82,8 +82,6 @@ def without(victims: tuple[Victims, ...], files: frozenset[DataFile]) -> tuple[V
 
 
 Saved = tuple[Savepoint, ...]
-
-
 PINNED = "about to publish its savepoint"
 
 
@@ -149,14 +147,8 @@ def some_savepoint(savepoints: Saved) -> bool:
 
 
 SAVEPOINT_LEFT = Guard("a savepoint must be left", savepoint_is_left, limit=True)
-
-
 CAN_BE_PINNED = Guard("the newest completed instant must be there, and not pinned yet", newest_is_not_pinned)
-
-
 DROP_LEFT = Guard("a savepoint must be left to drop", drop_is_left, limit=True)
-
-
 SOME_SAVEPOINT = Guard("there must be a savepoint", some_savepoint)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from ..kernel.table import Log, Table, Write
 from ..kernel.timeline import VISIBLE, VISIBLE_WRITES
@@ -28,9 +28,6 @@ from ..variants.order import Order
 from .copy_on_write import is_copy_on_write
 from .rollback.rollbacker import UNDOING, Rollbacker, one_more
 from .rollback.rules import Rollback
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 class SharedLogs(Options):
@@ -61,8 +58,6 @@ class Block(NamedTuple):
 
 
 Blocks = tuple[Block, ...]
-
-
 Published = TypeVar("Published")
 
 
@@ -121,7 +116,7 @@ def place_in(write: Write, group: int) -> float:
     return min(here, default=inf)
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under `merge_order = appended`: blocks merge in the order in which they were appended."""
     if protocol[Order].merge_order != "appended":
         return rules
@@ -201,7 +196,7 @@ def writes_left(
 
 
 MECHANISM = Mechanism(
-    rules=refined,
+    rules=refine,
     compose=compose,
     after=("rollback", "late_files"),
     options=SharedLogs,

@@ -1,4 +1,4 @@
-"""What a reader, a service and a writer are promised, each a named function with a message (docs/contract.md)."""
+"""The promises of the model: properties of reads, services and writers (docs/contract.md)."""
 
 from __future__ import annotations
 

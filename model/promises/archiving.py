@@ -9,12 +9,12 @@ from ..mechanisms.log_compaction.rules import WRITES
 from ..model import Model
 from .promise import Promise, value_in
 
-_NOT_LOOKED_AT = ("clock", "lock", "crashes", "archives")
+_IRRELEVANT = ("clock", "lock", "crashes", "archives")
 
 
 def archive_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ARCH: each completed instant is found, active or archived; the oldest leave first; what is pending and older than
-    the archive was rolled back; readers who look into both find all that completed by their time."""
+    """ARCH: each completed instant is active or archived, and the oldest leave first. A pending instant that is older
+    than the archive was rolled back. A reader of both timelines finds every instant that completed by its time."""
     archive, removed = model.component(after, "archive"), model.component(after, "removed")
     if lost := removed - archive:
         return f"the instant t{min(lost)} has left the active timeline and is not archived"
@@ -25,21 +25,21 @@ def archive_holds(model: Model, before: State | None, step: Step | None, after: 
         if instant.completed is None and instant.requested < newest and instant.requested not in undone:
             return (
                 f"the {instant.action} requested at t{instant.requested} is pending, and t{newest} is archived past "
-                "it: what it has put looks older than the timeline"
+                "it: its files look older than the timeline"
             )
     return _readers_miss(model, after)
 
 
 def _rolled_back(model: Model, state: State) -> frozenset[int]:
-    """The writes that a rollback has taken off the timeline, whose writers may wake up and put their instant once more.
+    """The writes that a rollback has removed from the timeline. Such a writer may wake up and put its instant again.
 
-    Whoever meets one behind the archive knows it for that by its age alone, for nothing else may be pending there.
+    A pending instant older than the archive can only be such a write, so its age identifies it.
     """
     return frozenset(each.target for each in value_in(model, state, "rollbacks") if each.removed)
 
 
 def _hole(model: Model, state: State, removed: frozenset[int]) -> str | None:
-    """Writes leave in the order of their requested times: one that is absent and not older than all counts as none."""
+    """How an instant has left before an older one. Writes must leave in the order of their requested times."""
     writes = [e.requested for e in model.component(state, "published") if isinstance(e, WRITES)]
     newest = max((each for each in writes if each in removed), default=0)
     left = min((each for each in writes if each not in removed and each < newest), default=None)
@@ -58,8 +58,8 @@ def _readers_miss(model: Model, state: State) -> str | None:
     return None
 
 
-def _looked_at(model: Model) -> tuple[str, ...]:
-    return tuple(name for name in model.components if name not in _NOT_LOOKED_AT)
+def _relevant(model: Model) -> tuple[str, ...]:
+    return tuple(name for name in model.components if name not in _IRRELEVANT)
 
 
 ARCH = Promise(
@@ -70,6 +70,6 @@ ARCH = Promise(
     kind="state",
     holds=archive_holds,
     sometimes=lambda model, state: bool(model.component(state, "removed")),
-    reads=lambda model: _looked_at(model) if model.actors_of("archiver") else ("published",),
+    reads=lambda model: _relevant(model) if model.actors_of("archiver") else ("published",),
     unfit=lambda model: None if model.actors_of("archiver") else "the world has no archiver",
 )

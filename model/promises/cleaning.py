@@ -13,23 +13,23 @@ from .view import on_table, settled_times
 
 
 def clean_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """CLEAN: no file is gone that a read at or after the horizon, a pending plan or a savepoint needs; no reader is
-    lost."""
-    table, bound, gone = model.table(after), model.horizon(after), model.component(after, "deleted")
-    if missing := gone & needed_by_plans(table):
+    """CLEAN: no file is deleted that a read at or after the horizon, a pending plan or a savepoint needs. No reader
+    finds a deleted file that its horizon does not explain."""
+    table, bound, deleted = model.table(after), model.horizon(after), model.component(after, "deleted")
+    if missing := deleted & needed_by_plans(table):
         return f"a pending plan takes {_named(min(missing))}, which is deleted"
     for time in (inf, *(t for t in settled_times(model, after) if t >= bound)):
         for group in range(model.world.groups):
-            if missing := gone & needed(model.rules, table, group, time):
+            if missing := deleted & needed(model.rules, table, group, time):
                 what = "the snapshot" if time == inf else f"the read as of t{time}"
                 return f"{what} needs {_named(min(missing))}, which is deleted; the horizon is t{bound}"
     for saved in model.savepoints(after):
         for group in range(model.world.groups):
-            if missing := gone & needed(model.rules, table, group, saved.at):
+            if missing := deleted & needed(model.rules, table, group, saved.at):
                 return f"the savepoint of t{saved.requested} needs {_named(min(missing))}, which is deleted"
     for name in (*model.actors_of("reader"), *model.actors_of("consumer")):
         if model.component(after, name).step == "lost":
-            return f"{name} found files gone and no horizon that says why"
+            return f"{name} found files deleted, and no horizon explains it"
     return None
 
 
@@ -46,7 +46,7 @@ def _on_files(model: Model) -> tuple[str, ...]:
 CLEAN = Promise(
     name="CLEAN",
     about="No file that a read since the horizon, a pending plan or a savepoint needs is deleted; "
-    "who is behind is told.",
+    "a reader that is behind is refused.",
     source="RFC-66, cleaning by completion time; docs/contract.md, CLEAN",
     kind="state",
     holds=clean_holds,

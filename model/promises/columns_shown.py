@@ -1,8 +1,8 @@
-"""The columns of a read where some were added: which it shows, and what rows have in them.
+"""The columns of a read of a table with added columns: which columns it shows, and in which of them rows have values.
 
-Any log may hold the only row of a key, so that each is looked at by itself: its row has all the columns that its writer
-knew, of those that the table had at the time of the read. A change of columns is an instant: when it has completed it
-is shown, before it began it is not.
+Any log may contain the only row of a key, so each log is checked alone. Its row must have all columns that its writer
+used and that the table had at the time of the read. A change of columns is an instant: a read shows it once it has
+completed, and never before it was requested.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from math import inf
 from ..kernel.merge import Fold, logs_of
 from ..kernel.table import Log
 from ..machine.marks import mark
-from ..mechanisms.added_columns.rules import Schemas, columns, had_at, kept_of, schemas_of, shown_at
+from ..mechanisms.schema_evolution.rules import Schemas, columns, had_at, kept_of, schemas_of, shown_at
 from .sentences import write_named
 from .view import View
 
 
 def columns_broken(view: View, what: str, group: int, shape: Fold, time: float) -> str | None:
-    """None, or how the columns of a read as of `time` (inf: a snapshot) are not those of table and writes."""
+    """How the columns of a read as of `time` (inf: a snapshot) are wrong; None if they are right."""
     if not (schemas := schemas_of(view.table)):
         return None
     shown, most = shown_at(view.model.rules, view.table, time), had_at(schemas, time)
@@ -36,8 +36,8 @@ def columns_broken(view: View, what: str, group: int, shape: Fold, time: float) 
 
 
 def columns_changed(old: View, new: View, group: int, time: float) -> str | None:
-    """None, or the first column that a read as of `time` showed before a step and does not show after it, or the other
-    way round. A snapshot has the columns of now, whenever that is."""
+    """How a step changed the columns of a read as of `time`; None if it did not. A snapshot always shows the present
+    columns, so only the values of its rows are compared."""
     if not schemas_of(new.table):
         return None
     if time != inf:

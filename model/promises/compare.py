@@ -1,4 +1,4 @@
-"""One read held against the oracle, or against another read: None, or the sentence that says how they differ."""
+"""Comparison of a read with the oracle or with another read: None, or a sentence about the difference."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .view import View
 def against_oracle(
     view: View, what: str, group: int, shape: Fold, *, right: tuple[Log, ...], deletes: bool = False
 ) -> str | None:
-    """A read of one file group against the completed writes whose logs are `right`."""
+    """Compare a read of one file group with the completed writes whose logs are `right`."""
     if reads_right(shape, right, view.merger, deletes):
         return None
     names = view.names(group, shape, Fold(None, right))  # a replace may have hidden some of them since
@@ -31,18 +31,18 @@ def against_oracle(
 
 
 def misses(view: View, shape: Fold, right: Iterable[Log]) -> str:
-    """Which writes a read leaves out or takes in wrongly; empty if it takes the right ones."""
+    """The writes that a read misses or wrongly contains, as a phrase; '' if there are none."""
     held, wanted = {log[0] for log in logs_of(shape)}, {log[0] for log in right}
     parts = []
     if lost := sorted(wanted - held):
         parts.append("misses " + several(write_named(view.writes.get(at), at) for at in lost))
-    if extra := sorted(held - wanted):
-        parts.append("holds " + several(write_named(view.writes.get(at), at) for at in extra))
+    if surplus := sorted(held - wanted):
+        parts.append("holds " + several(write_named(view.writes.get(at), at) for at in surplus))
     return f" {several(parts)}" if parts else ""
 
 
 def one_against_other(view: View, group: int, before: Fold, after: Fold, deletes: bool = False) -> str | None:
-    """Two reads of the same thing: the part of a sentence that says what a key showed and what it shows now."""
+    """How a read of the same time differs after a step: a phrase with the row of one key before and now."""
     if before == after:
         return None
     names = view.names(group, before, after)

@@ -1,4 +1,4 @@
-"""Promises about writers that fail, what they say, and whoever asks again: REC, ACK, ONCE."""
+"""Promises about failed writers, their answers, and repeated batches: REC, ACK, ONCE."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..kernel.table import Write
 from ..machine.state import State
 from ..machine.transition import Step, record_of
 from ..mechanisms.archiving.reader import ReadBegun
-from ..mechanisms.batches import Resends, batch_of, rows_of
 from ..mechanisms.decision_log import DecisionLog
+from ..mechanisms.exactly_once import Resends, batch_of, rows_of
 from ..mechanisms.lost_answers import Answers
 from ..mechanisms.rollback.heartbeat import Heartbeat
 from ..mechanisms.rollback.options import Failures
@@ -21,14 +21,14 @@ from .sentences import write_named
 
 
 def no_rollback(model: Model) -> str | None:
-    """Why a promise about rollback says nothing of this model."""
+    """Why REC does not apply to this model; None if it does."""
     there = model.actors_of("rollbacker") and model.world[Failures].rollbacks
     return None if there or model.actors_of("restorer") else "nothing is rolled back in this world"
 
 
 def recovery_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """REC: a write is committed or rolled back, never both; nobody is rolled back whose heartbeat has not expired; a
-    restore undoes exactly what its savepoint does not hold."""
+    """REC: a write is committed or rolled back, never both. A write is rolled back only after its heartbeat expired. A
+    restore undoes exactly the writes that its savepoint does not contain."""
     if broken := restored_wrongly(model, after):
         return broken
     rollbacks: tuple[Rollback, ...] = value_in(model, after, "rollbacks")
@@ -44,7 +44,7 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
 
 
 def restored_wrongly(model: Model, state: State) -> str | None:
-    """After a restore the writes of its savepoint are there, and of the others those that were requested after it."""
+    """How the last restore is wrong. Afterwards the completed writes are those of its savepoint and later requests."""
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for each in model.restores(state)[-1:]:
         what = f"the restore of t{each.requested} went back to t{each.at}"
@@ -68,8 +68,8 @@ def _on_rollbacks(model: Model) -> tuple[str, ...]:
 
 REC = Promise(
     name="REC",
-    about="Commit and rollback of a write exclude each other; a writer whose heartbeat lives is not rolled back; "
-    "a restore undoes exactly what its savepoint does not hold.",
+    about="Commit and rollback of a write exclude each other; a writer with a live heartbeat is not rolled back; "
+    "a restore undoes exactly what its savepoint does not contain.",
     source="RFC-22, inline rollback; docs/contract.md, REC",
     kind="state",
     holds=recovery_holds,
@@ -79,17 +79,20 @@ REC = Promise(
 )
 
 
-TOLD = ("reported_done", "reported_failed", "lost_answers")
+REPORTS = ("reported_done", "reported_failed", "lost_answers")
 
 
 def nothing_lost(model: Model) -> str | None:
-    """Why ACK says nothing of this model: where every answer arrives, a write returns in the step that shows it, and
-    where nothing is archived a listing shows all that was there when it began."""
+    """Why ACK does not apply to this model; None if it does.
+
+    If every answer arrives, a write returns in the step that publishes it. If no instant is archived, a listing shows
+    every instant that existed when it began.
+    """
     lost, log = model.world[Answers].lost_answers, model.protocol[DecisionLog].decision == "log"
     if _read_beside_archiver(model) and not (lost and log):
         return None
     if log:
-        return "the log decides: that the answer to an entry is lost is not modelled"
+        return "the log decides: a lost answer to an entry of the log is not modelled"
     return None if lost else "every answer of the store arrives in this world"
 
 
@@ -98,21 +101,16 @@ def _read_beside_archiver(model: Model) -> bool:
 
 
 def acknowledged_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ACK: what a caller was told is what readers see: what was reported as done, and nothing reported as failed; and
-    who begins to read after a write has returned reads as of its completion or later."""
-    failed, done = _told(model, after, "reported_failed"), _told(model, after, "reported_done")
+    """ACK: readers see every write that was reported as done, and no write that was reported as failed. A read that
+    begins after a write has returned is as of its completion or later."""
+    failed, done = (set(value_in(model, after, name)) for name in ("reported_failed", "reported_done"))
     for entry in model.component(after, "published"):
         if entry.requested in failed:
-            return f"{write_named(entry, entry.requested)} is read by everybody, and its caller was told that it failed"
+            return f"{write_named(entry, entry.requested)} is visible to readers, and its caller received a failure"
         done.discard(entry.requested)
     if done:
-        return f"a write was reported as done (requested t{min(done)}), and nobody ever reads it"
+        return f"a write was reported as done (requested t{min(done)}), and no reader ever sees it"
     return _read_too_early(model, after) if _read_beside_archiver(model) else None
-
-
-def _told(model: Model, state: State, what: str) -> set[int]:
-    """The writes of which a caller was told so."""
-    return set(value_in(model, state, what))
 
 
 def _read_too_early(model: Model, state: State) -> str | None:
@@ -128,13 +126,13 @@ def _read_too_early(model: Model, state: State) -> str | None:
     return None
 
 
-def _on_what_was_told(model: Model) -> tuple[str, ...]:
+def _on_reports(model: Model) -> tuple[str, ...]:
     readers = model.actors_of("reader") if _read_beside_archiver(model) else ()
-    return ("published", *components_in(model, *TOLD), *readers)
+    return ("published", *components_in(model, *REPORTS), *readers)
 
 
 def _acknowledged(model: Model, state: State) -> bool:
-    """An answer was lost, or somebody has read who began after a write."""
+    """An answer was lost, or a read that began after a write has ended."""
     if value_in(model, state, "lost_answers"):
         return True
     readers = model.actors_of("reader") if _read_beside_archiver(model) else ()
@@ -142,30 +140,30 @@ def _acknowledged(model: Model, state: State) -> bool:
 
 
 def _begun(reader: Any) -> int:
-    """When the newest write had completed as the read began."""
+    """The completion time of the newest write when the read began."""
     return record_of(reader, ReadBegun).begun
 
 
 ACK = Promise(
     name="ACK",
-    about="A write that returned is in every snapshot begun later; one that was reported as failed is in none.",
+    about="A write that returned is in every snapshot that begins later; a write reported as failed is in none.",
     source="RFC-22, atomic commits; docs/contract.md, ACK",
     kind="state",
     holds=acknowledged_holds,
     sometimes=_acknowledged,
-    reads=_on_what_was_told,
+    reads=_on_reports,
     unfit=nothing_lost,
 )
 
 
 def nothing_sent_again(model: Model) -> str | None:
-    """Why ONCE says nothing of this model."""
+    """Why ONCE does not apply to this model; None if it does."""
     resent = model.world[Resends].resends and len(model.actors_of("writer")) > 1
     return None if resent else "no batch is sent again here"
 
 
 def once_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ONCE: no two completed writes are of one batch, and a batch that is answered as written has its rows in one."""
+    """ONCE: no two completed writes have one batch id. If a batch is reported as written, a commit has its rows."""
     if step is not None and step.action in ANSWERS and (missing := _answered_without_rows(model, step, after)):
         return missing
     for one, other in combinations(_of_batches(model, after), 2):
@@ -178,7 +176,7 @@ def once_holds(model: Model, before: State | None, step: Step | None, after: Sta
 
 
 ANSWERS = ("writer_skips_batch", "writer_takes_back_repeat")
-"""The steps that answer a batch as written by another attempt."""
+"""The steps that report a batch as written by another attempt."""
 
 
 def _answered_without_rows(model: Model, step: Step, after: State) -> str | None:
@@ -187,13 +185,13 @@ def _answered_without_rows(model: Model, step: Step, after: State) -> str | None
     written = [write for write in _of_batches(model, after) if batch_of(world, write.actor, write.number) == batch]
     if any(rows_of(world, write.actor) == rows_of(world, me) for write in written):
         return None
-    told = f"{me} is answered that its batch is written, and no commit has its rows"
+    sentence = f"{me} received the answer that its batch is written, and no commit has its rows"
     others = "; ".join(write_named(write, write.requested) for write in written)
-    return f"{told}: other rows are committed under its id by {others}" if written else told
+    return f"{sentence}: other rows are committed under its id by {others}" if written else sentence
 
 
 def _answered(model: Model) -> tuple[str, ...]:
-    """The components that an answer changes; where all rows of an id are the same, commits alone count."""
+    """The components that a report changes. If all batches with one id have the same rows, only commits count."""
     writers = model.actors_of("writer") if model.world[Resends].other_rows else ()
     return ("published", *writers)
 
@@ -205,7 +203,8 @@ def _of_batches(model: Model, state: State) -> list[Write]:
 
 ONCE = Promise(
     name="ONCE",
-    about="A batch that carries an id commits at most once, however often it is sent; an answered one has committed.",
+    about="A batch with an id commits at most once, however often it is sent; a batch reported as written "
+    "has committed.",
     source="RFC-22, restarts of streaming writers; docs/contract.md, ONCE",
     kind="step",
     holds=once_holds,

@@ -1,11 +1,11 @@
-"""ISO: which anomalies a setting lets happen, each one a function with a name (RFC-22, fundamentals).
+"""ISO: which anomalies a protocol allows, each a named function (RFC-22, fundamentals).
 
-A transaction is a write that reads the table as it begins: the file groups in `reads` of the world, or, where the world
-says nothing, those that it writes (read, modify, write). `ANOMALIES` answers for every setting: VIOLATED there means
-that the anomaly can happen. `LEVELS` says which of them a mode excludes; that is what ISO holds it to.
+A transaction is a write that reads file groups when it begins: `reads` of the world, by default the groups that it
+writes (read, modify, write). `ANOMALIES` are promises for every protocol: VIOLATED means that the anomaly can happen.
+ISO is the promise of optimistic writers. The modes exclude:
 
-    nbcc, single_writer   reads are snapshots: nothing dirty, nothing that changes, nothing that appears
-    occ                   and no update is lost; no skew either between writes that say what they read
+    nbcc, single_writer   dirty reads, non-repeatable reads, phantom reads (also SNAP, TRAVEL and ATOM)
+    occ                   lost updates as well, and write skew between writes that declare their reads
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ Holds = Callable[[Model, State | None, Step | None, State], str | None]
 
 
 def dirty_read(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """A read sees a write that has not completed, or a part of one."""
+    """A read sees a write that has not completed, or only a part of a write."""
     return atomic_holds(model, before, step, after)
 
 
 def non_repeatable_read(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """A row that a read as of some time returned is another one, or gone, when the same read is made again."""
+    """A row that a read as of some time returned is different or missing when the read is repeated."""
     return _changed(model, before, after, appears=False)
 
 
 def phantom_read(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """A row that a read as of some time did not return is there when the same read is made again."""
+    """A row that a read as of some time did not return is present when the read is repeated."""
     return _changed(model, before, after, appears=True)
 
 
@@ -49,8 +49,8 @@ def _changed(model: Model, before: State | None, after: State, appears: bool) ->
     old, new = view_of(model, before), view_of(model, after)
     for time in settled_times(model, before) if old is not new else ():
         for group in new.groups:
-            if said := _row_changes(new, group, old.as_of(group, time), new.as_of(group, time), appears=appears):
-                return f"the read as of t{time} changed in group {group}: {said}"
+            if change := _row_changes(new, group, old.as_of(group, time), new.as_of(group, time), appears=appears):
+                return f"the read as of t{time} changed in group {group}: {change}"
     return None
 
 
@@ -69,24 +69,25 @@ def _row_changes(view: View, group: int, one: Fold, other: Fold, *, appears: boo
 
 def lost_update(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """Two transactions read a file group and wrote it, neither saw the other, both completed."""
-    return first_or_none(_lost(model, after, everybody=True))
+    return first_or_none(_lost(model, after, all_writers=True))
 
 
 def write_skew(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """Two transactions each read a file group that the other wrote, neither saw the other, both completed."""
-    return first_or_none(_skewed(model, after, everybody=True))
+    return first_or_none(_skewed(model, after, all_writers=True))
 
 
 def isolation_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ISO of optimistic writers. What it says of reads is SNAP, TRAVEL and ATOM, which hold for every mode."""
-    return first_or_none(_lost(model, after, everybody=False)) or first_or_none(_skewed(model, after, everybody=False))
+    """ISO: optimistic writers lose no update and have no write skew. SNAP, TRAVEL and ATOM cover the reads."""
+    lost, skewed = (anomaly(model, after, all_writers=False) for anomaly in (_lost, _skewed))
+    return first_or_none(lost) or first_or_none(skewed)
 
 
-def _overlapping(model: Model, state: State, everybody: bool) -> Iterator[tuple[Write, Write]]:
-    """Pairs of completed writes of which the second began before the first was complete; by completion."""
+def _overlapping(model: Model, state: State, all_writers: bool) -> Iterator[tuple[Write, Write]]:
+    """Pairs of completed writes, by completion, of which the second began before the first completed."""
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for earlier, later in combinations(writes, 2):
-        if later.requested < (earlier.completed or inf) and (everybody or under_occ(model, later.actor)):
+        if later.requested < (earlier.completed or inf) and (all_writers or under_occ(model, later.actor)):
             yield earlier, later
 
 
@@ -94,8 +95,8 @@ def _read_by(model: Model, write: Write) -> set[int]:
     return set(model.world.reads.get((write.actor, write.number), write.groups))
 
 
-def _lost(model: Model, state: State, everybody: bool) -> Iterator[str]:
-    for one, other in _overlapping(model, state, everybody):
+def _lost(model: Model, state: State, all_writers: bool) -> Iterator[str]:
+    for one, other in _overlapping(model, state, all_writers):
         if both := set(one.groups) & set(other.groups) & _read_by(model, one) & _read_by(model, other):
             yield (
                 f"lost update: {write_named(one, one.requested)} and {write_named(other, other.requested)} both read "
@@ -103,8 +104,8 @@ def _lost(model: Model, state: State, everybody: bool) -> Iterator[str]:
             )
 
 
-def _skewed(model: Model, state: State, everybody: bool) -> Iterator[str]:
-    for one, other in _overlapping(model, state, everybody):
+def _skewed(model: Model, state: State, all_writers: bool) -> Iterator[str]:
+    for one, other in _overlapping(model, state, all_writers):
         reads_other, read_by_other = _read_by(model, one) & set(other.groups), _read_by(model, other) & set(one.groups)
         if reads_other and read_by_other and not set(one.groups) & set(other.groups):
             yield (
@@ -114,26 +115,26 @@ def _skewed(model: Model, state: State, everybody: bool) -> Iterator[str]:
 
 
 def _overlapped(model: Model, state: State) -> bool:
-    return any(True for _ in _overlapping(model, state, everybody=True)) or any(
+    return any(True for _ in _overlapping(model, state, all_writers=True)) or any(
         model.component(state, me).step == "aborted" for me in model.actors_of("writer") if under_occ(model, me)
     )
 
 
-def _nobody_isolates(model: Model) -> str | None:
+def _no_optimistic_writer(model: Model) -> str | None:
     if any(under_occ(model, me) for me in model.actors_of("writer")):
         return None
-    return "no writer is optimistic: reads are snapshots, and that writers are blind is their level"
+    return "no writer is optimistic: their level isolates reads alone"
 
 
 ISO = Promise(
     name="ISO",
-    about="No update is lost, and no skew between writes that say what they read, under an optimistic writer's eyes.",
+    about="Under optimistic writers no update is lost, and writes that declare their reads have no write skew.",
     source="RFC-22, fundamentals: serializable snapshot isolation by optimistic locking",
     kind="state",
     holds=isolation_holds,
     sometimes=_overlapped,
     reads=lambda model: ("published", *(me for me in model.actors_of("writer") if under_occ(model, me))),
-    unfit=_nobody_isolates,
+    unfit=_no_optimistic_writer,
 )
 
 

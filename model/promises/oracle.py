@@ -1,4 +1,4 @@
-"""What must be read, in terms of completed writes alone: no file slice, no base file, no plan is known here."""
+"""The oracle: what a read must return, in terms of completed writes alone. It uses no file slice, base file or plan."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from ..kernel.table import Log, Write
-from ..mechanisms.replacing import ranks_at, replaced
+from ..mechanisms.insert_overwrite import ranks_at, replaced
 
 
 class Row(NamedTuple):
-    """What a log holds for the one key that is looked at; `sets`, of a partial update: the columns that it sets."""
+    """What a log contains for one key. `sets`: the columns that a partial update sets."""
 
     ordering: int
     deleted: bool
@@ -26,10 +26,9 @@ def completed(published: Iterable[object], after: float, until: float) -> tuple[
 
 
 def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
-    """The files in a file group by (completion, version): between equal ordering values the last one wins.
+    """The files in a file group by (completion, version). Between equal ordering values the last one wins.
 
-    A replacing write ranks as completed when it was requested, and hides what completed before that. What it hides is
-    all that an epoch could still outrank, so that no epoch is needed.
+    A replacing write ranks by its requested time, and hides every write that completed before that time.
     """
     ranked = [(ranks_at(write, group) or 0, write) for write in writes]
     hidden_before = max([at for at, write in ranked if write.marks and group in replaced(write)], default=0)
@@ -42,6 +41,6 @@ def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
 
 
 def winner(logs: tuple[Log, ...], rows: Mapping[Log, Row], event_time: bool) -> Log | None:
-    """The log whose row for the key outranks all others, None if no log has one; `logs` as from `logs_by_rank`."""
+    """The log whose row for the key has the greatest rank; None if no log has a row. `logs`: from `logs_by_rank`."""
     here = [(rows[log].ordering if event_time else 0, place, log) for place, log in enumerate(logs) if log in rows]
     return max(here)[2] if here else None

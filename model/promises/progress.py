@@ -1,7 +1,8 @@
-"""PROGRESS: what was begun comes to an end, in every run that is fair to those who live (docs/contract.md).
+"""PROGRESS: every operation ends, in every fair run (docs/contract.md).
 
-A promise about whole runs. It is judged where a run can go no further, or goes round for ever: what is outstanding
-there will never happen. Crashes are never owed to anybody; everything else that stays possible happens one day.
+A promise about whole runs. It is judged at states without a next step, and at cycles that a run may repeat forever: an
+operation that is outstanding there never ends. In a fair run every action that stays possible happens eventually,
+except crashes.
 """
 
 from __future__ import annotations
@@ -14,24 +15,25 @@ from ..model import Model
 from .promise import Promise
 
 UNFAIR = frozenset(("actor_crashes",))
-"""Actions that may stay possible for ever and not happen."""
+"""Actions that may stay possible without ever happening in a fair run."""
 
-TAKEN_UP = {
+RESUMED_BY = {
     "compaction": ("compactor", "compaction"),
     "logcompaction": ("log_compactor", "log compaction"),
     "clean": ("cleaner", "clean"),
     "rollback": ("rollbacker", "rollback"),
     "restore": ("restorer", "restore"),
 }
-"""Who takes up a plan of this action, and what it is called."""
+"""Action of a plan -> the kind of actors that resume it, and its name in sentences."""
 
 
 def outstanding(model: Model, state: State) -> Mapping[str, str]:
-    """What must still happen, by name, each with the sentence that says so; empty where the goal is reached.
+    """What must still happen, by name, with a sentence each; empty if every operation has ended.
 
-    A plan is owed where one lives who takes it up, a failed write's removal where somebody who rolls back does.
+    A pending plan must complete only if a live actor can resume it. A failed write must be removed only if a live
+    rollbacker exists.
     """
-    left = {name: f"{name} never gets to the end of what it does" for name in model.busy(state)}
+    left = {name: f"{name} never finishes its operation" for name in model.busy(state)}
     owed = [instant for instant in model.pending(state) if instant.state != "completed"]
     if not owed:
         return left
@@ -39,32 +41,32 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
     alone = (*model.actors_of("overwriter"), *model.actors_of("clusterer"))
     theirs = {plan.requested for plan in model.component(state, "plans") if plan.runner in alone}
     for action, requested in ((instant.action, instant.requested) for instant in owed):
-        kind, what = TAKEN_UP.get(action, ("", ""))
+        kind, what = RESUMED_BY.get(action, ("", ""))
         if action == "compaction" and requested in theirs:
-            continue  # nobody else takes it up: who made it is busy, or dead
-        if kind and _lives(model, state, kind):
+            continue  # No other actor resumes it, and its own actor is busy (listed above) or dead.
+        if kind and _has_live(model, state, kind):
             left[f"{action} {requested}"] = f"the {what} planned at t{requested} is never completed"
-        elif action == "deltacommit" and _lives(model, state, "rollbacker") and requested not in working:
+        elif action == "deltacommit" and _has_live(model, state, "rollbacker") and requested not in working:
             left[f"write {requested}"] = f"the failed write of t{requested} is never removed"
     return left
 
 
-def _lives(model: Model, state: State, kind: str) -> bool:
+def _has_live(model: Model, state: State, kind: str) -> bool:
     return any(model.component(state, name).step != DEAD for name in model.actors_of(kind))
 
 
 def limited(model: Model, state: State) -> str:
-    """Who, of those that could help, only a limit of the world keeps from acting; empty if nobody."""
+    """The actors other than writers that only a limit of the world stops, in words; '' if there are none."""
     writers = model.actors_of("writer")
     return " and ".join(name for name in model.stopped_by_limits(state) if name not in writers)
 
 
 def progress_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """PROGRESS, where nothing can happen any more; runs that go round for ever are judged by the search."""
+    """PROGRESS at states without a next step. The search judges cycles."""
     if next(model.successors(after), None) is not None or limited(model, after):
         return None
     left = outstanding(model, after)
-    return f"nothing can happen any more, and {'; '.join(left.values())}" if left else None
+    return f"no step is possible any more, and {'; '.join(left.values())}" if left else None
 
 
 PROGRESS = Promise(

@@ -1,4 +1,4 @@
-"""The shape of a promise."""
+"""The type of a promise: a property that the search checks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..model import Model
 
 
 def components_in(model: Model, *names: str) -> tuple[str, ...]:
-    """Those of these components that the model has."""
+    """The components among `names` that the model has."""
     return tuple(name for name in names if name in model.components)
 
 
@@ -33,18 +33,17 @@ def _always(model: Model) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """A promise over states, over steps where it speaks of change, or over runs where it speaks of their end.
+    """A property of states, of steps, or of whole runs (its `kind`).
 
-    `holds(model, before, step, after)` gives None, or the sentence that says what is broken; a promise over states
-    looks at `after` alone and may be given None for the others. `sometimes` is true of a state in which the promise
-    says something: without one the promise was never put to the test. `reads` names the components both rest on;
-    a step promise may also rest on which action it is. `unfit` says why a model is none that it speaks of.
-    `shape(model, *states)`: what of those components it can tell apart, where it says the same of all states of one
-    shape (see `promises.shape`); None: everything.
+    `holds(model, before, step, after)` returns None if the promise holds, otherwise a sentence about the violation. A
+    promise over states reads `after` alone; the other arguments may be None. `sometimes`: whether a state exercises
+    the promise; a search that never reaches such a state proves nothing. `reads` names the components that both
+    functions read. `unfit` returns why the promise does not apply to a model, None if it does. `shape(model, *states)`:
+    an optional key; the promise has the same verdict for states with equal keys (see `promises.shape`).
 
-    A promise over whole runs is judged where they end, or go round for ever: `outstanding` is what must still happen
-    there, by name with a sentence; `limited` who is kept from helping by a limit of the world alone; `fair` whether an
-    action that stays possible happens one day.
+    For a promise over runs: `outstanding` returns what must still happen at the end of a run or in a cycle, by name
+    with a sentence. `limited` names the actors that only a limit of the world stops. `fair`: whether an action that
+    stays possible happens eventually.
     """
 
     name: str

@@ -1,4 +1,5 @@
-"""Promises of reads: SNAP, TRAVEL, INCR, CDC, ATOM. T is a settled time on the completion axis."""
+"""Promises of reads: SNAP, TRAVEL, INCR, CDC, ATOM. T is a settled time: every instant that completed by T is
+published."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from ..kernel.table import Write
 from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.consumers.consumer import time_of
-from ..mechanisms.replacing import ranks_at, replaced
+from ..mechanisms.insert_overwrite import ranks_at, replaced
 from ..mechanisms.restores.rules import hides
 from ..model import Model
 from ..variants.windows import Windows
@@ -35,7 +36,7 @@ from .view import (
 
 
 def snapshot_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """SNAP: the snapshot, every as-of at a settled T, and every answer of a reader merge what completed by then."""
+    """SNAP: the snapshot, every as-of at a settled T, and every answer of a reader merge the writes completed by T."""
     view = view_of(model, after)
     if broken := key_twice(view.done.values()):
         return broken
@@ -54,7 +55,7 @@ def snapshot_holds(model: Model, before: State | None, step: Step | None, after:
 
 
 def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str | None:
-    """What a read as of `time` has in any file group that is not what the writes until then make."""
+    """How a read as of `time` differs, in some file group, from the writes that completed by `until`."""
     for group in seen.groups:
         shape, logs = seen.as_of(group, time), right.logs(group, until=until)
         if broken := against_oracle(right, what, group, shape, right=logs):
@@ -65,7 +66,7 @@ def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str
 
 
 def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
-    """The reads as of `times` before and after a step: None if none of them changed."""
+    """How a read as of one of these times differs before and after a step; None if no read changed."""
     if old is new:
         return None
     for time in times:
@@ -93,9 +94,9 @@ def travel_holds(model: Model, before: State | None, step: Step | None, after: S
 
 
 def incremental_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """INCR: a window merges exactly what completed in it, and merged into the state at its start gives its end."""
+    """INCR: a window merges exactly the writes completed in it; merged into the state before, it is the state after."""
     view = view_of(model, after)
-    # By requested time a window says little of its bounds; there a world with consumers asks what they were given.
+    # The bounds of a window by requested time say nothing about completions: check what consumers read instead.
     by_bounds = model.protocol[Windows].incremental_axis == "completion" or not model.actors_of("consumer")
     for start, end in view.windows if by_bounds else ():
         what = f"incremental read (t{start}, t{end}]"
@@ -106,18 +107,18 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
             if broken := columns_broken(view, what, group, shape, end):
                 return broken
             if any(group in replaced(view.done[log[0]]) for log in right):
-                # Of a state from before its request nothing is left: the window is the state after, and both are held
-                # against the same logs. What is left of a state from between cannot be told from rows alone.
+                # A replace hides the state before its request, so the window equals the state after.
+                # Rows alone do not show how much of a state between request and completion remains.
                 continue
             old, new = len(view.logs(group, until=start)), len(view.logs(group, until=end))
             if rows := falls_behind(old, new, view.merger):
-                given = key_given(view.unnamed(rows, view.names(group, shape)), view.writes)
-                return f"{what} in group {group}, merged into the state before, is not the state after for {given}"
+                key = key_given(view.unnamed(rows, view.names(group, shape)), view.writes)
+                return f"{what} in group {group}, merged into the state before, is not the state after for {key}"
     return consumers_served(model, after)
 
 
 def consumers_served(model: Model, state: State) -> str | None:
-    """The windows that a consumer reads one after the other deliver every write once."""
+    """The consecutive windows of a consumer deliver every write exactly once."""
     done = view_of(model, state).done
     for name in model.actors_of("consumer"):
         consumer = model.component(state, name)
@@ -126,7 +127,7 @@ def consumers_served(model: Model, state: State) -> str | None:
         passed = (w for w in done.values() if time_of(w, model.protocol) <= consumer.checkpoint)
         for each in model.restores(state):
             if (undone := {*each.undone} & {*consumer.delivered}) and consumer.checkpoint >= each.requested:
-                return f"{name} has read the write requested at t{min(undone)}, and not that a restore has undone it"
+                return f"{name} has read the write requested at t{min(undone)}, but not the restore that has undone it"
         if missed := [write for write in passed if write.requested not in consumer.delivered]:
             write = min(missed, key=lambda each: each.requested)
             stored = f"{name} has stored the checkpoint t{consumer.checkpoint}"
@@ -143,7 +144,7 @@ def _shape_without_consumers(model: Model, *states: State) -> Hashable | None:
 
 
 def changes_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """CDC: the change log of a window is the difference of the two states that the completed writes make."""
+    """CDC: the change log of a window is the difference of the two states that the completed writes require."""
     view = view_of(model, after)
     for window in view.windows:
         for group in view.groups:
@@ -210,7 +211,7 @@ def _torn(view: View, what: str, shapes: list[Fold]) -> str | None:
 
 
 def _is_replaced(view: View, write: Write, group: int, held: set[tuple[int, int, int]]) -> bool:
-    """Whether what a read holds hides a write in a file group: a replace is there that was requested later."""
+    """Whether the read contains a replace that hides a write in a file group."""
     others = (view.done.get(requested) for in_group, requested, _ in held if in_group == group)
     rank = ranks_at(write, group) or 0
     return any(other is not None and group in replaced(other) and other.requested > rank for other in others)
@@ -233,7 +234,7 @@ SNAP = Promise(
 )
 TRAVEL = Promise(
     name="TRAVEL",
-    about="A read at a settled T gives the same answer for ever.",
+    about="A read at a settled T always returns the same answer.",
     source="RFC-66, time travel queries",
     kind="step",
     holds=travel_holds,

@@ -1,4 +1,4 @@
-"""The words of broken promises: which write, which row, which file group, which time."""
+"""Phrases in the sentences of violated promises: writes, rows and keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .oracle import Row
 
 
 def write_named(write: Write | None, requested: int) -> str:
-    """For example: w1's write (requested t1, completed t3); a pending one that nobody looks at has only its time."""
+    """For example: w1's write (requested t1, completed t3). An unknown write has only its requested time."""
     if write is None:
         return f"the write requested at t{requested}"
     which = f"write {write.number}" if write.number > 1 else "write"
@@ -20,13 +20,13 @@ def write_named(write: Write | None, requested: int) -> str:
 
 
 def several(parts: Iterable[str]) -> str:
-    """One, two and three."""
+    """Join phrases: one, two and three."""
     words = list(parts)
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def log_named(log: Log, writes: Mapping[int, Write]) -> str:
-    """A log by the actor that wrote it; the version only where it is not the first."""
+    """A log by the actor that wrote it, with its version unless that is 1."""
     write = writes.get(log[0])
     owner = f"the write requested at t{log[0]}" if write is None else write.actor
     if write is not None and write.number > 1:
@@ -34,17 +34,17 @@ def log_named(log: Log, writes: Mapping[int, Write]) -> str:
     return owner if log[1] == 1 else f"{owner} in log version {log[1]}"
 
 
-def _deed(row: Row) -> str:
+def _operation(row: Row) -> str:
     return "deletes" if row.deleted else f"sets {several(row.sets)}" if row.sets else "upserts"
 
 
 def key_given(rows: Mapping[Log, Row], writes: Mapping[int, Write]) -> str:
-    """The row values: who wrote what for the key."""
-    given = [
-        f"{log_named(log, writes)} {_deed(row)} with ordering value {row.ordering}"
+    """What each log contains for the key."""
+    operations = [
+        f"{log_named(log, writes)} {_operation(row)} with ordering value {row.ordering}"
         for log, row in rows.items()
     ]
-    return f"a key that {several(given)}"
+    return f"a key that {several(operations)}"
 
 
 def row_of(shown: Log | Made | Merged | None, writes: Mapping[int, Write]) -> str:
@@ -59,7 +59,7 @@ def row_of(shown: Log | Made | Merged | None, writes: Mapping[int, Write]) -> st
 
 
 def _merged_row(shown: Merged, writes: Mapping[int, Write]) -> str:
-    """A row that a function made: what of, and whose commit time it has."""
+    """A row that a merge function returned: its inputs, and the write whose commit time it has."""
     parts = []
     if shown.newest is not None:
         made, newest = _value(shown.value, writes), log_named(shown.newest, writes)
@@ -70,7 +70,7 @@ def _merged_row(shown: Merged, writes: Mapping[int, Write]) -> str:
 
 
 def _value(value: Value, writes: Mapping[int, Write]) -> str:
-    """`f(f(w1, w2), w3)`; rows that were merged in one order or another: `f(w1, w2, w3)`."""
+    """`f(f(w1, w2), w3)`; if the order of merges does not matter: `f(w1, w2, w3)`."""
     parts = [
         ", ".join(_value(each, writes) for each in part) if isinstance(part[0], tuple) else log_named(part, writes)
         for part in value

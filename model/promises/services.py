@@ -9,8 +9,8 @@ from ..kernel.merge import NOTHING, Fold, logs_of
 from ..kernel.table import Log
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.insert_overwrite import ranks_at, replaced
 from ..mechanisms.log_compaction.rules import covered
-from ..mechanisms.replacing import ranks_at, replaced
 from ..model import Model
 from ..slices import FileSlice
 from .compare import one_against_other
@@ -24,25 +24,25 @@ SERVICES = ("compactor", "log_compactor", "clusterer", "rollbacker", "archiver")
 
 
 def no_service(model: Model) -> str | None:
-    """Why a promise about compaction says nothing of this model."""
+    """Why a promise about compaction does not apply to this model; None if it does."""
     there = any(model.actors_of(kind) for kind in ("compactor", "log_compactor", "clusterer"))
     return None if there else "the world has no compactor"
 
 
 def nothing_to_notice(model: Model) -> str | None:
-    """Why QUIET says nothing of this model."""
+    """Why QUIET does not apply to this model; None if it does."""
     there = any(model.actors_of(kind) for kind in SERVICES)
     return None if there else "the world has no table service"
 
 
 def planned_between_writes(model: Model, state: State) -> bool:
-    """A plan was made and two writes are complete."""
+    """A plan exists and two writes are complete."""
     logs = value_in(model, state, "log_plans")
     return bool(model.component(state, "plans") or logs) and two_writes(model, state)
 
 
 def served_between_writes(model: Model, state: State) -> bool:
-    """A compaction was planned and two writes are complete, or a rollback and one, or something was archived."""
+    """A plan exists and two writes are complete, or a rollback and one write, or an instant was archived."""
     if value_in(model, state, "removed"):
         return True
     rolled_back = value_in(model, state, "rollbacks")
@@ -54,7 +54,7 @@ def _on_table_and_archive(model: Model) -> tuple[str, ...]:
 
 
 def _shape_and_archive(model: Model, *states: State) -> Hashable | None:
-    """The shape, and whether something was archived: a reader cannot tell, but there was something to notice."""
+    """The shape, and whether an instant was archived: no reader observes that, but `sometimes` depends on it."""
     shape = shape_of(model, *states)
     if shape is None or "removed" not in model.components:
         return shape
@@ -79,34 +79,33 @@ def quiet_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def partition_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """PART: each completed log, or one log that covers it, lies in exactly one slice; readers and planner agree on
-    which side of a barrier."""
+    """PART: each completed log, or one log that covers it, is in exactly one slice. Readers and planner agree on which
+    side of a barrier it is."""
     view = view_of(model, after)
     for group in view.groups:
         slices = [files_of(view, each) for each in view.slices(group)]
         for log in view.every_log(group):
             if (times := sum(files.count(log) for files in slices)) != 1:
-                return f"the log of {write_named(view.done[log[0]], log[0])} lies in {times} slices of group {group}"
+                return f"the log of {write_named(view.done[log[0]], log[0])} is in {times} slices of group {group}"
         for barrier, shape in view.bases(group):
             if shape == NOTHING or ((put := view.done.get(barrier)) and group in replaced(put)):
-                continue  # a replace takes nothing: what lies behind its barrier will be, or is, hidden
+                continue  # A replace has no inputs: it hides every log before its barrier.
             if broken := _sides_differ(view, group, barrier, shape):
                 return broken
     return None
 
 
 def files_of(view: View, piece: FileSlice) -> tuple[Log, ...]:
-    """The logs of a slice with those that they cover, and its base file under the name by which a write that put it
-    itself is known."""
+    """The logs of a slice, with the inputs of log compactions, and the base file that a write put itself."""
     logs = covered(view.table, piece.group, piece.logs)
-    # (Where times are not unique, a compaction's base file and a log may bear the same one: they are two files.)
+    # If times are not unique, a base file and a log of different instants can have the same name.
     return logs if piece.base is None or (piece.base, 1) in logs else ((piece.base, 1), *logs)
 
 
 def _sides_differ(view: View, group: int, barrier: int, base: Fold) -> str | None:
     older = [each for each in view.slices(group) if each.barrier is None or each.barrier < barrier]
     replaces = (put.requested for put in view.done.values() if group in replaced(put) and put.requested < barrier)
-    since = max(replaces, default=0)  # what a replace hides, no later plan takes
+    since = max(replaces, default=0)  # No later plan takes a log that a replace hides.
     behind = {log for each in older for log in files_of(view, each) if log[0] in view.done}
     behind = {log for log in behind if (ranks_at(view.done[log[0]], group) or 0) >= since}
     taken = {log for log in logs_of(base) if log[0] in view.done and log[0] != barrier}
@@ -120,7 +119,7 @@ def _sides_differ(view: View, group: int, barrier: int, base: Fold) -> str | Non
 
 QUIET = Promise(
     name="QUIET",
-    about="A table service never changes the answer of a retained read: pending, complete, or dead half way.",
+    about="A table service never changes the answer of a retained read: pending, complete, or crashed half way.",
     source="RFC-66, non-serial compaction; docs/contract.md, QUIET",
     kind="step",
     holds=quiet_holds,
@@ -131,7 +130,7 @@ QUIET = Promise(
 )
 PART = Promise(
     name="PART",
-    about="Each completed log lies in exactly one slice, and readers and planner agree which.",
+    about="Each completed log is in exactly one slice, and readers and planner agree which one.",
     source="RFC-66, new file slicing and new compaction plan scheduling",
     kind="state",
     holds=partition_holds,

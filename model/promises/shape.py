@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 from ..kernel.table import Compaction, CompletesAs, GroupPlan, Plan, Write
 from ..machine.marks import mark
 from ..machine.state import State
-from ..mechanisms.added_columns.rules import Columns, PlanColumns
 from ..mechanisms.bulk_insert import Loaded, loaded
 from ..mechanisms.cleaning.rules import CompletedClean
 from ..mechanisms.clustering import Clustered, Clustering, Clusters, Into
 from ..mechanisms.copy_on_write import Onto, onto
 from ..mechanisms.foreign_services import Unmarked, unmarked
-from ..mechanisms.replacing import Replaced, replaced
+from ..mechanisms.insert_overwrite import Replaced, replaced
 from ..mechanisms.rollback.rules import Rollback, RolledBack
+from ..mechanisms.schema_evolution.rules import Columns, PlanColumns
 from ..mechanisms.shared_logs import LOGS, Places
 from ..model import Model
 from ..variants.listing import Listing

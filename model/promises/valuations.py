@@ -1,8 +1,8 @@
-"""Every way in which the logs of a file group can hold rows of one key, and the first on which two answers differ.
+"""Valuations: all possible rows of one key in the logs of a file group, and the first on which two answers differ.
 
-A valuation gives each log no row, an upsert (of some columns) or a delete, and orders the ordering values weakly; it is
-all that an answer for one key can depend on. Logs are renamed to their rank first, so that one shape is evaluated once
-however many states show it.
+A valuation assigns to each log no row, an upsert (of some columns) or a delete, and a weak order of the ordering
+values. The answer for one key depends on nothing else. Logs are renamed by rank first, so that each shape is evaluated
+once for all states that have it.
 """
 
 from __future__ import annotations
@@ -20,44 +20,44 @@ from .oracle import Row, winner
 
 Valuation = dict[Log, Row]
 Shown = Log | Made | Merged | None
-"""What a read shows of the key: the log whose row it is, or where several make it up what it is of each."""
+"""What a read shows for the key: the log whose row it is, or how several records form the row; None: no row."""
 LARGEST = 5
-"""More logs than this in one file group: 2^n times the weak orders of n, beyond what a search can evaluate."""
+"""The most logs in one file group. The number of valuations is 2^n times the number of weak orders of n."""
 
 
 @cache
 def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> tuple[Valuation, ...]:
-    """Every valuation of logs (1, 0) .. (count, 0), fewest rows first; commit time needs no ordering values.
+    """Every valuation of logs (1, 0) .. (count, 0), fewest rows first. By commit time ordering values do not matter.
 
-    `columns`: those of which a row sets at least one; (): rows are whole.
+    `columns`: the columns of which a partial update sets at least one; (): rows are whole.
     """
     if count > LARGEST:
         raise ValueError(f"{count} logs in one file group are more than the {LARGEST} that rows are evaluated for")
     sets = tuple(some for size in range(len(columns)) for some in combinations(columns, size + 1)) or ((),)
     every = (None, *((False, some) for some in sets), (True, ()))
-    found = []
+    every_valuation = []
     for kinds in product(every, repeat=count):
         present = [index for index, kind in enumerate(kinds) if kind is not None]
         for orders in weak_orders(len(present)) if event_time else ((1,) * len(present),):
-            given = dict(zip(present, orders, strict=True))
-            found.append({(i + 1, 0): Row(given[i], *kind) for i in present if (kind := kinds[i])})
-    return tuple(sorted(found, key=lambda rows: (len(rows), [(log, row) for log, row in rows.items()])))
+            ordering = dict(zip(present, orders, strict=True))
+            every_valuation.append({(i + 1, 0): Row(ordering[i], *kind) for i in present if (kind := kinds[i])})
+    return tuple(sorted(every_valuation, key=lambda rows: (len(rows), [(log, row) for log, row in rows.items()])))
 
 
 def of_merger(count: int, merger: Merger) -> tuple[Valuation, ...]:
-    """The valuations that matter to a table's merges."""
+    """The valuations that can change the answers of a merger."""
     return valuations(count, merger.event_time, merger.columns)
 
 
 def weak_orders(count: int) -> Iterator[tuple[int, ...]]:
-    """Every weak order of `count` values, written as ranks from 1 without a gap."""
+    """Every weak order of `count` values, as ranks from 1 without gaps."""
     for ranks in product(range(1, count + 1), repeat=count):
         if set(ranks) == set(range(1, max(ranks, default=0) + 1)):
             yield ranks
 
 
 def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
-    """The same tree over other names of logs. Of a log that it does not hold it shows nothing, named or not."""
+    """The same tree with its logs renamed."""
     base = renamed(shape.base, names) if shape.base is not None else None
     files = shape.files and shape.files.renamed(lambda file: renamed(file, names))
     shown = None if shape.shown is None else tuple(names[log] for log in shape.shown if log in names)
@@ -68,7 +68,7 @@ def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
 def records_by_definition(
     logs: tuple[Log, ...], rows: Mapping[Log, Record], merger: Merger, window: bool
 ) -> list[Record]:
-    """What completed writes make of a key, in the words of an answer: its row, and in a window its delete."""
+    """The answer for a key by the oracle, as records: its row, and in a window its delete."""
     found = expected(logs, {log: Row(row.ordering, row.deleted, row.sets) for log, row in rows.items()}, merger, window)
     if found is None:
         return []
@@ -84,7 +84,7 @@ def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:
 
 
 def read(shape: Fold, rows: Valuation, merger: Merger, deletes: bool) -> Shown:
-    """What a read shows; a delete shows nothing, unless deletes are part of the answer."""
+    """What a read shows. A winning delete shows no row, unless deletes are part of the answer."""
     if merger.combination:
         combined: Shown = merger.combination.read(shape, rows.get, merger, deletes)
         return combined
@@ -101,7 +101,7 @@ def _ranked(log: Log, row: Row) -> Ranked:
 
 
 def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bool) -> Shown:
-    """What the oracle has a read show."""
+    """What a read must show, by the oracle."""
     if merger.combination:
         combined: Shown = merger.combination.by_definition(logs, rows, merger, deletes)
         return combined
@@ -111,7 +111,7 @@ def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bo
 
 @lru_cache(maxsize=1 << 16)
 def reads_right(shape: Fold, logs: tuple[Log, ...], merger: Merger, deletes: bool) -> bool:
-    """Whether a read is what the completed writes `logs` make it, on every valuation. Logs in neither do not matter."""
+    """Whether a read shows what the completed writes `logs` require, on every valuation."""
     names = names_for(_once_each(logs, logs_of(shape)))
     wanted = tuple([names[log] for log in logs])
     return differs_from_oracle(renamed(shape, names), wanted, len(names), merger, deletes) is None
@@ -125,7 +125,7 @@ def _once_each(*several: Iterable[Log]) -> tuple[Log, ...]:
 def differs_from_oracle(
     shape: Fold, logs: tuple[Log, ...], count: int, merger: Merger, deletes: bool
 ) -> Valuation | None:
-    """The first valuation on which a read is not what the completed writes `logs` make it; names are renamed ones."""
+    """The first valuation on which a read does not show what the completed writes `logs` require."""
     for rows in of_merger(count, merger):
         if read(shape, rows, merger, deletes) != expected(logs, rows, merger, deletes):
             return rows
@@ -143,8 +143,11 @@ def differ(one: Fold, other: Fold, count: int, merger: Merger, deletes: bool) ->
 
 @cache
 def falls_behind(old: int, new: int, merger: Merger) -> Valuation | None:
-    """Of logs by rank: the first valuation on which the state of the first `old`, with what the logs up to `new` make
-    merged into it, is not the state of the first `new`. States are records and tombstones."""
+    """The first valuation on which a window, merged into the state before it, is not the state after it.
+
+    The state before is that of the first `old` logs by rank, the state after that of the first `new`. A state includes
+    tombstones.
+    """
     names = tuple((place + 1, 0) for place in range(new))
     for rows in of_merger(new, merger):
         state, window = (expected(logs, rows, merger, deletes=True) for logs in (names[:old], names[old:]))
@@ -154,7 +157,7 @@ def falls_behind(old: int, new: int, merger: Merger) -> Valuation | None:
 
 
 def _merged_on(names: tuple[Log, ...], rows: Valuation, state: Shown, window: Shown, merger: Merger) -> Shown:
-    """A window merged into a state, by a reader that has both answers and nothing else."""
+    """A window merged into a state by a reader that has only both answers."""
     if merger.combination:
         combined: Shown = merger.combination.merged_on(names, rows, state, window, merger)
         return combined
@@ -163,12 +166,12 @@ def _merged_on(names: tuple[Log, ...], rows: Valuation, state: Shown, window: Sh
 
 
 End = tuple[Fold, tuple[Log, ...]]
-"""What a window begins or ends with: a read, and the logs that it should merge."""
+"""One end of a window: the read of its state, and the logs that the read must merge."""
 
 
 @lru_cache(maxsize=1 << 16)
 def changes_right(before: End, after: End, merger: Merger) -> bool:
-    """Whether the change between two reads is the one between what they should be. Logs in none do not matter."""
+    """Whether the change between two reads is the change between the two states that the oracle requires."""
     names = names_for(_once_each(after[1], before[1], logs_of(after[0]), logs_of(before[0])))
     ends = [(renamed(shape, names), tuple([names[log] for log in logs])) for shape, logs in (before, after)]
     return changes_differ(ends[0], ends[1], len(names), merger) is None
@@ -176,10 +179,10 @@ def changes_right(before: End, after: End, merger: Merger) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def changes_differ(before: End, after: End, count: int, merger: Merger) -> Valuation | None:
-    """The first valuation on which the change between two reads is not the one between the two oracles' states."""
-    found = zip(_every_read(before[0], count, merger), _every_read(after[0], count, merger), strict=True)
+    """The first valuation on which the change between two reads is not the change that the oracle requires."""
+    shown = zip(_every_read(before[0], count, merger), _every_read(after[0], count, merger), strict=True)
     right = zip(_every_expected(before[1], count, merger), _every_expected(after[1], count, merger), strict=True)
-    for rows, is_now, should in zip(of_merger(count, merger), found, right, strict=True):
+    for rows, is_now, should in zip(of_merger(count, merger), shown, right, strict=True):
         if is_now != should and (is_now[0] != is_now[1] or should[0] != should[1]):
             return rows
     return None
@@ -187,7 +190,7 @@ def changes_differ(before: End, after: End, count: int, merger: Merger) -> Valua
 
 @lru_cache(maxsize=64)
 def _every_read(shape: Fold, count: int, merger: Merger) -> tuple[Shown, ...]:
-    """What a read shows on each valuation: a state is one end of many windows."""
+    """What a read shows on each valuation. Memoised, because a state is an end of many windows."""
     return tuple(read(shape, rows, merger, False) for rows in of_merger(count, merger))
 
 

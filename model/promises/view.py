@@ -1,4 +1,4 @@
-"""What promises look at in one state: the reads of the table on one side, the completed writes on the other."""
+"""What promises compare in one state: the reads of the table, and the completed writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..kernel.reads import as_of, base_file, incremental
 from ..kernel.table import Compaction, Log, Table, Write
 from ..machine.state import State
 from ..machine.transition import record_of
-from ..mechanisms.replacing import ranks_at
+from ..mechanisms.insert_overwrite import ranks_at
 from ..mechanisms.restores.listing import Seen, ever_published
 from ..mechanisms.restores.rules import Restore, hides
 from ..model import Model
@@ -24,28 +24,28 @@ from .oracle import Row
 from .promise import components_in
 from .valuations import Valuation, names_for, renamed
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 Published = tuple[Write | Compaction, ...]
 
 
 class View:
-    """Reads of one table, each made once. States that show the same table share a view (`view_of`)."""
+    """Memoised reads of one table. States with the same table share a view (`view_of`)."""
 
     def __init__(self, model: Model, table: Table, published: Published) -> None:
         self.model, self.table, self.published = model, table, published
         self.merger = model.merger
         self.groups = range(model.world.groups)
-        self._made: dict[Hashable, object] = {}
+        self._results: dict[Hashable, object] = {}
 
-    def _once(self, key: Hashable, make: Callable[[], Found]) -> Found:
-        if key not in self._made:
-            self._made[key] = make()
-        return cast(Found, self._made[key])  # the key names the function that made it
+    def _once(self, key: Hashable, make: Callable[[], Result]) -> Result:
+        if key not in self._results:
+            self._results[key] = make()
+        return cast(Result, self._results[key])  # The key includes the name of the calling method.
 
     # Reads, by slices and plans.
 
     def as_of(self, group: int, time: float = inf) -> Fold:
-        """The read as of a time; without one the snapshot."""
+        """The read as of a time (default: the snapshot)."""
         return self._once(("as of", group, time), lambda: as_of(self.model.rules, self.table, group, time))
 
     def window(self, group: int, after: int, until: int) -> Fold:
@@ -60,7 +60,7 @@ class View:
         return self._once(("slices", group), lambda: file_slices(self.model.rules, self.table, group))
 
     def bases(self, group: int) -> list[tuple[int, Fold]]:
-        """Barrier and content of each base file of the group, planned or there."""
+        """The barrier and content of each base file of the group, pending ones included."""
         shapes = (
             (barrier, base_file(self.model.rules, self.table, group, barrier))
             for barrier in sorted({requested for requested, _ in self.model.rules.bases(self.table, group)})
@@ -83,13 +83,12 @@ class View:
 
     @cached_property
     def writes(self) -> dict[int, Write]:
-        """These, and the pending ones that the protocol looks at."""
+        """The completed writes, and the pending writes that the protocol shows, by requested time."""
         return {write.requested: write for write in self.table.writes}
 
     @cached_property
     def times(self) -> tuple[int, ...]:
-        """The times to read at: every completion published. Reads change nowhere else on the completion axis, and an
-        as-of a requested time is refused."""
+        """The times to read at: every published completion time. Between them reads do not change."""
         return tuple(sorted(entry.completed for entry in self.published if entry.completed is not None))
 
     @cached_property
@@ -107,7 +106,7 @@ class View:
         )
 
     def every_log(self, group: int) -> tuple[Log, ...]:
-        """The files of all completed writes in a group by rank, of those that a replace hides, too."""
+        """The files of all completed writes in a group by rank, including files that a replace hides."""
 
         def make() -> tuple[Log, ...]:
             by_rank = sorted(self.done.values(), key=lambda write: ranks_at(write, group) or 0)
@@ -118,7 +117,7 @@ class View:
     # Names by rank, under which valuations are shared.
 
     def names(self, group: int, *shapes: Fold) -> dict[Log, Log]:
-        """A name by rank for each completed log of a group, then for whatever else the shapes hold."""
+        """Short names: by rank for each completed log of a group, then for other logs in the shapes."""
         known = self._once(("names", group), lambda: names_for(self.logs(group)))
         if all(log in known for shape in shapes for log in logs_of(shape)):
             return known
@@ -126,12 +125,12 @@ class View:
         return names_for((*known, *sorted(others)))
 
     def renamed(self, shape: Fold, names: dict[Log, Log]) -> Fold:
-        """A fold under the names of its logs."""
+        """A fold with its logs renamed."""
         return renamed(shape, names)
 
     @staticmethod
     def unnamed(rows: Valuation, names: dict[Log, Log]) -> dict[Log, Row]:
-        """A valuation in the table's own names."""
+        """A valuation with the original names of logs."""
         back = {short: log for log, short in names.items()}
         return {back[short]: row for short, row in rows.items()}
 
@@ -147,19 +146,19 @@ def view_of(model: Model, state: State) -> View:
 
 
 def settled_times(model: Model, state: State) -> tuple[int, ...]:
-    """The times that a reader takes for settled: every completion published, and what it would read at now."""
+    """The settled times of a state: every published completion time, and the time of a read that states no time."""
     return tuple(sorted({*view_of(model, state).times, model.settled(state)} - {0}))
 
 
 def answered_times(model: Model, state: State) -> tuple[int, ...]:
-    """Of these the ones as of which a read is answered."""
+    """The settled times as of which a read is answered."""
     table, restores = model.table(state), model.restores(state)
     times = (t for t in settled_times(model, state) if not hides(restores, t))
     return tuple(t for t in times if not model.rules.is_refused(table, t))
 
 
 def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
-    """Each reader actor that has answered: its name, its T, and the table that its kept instants make up."""
+    """Each reader actor that has answered: its name, its T, and the table of its instants."""
     for name in model.actors_of("reader"):
         reader = model.component(state, name)
         if reader.step == "answered":
@@ -167,8 +166,7 @@ def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
 
 
 def truths(model: Model, state: State, name: str) -> list[View]:
-    """What a reader actor may have answered by: what had completed when it began, or as a restore left it that was
-    planned while it listed."""
+    """The views that a reader actor may answer by. A restore that was planned while it listed may count or not."""
     view, restores = view_of(model, state), model.restores(state)
     if not restores:
         return [view]
@@ -177,7 +175,7 @@ def truths(model: Model, state: State, name: str) -> list[View]:
 
 
 def everything(model: Model, state: State) -> View:
-    """The view in which nothing was undone."""
+    """The view as if no restore had happened."""
     return _as_before(view_of(model, state), model.restores(state))
 
 
@@ -187,11 +185,11 @@ def _as_before(view: View, restores: tuple[Restore, ...]) -> View:
 
 
 def on_table(model: Model) -> tuple[str, ...]:
-    """What a read of the table rests on, a clock that reads go by included."""
+    """The components that a read of the table depends on, including a clock that decides the time of reads."""
     clock = ("clock",) if model.protocol[Listing].read_time == "clock" else ()
     return (*model.table_reads, *components_in(model, "restores"), *clock)
 
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
-    """The same, and what reader actors answered."""
+    """The same, and the components of reader actors."""
     return (*on_table(model), *model.actors_of("reader"))

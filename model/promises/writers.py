@@ -10,13 +10,13 @@ from ..kernel.table import Log, Write, completes_plan
 from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.decision_log import DecisionLog
+from ..mechanisms.insert_overwrite import replaced
 from ..mechanisms.lock_wait import LockWait
 from ..mechanisms.log_compaction.rules import covered, inputs
 from ..mechanisms.merge_function.mechanism import ByFunction
 from ..mechanisms.merge_function.values import law_broken
 from ..mechanisms.occ.options import Occ
 from ..mechanisms.partial_updates.states import Part, join, row_of, row_of_state, state_of
-from ..mechanisms.replacing import replaced
 from ..model import Model
 from .promise import Promise, components_in, protocol_of, value_in
 from .sentences import write_named
@@ -33,7 +33,7 @@ def monotonic_holds(model: Model, before: State | None, step: Step | None, after
     times += [plan.requested for plan in plans if plan.requested not in done]
     if len(set(times)) < len(times):
         twice = next(time for time in times if times.count(time) > 1)
-        return f"the time t{twice} was given twice"
+        return f"the time t{twice} was taken twice"
     for entry in published:
         if entry.completed <= entry.requested:
             return f"the {entry.action} requested at t{entry.requested} completed at t{entry.completed}, not later"
@@ -47,15 +47,15 @@ def monotonic_holds(model: Model, before: State | None, step: Step | None, after
 
 
 def free_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """FREE: a writer that lives and publishes has published."""
+    """FREE: a live writer that puts its completed instant has published its write."""
     if step is not None and step.action == "writer_stops_waiting":
-        return f"{step.actor} lives, and gave its write up because another held the lock for too long"
+        return f"{step.actor} is alive, and gave up its write because another actor held the lock for too long"
     if before is None or step is None or step.action != "writer_publishes_instant":
         return None
     if model.protocol[DecisionLog].decision == "log":
-        return None  # what is decided is as good as published, by whomever
+        return None  # A decided write counts as published: any actor may put its completed file.
     if model.component(before, "published") == model.component(after, "published"):
-        return f"{step.actor} lives, and its write was refused publication"
+        return f"{step.actor} is alive, and its write was refused publication"
     return None
 
 
@@ -63,23 +63,23 @@ def _impatient(model: Model) -> tuple[str, ...]:
     return tuple(me for me in model.actors_of("writer") if protocol_of(model, me)[LockWait].lock_wait == "times_out")
 
 
-def _somebody_may_abort(model: Model) -> str | None:
+def _may_abort(model: Model) -> str | None:
     looking = [me for me in model.actors_of("writer") if protocol_of(model, me)[Occ].concurrency != "nbcc"]
     return f"{looking[0]} does not write under non-blocking concurrency control" if looking else None
 
 
-def _somebody_wrote(model: Model, state: State) -> bool:
+def _has_written(model: Model, state: State) -> bool:
     return any(isinstance(entry, Write) for entry in model.component(state, "published"))
 
 
 @lru_cache(maxsize=2)
 def algebra_broken(event_time: bool) -> str | None:
-    """Merging of records with rank: the first law that fails on a small set of them."""
+    """The first law that the merge by rank violates on a small set of records; None if it violates none."""
     records = [Ranked(o, p, d, (o, p, d)) for p, (o, d) in enumerate(product((1, 2), (False, True)))]
     records += [Ranked(1, 4.0, False, "late"), Ranked(2, 5.0, True, "latest")]
     for a, b, c in product([None, *records], repeat=3):
         if merge(a, a, event_time) != a:
-            return f"merging {a} with itself gives another record"
+            return f"merging {a} with itself is another record"
         if merge(a, b, event_time) != merge(b, a, event_time):
             return f"merging {a} and {b} depends on which comes first"
         left = merge(merge(a, b, event_time), c, event_time)
@@ -90,7 +90,7 @@ def algebra_broken(event_time: bool) -> str | None:
 
 @lru_cache(maxsize=1)
 def partial_algebra_broken() -> str | None:
-    """The same of partial updates: the first law that joining states of small records breaks."""
+    """The first law that the join of partial updates violates on small records; None if it violates none."""
     columns: tuple[tuple[str, ...] | None, ...] = (None, ("a",), ("a", "b"), ("b",))
     records = [
         Part((ordering, place), None if names is None else dict.fromkeys(names, place))
@@ -99,18 +99,18 @@ def partial_algebra_broken() -> str | None:
     for some in product(records, repeat=3):
         a, b, c = (state_of(part) for part in some)
         if join(a, a) != a:
-            return f"joining {a} with itself gives another state"
+            return f"joining {a} with itself is another state"
         if join(a, b) != join(b, a):
             return f"joining {a} and {b} depends on which comes first"
         if join(join(a, b), c) != join(a, join(b, c)):
             return f"joining {a}, {b} and {c} depends on which two are joined first"
         if row_of_state(join(join(a, b), c)) != row_of(some):
-            return f"joining {a}, {b} and {c} gives another row than the records have"
+            return f"joining {a}, {b} and {c} is another row than that of the records"
     return None
 
 
 def laws_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """LAWS: merging is commutative, associative, idempotent; a base groups writes contiguous in completion order."""
+    """LAWS: merging is commutative, associative, idempotent; a base file merges contiguous writes."""
     if broken := algebra_broken(model.merger.event_time) or partial_algebra_broken():
         return broken
     by = model.merger.combination
@@ -123,7 +123,7 @@ def laws_hold(model: Model, before: State | None, step: Step | None, after: Stat
             where = f"the base of t{barrier} in group {group}"
             if unranked := sorted(log[0] for log in held if log[0] not in view.done):
                 name = write_named(view.writes.get(unranked[0]), unranked[0])
-                return f"{where} merges {name}, whose rank nobody knows yet"
+                return f"{where} merges {name}, whose rank is not decided yet"
             order = view.every_log(group)
             replaces = {i for i, log in enumerate(order) if log in held and group in replaced(view.done[log[0]])}
             begin = max(replaces, default=0)
@@ -132,12 +132,13 @@ def laws_hold(model: Model, before: State | None, step: Step | None, after: Stat
         for requested, taken in inputs(view.table, group).items():
             if gap := _left_out(view, group, taken):
                 name = write_named(view.done[gap[0]], gap[0])
-                return f"the log compaction of t{requested} in group {group} merges what completed around {name}"
+                what = f"the log compaction of t{requested} in group {group}"
+                return f"{what} merges writes that completed before and after {name}"
     return None
 
 
 def _left_out(view: View, group: int, taken: tuple[Log, ...]) -> Log | None:
-    """A log that a log compaction does not take, between those that it takes in the order of completion."""
+    """A log that a log compaction does not take, although it takes an earlier and a later one."""
     held, logs = set(covered(view.table, group, taken)), view.logs(group)
     places = [place for place, log in enumerate(logs) if log in held]
     return next((log for log in logs[places[0] : places[-1]] if log not in held), None) if places else None
@@ -164,13 +165,13 @@ FREE = Promise(
     source="RFC-66, abstract: streaming writers are neither blocked nor aborted",
     kind="step",
     holds=free_holds,
-    sometimes=_somebody_wrote,
+    sometimes=_has_written,
     reads=lambda model: ("published", "lock", *components_in(model, "fence"), *_impatient(model)),
-    unfit=_somebody_may_abort,
+    unfit=_may_abort,
 )
 LAWS = Promise(
     name="LAWS",
-    about="Merging is commutative, associative, idempotent; a base groups writes contiguous in completion order.",
+    about="Merging is commutative, associative, idempotent; a base file merges contiguous writes in completion order.",
     source="RFC-66, the compaction procedure; docs/contract.md, LAWS",
     kind="state",
     holds=laws_hold,
@@ -181,7 +182,7 @@ LAWS = Promise(
 )
 CANARY = Promise(
     name="CANARY",
-    about="No instant is ever published: false in every world, a search that does not find it looks at nothing.",
+    about="No instant is ever published. False in every world: a search that does not violate it checks nothing.",
     source="docs/contract.md, Verdicts",
     kind="state",
     holds=lambda model, before, step, after: (

@@ -37,7 +37,7 @@ class AsOf(Options):
     )
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under the options of this module."""
     options = protocol[AsOf]
     by_completion, before = options.as_of_axis == "completion", options.as_of_bound == "before"
@@ -87,4 +87,4 @@ def compose(composition: Composition) -> None:
         composition.map_view(VISIBLE_WRITES, all_unpublished)
 
 
-MECHANISM = Mechanism(compose=compose, options=AsOf, rules=refined)
+MECHANISM = Mechanism(compose=compose, options=AsOf, rules=refine)

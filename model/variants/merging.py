@@ -32,7 +32,7 @@ class Merging(Options):
     )
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under the options of this module."""
     options = protocol[Merging]
     if options.fold == "logs_first":
@@ -72,4 +72,4 @@ def with_tombstones_among_logs(inner: FoldOf) -> FoldOf:
     return fold_of
 
 
-MECHANISM = Mechanism(options=Merging, rules=refined)
+MECHANISM = Mechanism(options=Merging, rules=refine)

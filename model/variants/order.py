@@ -25,7 +25,7 @@ class Order(Options):
     )
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under `merge_order = requested`; `appended` belongs to shared logs."""
     if protocol[Order].merge_order != "requested":
         return rules
@@ -40,4 +40,4 @@ def request_of(rules: Rules, table: Table, group: int, log: Log) -> float:
     return log[0]
 
 
-MECHANISM = Mechanism(options=Order, rules=refined)
+MECHANISM = Mechanism(options=Order, rules=refine)

@@ -36,7 +36,7 @@ class Scheduling(Options):
     )
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under `plan_takes`."""
     return replace(rules, plan_takes=any_log) if protocol[Scheduling].plan_takes == "any_log" else rules
 
@@ -62,4 +62,4 @@ def no_writer_writes(every_writer: Mapping[str, Writer]) -> bool:
 NO_WRITER_WRITES = Guard("nobody may be writing", no_writer_writes)
 
 
-MECHANISM = Mechanism(rules=refined, compose=compose, options=Scheduling)
+MECHANISM = Mechanism(rules=refine, compose=compose, options=Scheduling)

@@ -73,7 +73,7 @@ SLICE_TIMES: Mapping[str, SliceTime] = {
 }
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under the options of this module."""
     options = protocol[Slicing]
     if options.slicing != "completion":
@@ -191,4 +191,4 @@ def table_with_unpublished(completed_table: Table, unpublished_writes: tuple[Wri
     return completed_table._replace(writes=(*completed, *sorted(unpublished_writes)))
 
 
-MECHANISM = Mechanism(rules=refined, compose=compose, options=Slicing)
+MECHANISM = Mechanism(rules=refine, compose=compose, options=Slicing)

@@ -34,7 +34,7 @@ class Visibility(Options):
     )
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under `visibility`."""
     return rules if protocol[Visibility].visibility == "completed" else with_pending(rules)
 
@@ -85,4 +85,4 @@ def not_pending(
             yield each
 
 
-MECHANISM = Mechanism(rules=refined, compose=compose, after=("as_of", "slicing"), options=Visibility)
+MECHANISM = Mechanism(rules=refine, compose=compose, after=("as_of", "slicing"), options=Visibility)

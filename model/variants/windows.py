@@ -44,7 +44,7 @@ class Windows(Options):
     )
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under the options of this module."""
     options = protocol[Windows]
     if options.incremental_axis == "requested":
@@ -192,4 +192,4 @@ WINDOWS: Mapping[str, OneWindow] = {
     "slice_of_files_from": slice_of_files_from,
 }
 
-MECHANISM = Mechanism(options=Windows, rules=refined)
+MECHANISM = Mechanism(options=Windows, rules=refine)

@@ -1,7 +1,7 @@
-"""Histories of really concurrent processes, judged in linear time: one promise a module, each with a slow twin.
+"""Checkers of histories of concurrent processes: one module a promise, in linear time.
 
-A module has `broken(history)`, one sentence for each breach, and `broken_by_definition(history)`, which says the same
-as the promise does, pair by pair: tests hold the two against each other.
+A module has `broken(history)`, which yields one sentence for each breach, and `broken_by_definition(history)`, which
+yields the same in quadratic time by the definition of the promise. Tests compare the two.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ CHECKERS = {
     "MONO": monotonic,
     "ONCE": once,
 }
-"""Promise -> who judges it."""
+"""Promise -> its checker."""
 
 __all__ = ["CHECKERS", "Chronicle", "Published", "Read", "Write", "judge"]
 
 
 def judge(history: Chronicle) -> dict[str, list[str]]:
-    """Every promise with its breaches, none if it was kept."""
+    """Each promise with its breaches; an empty list if the history keeps it."""
     return {promise: list(checker.broken(history)) for promise, checker in CHECKERS.items()}

@@ -1,4 +1,4 @@
-"""ACK: a write that returned is in every snapshot begun later, in any process."""
+"""ACK: every snapshot that begins after a write returned contains the write, in any process."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from .history import Chronicle, batches_in, named
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Reads in the order they began, beside the writes in the order they returned: what must be seen only grows."""
+    """Merge reads by begin with writes by return: the set of writes that a read must contain only grows."""
     returned = sorted((w.acked, w.batch) for w in history.writes if w.acked is not None)
     due: set[str] = set()
     for read in sorted(history.reads, key=lambda read: read.began):
         while len(due) < len(returned) and returned[len(due)][0] < read.began:
             due.add(returned[len(due)][1])
         if lost := due - batches_in(read).keys():
-            yield f"the read of {read.reader} as of {read.time} lacks {named(lost)}, which had returned before it began"
+            yield f"the read of {read.reader} as of {read.time} lacks {named(lost)}, which returned before it began"
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
@@ -28,4 +28,4 @@ def broken_by_definition(history: Chronicle) -> Iterator[str]:
             if not any(batch == write.batch and key != "hot" for key, batch, _ in read.rows)
         }
         if lost:
-            yield f"the read of {read.reader} as of {read.time} lacks {named(lost)}, which had returned before it began"
+            yield f"the read of {read.reader} as of {read.time} lacks {named(lost)}, which returned before it began"

@@ -1,4 +1,4 @@
-"""ATOM: a read sees all of a write or nothing of it, and nothing of a write that nobody began."""
+"""ATOM: a read sees all of a write or nothing of it, and nothing of an unknown write."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from .history import HOT, Chronicle, batches_in
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """The keys of each batch in each read, counted."""
-    known = history.by_batch
+    """Count the keys of each batch in each read."""
+    writes = history.by_batch
     for read in history.reads:
-        for batch, found in sorted(batches_in(read).items()):
-            if batch not in known:
-                yield f"the read of {read.reader} as of {read.time} holds {batch}, which nobody wrote"
-            elif found != known[batch].size:
-                size = known[batch].size
-                yield f"the read of {read.reader} as of {read.time} holds {found} of {size} keys of {batch}"
+        for batch, keys in sorted(batches_in(read).items()):
+            if batch not in writes:
+                yield f"the read of {read.reader} as of {read.time} holds {batch}, which no writer wrote"
+            elif keys != writes[batch].size:
+                size = writes[batch].size
+                yield f"the read of {read.reader} as of {read.time} holds {keys} of {size} keys of {batch}"
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Each read against each write: every key of it, or none."""
+    """Compare each read with each write: it contains every key of the write, or none."""
     for read in history.reads:
         for batch in sorted({batch for key, batch, _ in read.rows if key != HOT}):
             write = next((write for write in history.writes if write.batch == batch), None)
             if write is None:
-                yield f"the read of {read.reader} as of {read.time} holds {batch}, which nobody wrote"
+                yield f"the read of {read.reader} as of {read.time} holds {batch}, which no writer wrote"
                 continue
-            found = len({key for key, of, _ in read.rows if of == batch and key != HOT})
-            if found != write.size:
-                yield f"the read of {read.reader} as of {read.time} holds {found} of {write.size} keys of {batch}"
+            keys = len({key for key, of, _ in read.rows if of == batch and key != HOT})
+            if keys != write.size:
+                yield f"the read of {read.reader} as of {read.time} holds {keys} of {write.size} keys of {batch}"

@@ -1,4 +1,4 @@
-"""What concurrent processes did, as they wrote it down themselves: writes, reads, and the timeline they left."""
+"""The record of concurrent processes, written by themselves: writes, reads, and the final timeline."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 HOT = "hot"
-"""The key that every write updates; all its other keys are its own."""
+"""The key that every write updates. Its other keys belong to it alone."""
 
 
 class Write(NamedTuple):
-    """One batch: `size` keys of its own and the hot one, with a greater ordering value than any batch before it had.
+    """One batch: `size` keys of its own and the hot key. Its ordering value is greater than that of earlier batches.
 
-    `began` and `acked` are readings of one monotonic clock, in nanoseconds; `acked` is None if it never returned.
+    `began` and `acked` are readings of one monotonic clock, in nanoseconds. `acked` is None without a return.
     """
 
     batch: str
@@ -24,7 +24,7 @@ class Write(NamedTuple):
 
 
 class Read(NamedTuple):
-    """One snapshot: the time it is as of, and its rows as (key, batch, requested time of the write)."""
+    """One snapshot: its as-of time, and its rows as (key, batch, requested time of the write)."""
 
     reader: str
     began: int
@@ -34,7 +34,7 @@ class Read(NamedTuple):
 
 
 class Published(NamedTuple):
-    """A completed instant of the timeline in the end; a compaction's action is ``commit``. `batch`: what it wrote."""
+    """A completed instant of the final timeline. A compaction's action is ``commit``. `batch`: its batch, if any."""
 
     requested: str
     completed: str
@@ -43,7 +43,7 @@ class Published(NamedTuple):
 
 
 class Chronicle(NamedTuple):
-    """All of it, in no particular order."""
+    """The whole record, in no particular order."""
 
     writes: tuple[Write, ...]
     reads: tuple[Read, ...]
@@ -56,16 +56,16 @@ class Chronicle(NamedTuple):
 
 
 def batches_in(read: Read) -> Counter[str]:
-    """Each batch with a row of its own in a read, and how many keys of its own are there."""
+    """Each batch in a read, with the number of its own keys there."""
     return Counter(batch for _, batch in {(key, batch) for key, batch, _ in read.rows if key != HOT})
 
 
 def named(batches: Iterable[str]) -> str:
-    """The first of some batches, in order, and how many more there are."""
+    """The first of the batches by name, and the number of the others."""
     first, *others = sorted(batches)
     return first + (f" and {len(others)} more" if others else "")
 
 
 def key_of(batch: str, number: int) -> str:
-    """A batch's key of its own."""
+    """A key that belongs to the batch alone."""
     return f"{batch}.{number}"

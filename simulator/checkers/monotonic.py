@@ -1,4 +1,4 @@
-"""MONO: times are distinct, requested < completed; whoever reads later reads as of no earlier time."""
+"""MONO: times are distinct, requested < completed, and a later read is as of no earlier time."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .history import Chronicle
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Times counted; reads by their beginning against the greatest time of those that had ended by then."""
+    """Count the times. Compare each read with the greatest as-of time of the reads that ended before it began."""
     times = [time for p in history.published for time in (p.requested, p.completed)]
     for time, count in sorted(Counter(times).items()):
         if count > 1:
-            yield f"the time {time} was given {count} times"
+            yield f"the time {time} was taken {count} times"
     for p in sorted(history.published):
         if p.completed <= p.requested:
             yield f"the {p.action} requested at {p.requested} completed at {p.completed}, not later"
@@ -24,18 +24,18 @@ def broken(history: Chronicle) -> Iterator[str]:
         while passed < len(ended) and ended[passed].ended < read.began:
             last, passed = max(last, ended[passed].time), passed + 1
         if read.time < last:
-            yield f"{read.reader} read as of {read.time} after somebody had read as of {last}"
+            yield f"{read.reader} read as of {read.time} after another read as of {last}"
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Each pair of times, each pair of reads."""
+    """Compare each pair of times and each pair of reads."""
     times = [time for p in history.published for time in (p.requested, p.completed)]
     for time in sorted({one for one, other in combinations(times, 2) if one == other}):
-        yield f"the time {time} was given {times.count(time)} times"
+        yield f"the time {time} was taken {times.count(time)} times"
     for p in sorted(history.published):
         if p.completed <= p.requested:
             yield f"the {p.action} requested at {p.requested} completed at {p.completed}, not later"
     for read in sorted(history.reads, key=lambda read: (read.began, read.ended)):
         last = max((other.time for other in history.reads if other.ended < read.began), default="")
         if read.time < last:
-            yield f"{read.reader} read as of {read.time} after somebody had read as of {last}"
+            yield f"{read.reader} read as of {read.time} after another read as of {last}"

@@ -1,4 +1,4 @@
-"""SNAP, on the key that everybody updates: of the writes in a snapshot the one with the greatest ordering value won."""
+"""SNAP on the hot key: of the writes in a snapshot, the one with the greatest ordering value wins."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from .history import HOT, Chronicle, batches_in
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """One look at each batch of each read."""
+    """Find the greatest batch of each read in one pass."""
     ordering = {write.batch: write.ordering for write in history.writes}
     for read in history.reads:
-        seen = [batch for batch in batches_in(read) if batch in ordering]
-        best = max(seen, key=ordering.__getitem__, default=None)
+        batches = [batch for batch in batches_in(read) if batch in ordering]
+        best = max(batches, key=ordering.__getitem__, default=None)
         won = next((batch for key, batch, _ in read.rows if key == HOT), None)
         if won != best:
             yield f"the read of {read.reader} as of {read.time} has {HOT} of {won}, and {best} outranks it"
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Each batch of a read against every other."""
+    """Compare each batch of a read with every other."""
     for read in history.reads:
         won = next((batch for key, batch, _ in read.rows if key == HOT), None)
         present = {batch for key, batch, _ in read.rows if key != HOT}
-        seen = [write for write in history.writes if write.batch in present]
-        best = next((w.batch for w in seen if all(w.ordering >= other.ordering for other in seen)), None)
+        writes = [write for write in history.writes if write.batch in present]
+        best = next((w.batch for w in writes if all(w.ordering >= other.ordering for other in writes)), None)
         if won != best:
             yield f"the read of {read.reader} as of {read.time} has {HOT} of {won}, and {best} outranks it"

@@ -1,4 +1,4 @@
-"""ONCE: a batch is committed by one instant at most, however often it was sent."""
+"""ONCE: at most one instant commits a batch, however often it was sent."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from .history import Chronicle
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """The instants of each batch."""
-    found = defaultdict(list)
+    """Group the instants by batch."""
+    by_batch = defaultdict(list)
     for instant in history.published:
         if instant.batch:
-            found[instant.batch].append(instant.requested)
-    for batch, instants in sorted(found.items()):
+            by_batch[instant.batch].append(instant.requested)
+    for batch, instants in sorted(by_batch.items()):
         if len(instants) > 1:
             yield f"the batch {batch} is committed {len(instants)} times, by {min(instants)} first"
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Each instant against every other."""
+    """Compare each instant with every other."""
     for batch in sorted({instant.batch for instant in history.published if instant.batch}):
         same = [instant.requested for instant in history.published if instant.batch == batch]
         if len(same) > 1:

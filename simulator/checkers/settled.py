@@ -1,4 +1,4 @@
-"""TRAVEL: a read as of T holds what had completed by T, as the timeline still says in the end, and nothing else."""
+"""TRAVEL: a read as of T contains exactly the writes that completed by T, by the final timeline."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ WRITE = "deltacommit"
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """What must be there is a prefix of the writes by completion: its length and one membership a row decide."""
-    first: dict[str, str] = {}  # of an instant that is on the timeline twice the earlier completion counts
+    """The expected writes are a prefix of the writes by completion: compare its length, and the place of each row."""
+    first: dict[str, str] = {}  # the earlier completion counts if an instant is on the timeline twice
     for p in history.published:
         if p.action == WRITE:
             first[p.requested] = min(p.completed, first.get(p.requested, p.completed))
@@ -21,28 +21,30 @@ def broken(history: Chronicle) -> Iterator[str]:
     times = [completed for completed, _ in writes]
     for read in history.reads:
         due = bisect_right(times, read.time)
-        found = _instants(read)
-        early = sorted(requested for requested in found if place.get(requested, due) >= due)
+        visible = _instants(read)
+        early = sorted(requested for requested in visible if place.get(requested, due) >= due)
         if early:
             yield f"the read of {read.reader} as of {read.time} holds rows of {early[0]}, not completed by then"
-        elif len(found) < due:
-            missing = next(requested for _, requested in writes[:due] if requested not in found)
+        elif len(visible) < due:
+            missing = next(requested for _, requested in writes[:due] if requested not in visible)
             yield f"the read of {read.reader} as of {read.time} holds no row of {missing}, completed by then"
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """The set that must be there, made anew for each read."""
+    """Compute the expected set for each read."""
     for read in history.reads:
         writes = [p for p in history.published if p.action == WRITE and p.completed <= read.time]
-        due, found = {p.requested for p in writes}, _instants(read)
-        if found - due:
-            early = min(found - due)
+        due, visible = {p.requested for p in writes}, _instants(read)
+        if visible - due:
+            early = min(visible - due)
             yield f"the read of {read.reader} as of {read.time} holds rows of {early}, not completed by then"
-        elif due - found:
-            missing = min(writes, key=lambda p: (p.completed, p.requested) if p.requested not in found else ("9" * 18,))
+        elif due - visible:
+            missing = min(
+                writes, key=lambda p: (p.completed, p.requested) if p.requested not in visible else ("9" * 18,)
+            )
             yield f"the read of {read.reader} as of {read.time} holds no row of {missing.requested}, completed by then"
 
 
 def _instants(read: Read) -> set[str]:
-    """Every write has rows that nobody overwrites, so that each one visible is here."""
+    """The visible writes of a read: every write has rows that no other write overwrites."""
     return {requested for key, _, requested in read.rows if key != HOT}

@@ -1,4 +1,4 @@
-"""KEY: no key is twice in a snapshot."""
+"""KEY: no snapshot contains a key twice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .history import Chronicle
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """The keys of each read, counted."""
+    """Count the keys of each read."""
     for read in history.reads:
         for key, times in sorted(Counter(key for key, _, _ in read.rows).items()):
             if times > 1:
@@ -17,7 +17,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Each row against each."""
+    """Compare each row with every other."""
     for read in history.reads:
         for key in sorted({row[0] for row in read.rows}):
             same = [row for row in read.rows if row[0] == key]

@@ -1,1 +1,1 @@
-"""The command line: one file a command, standard output for the answer only."""
+"""The command line: one module a command. Standard output holds the answer only."""

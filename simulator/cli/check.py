@@ -20,6 +20,7 @@ from .command import (
     Finite,
     Section,
     Teaching,
+    WholeNumber,
     answer,
     debug_option,
     json_option,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from nbcc.simulator.crosscheck.tour import TourReport
 
 EXAMPLES = 200
-# What --time alone asks for: as many as fit.
+# With --time alone, as many histories as fit.
 UNLIMITED = 10_000_000
 SECONDS = {"s": 1, "m": 60, "h": 3600}
 
@@ -50,40 +51,55 @@ class Duration(click.ParamType[float]):
         if isinstance(value, int | float):
             return float(value)
         if not (parts := re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", value.strip())):
-            self.fail(f"{value!r} is no time; 90s, 5m and 2h are", param, ctx)
+            self.fail(f"{value!r} is not a duration; use 90s, 5m or 2h", param, ctx)
         return float(parts[1]) * SECONDS[parts[2] or "s"]
 
 
 def _sections() -> Iterable[Section]:
     systems = [
-        ("engine", "the engine's operations and tasks in one process, every access a scheduling point (the default)"),
-        ("spark", "the same operations with their data phases as Spark jobs"),
+        (
+            "engine",
+            "the engine in one process; it stops at each access to storage, lock or clock (the default)",
+        ),
+        ("spark", "the engine with its data work as Spark jobs"),
         ("hudi", "Apache Hudi 1.2.0 on Spark, in its own process; `make interop` builds its environment"),
-        ("model", "the model against itself: how fast the harness is, and whether it sees its own mutants"),
-        ("MODULE:FACTORY", "any system of yours: factory(world, protocol, batches) -> nbcc.simulator.systems.System"),
+        ("model", "the model against itself, for measurements and for mutants of the model"),
+        ("MODULE:FACTORY", "your own system: factory(world, protocol, batches) -> nbcc.simulator.systems.System"),
     ]
     return ("Systems", systems), ("Worlds", names.worlds()), ("Actions", names.actions())
 
 
 @click.command(cls=Teaching, sections=_sections, short_help="Random interleavings of the engine against the model.")
 @click.argument("world", required=False)
-@click.option("--protocol", default="default", show_default=True, help="Name or .toml file of the setting.")
-@click.option("--on", "systems", multiple=True, default=("engine",), metavar="SYSTEM", help="May be repeated.")
-@click.option("--examples", type=click.IntRange(min=1), help=f"Histories to play.  [default: {EXAMPLES}]")
-@click.option("--time", "seconds", type=Duration(), metavar="TIME", help="As many as begin within it: 90s, 5m, 2h.")
-@click.option("--seed", type=int, default=0, show_default=True, help="The same seed plays the same histories.")
-@click.option("--seeds", type=click.IntRange(min=1), metavar="K", help="So many seeds, from --seed on, each alone.")
-@click.option("--workers", type=click.IntRange(min=1), default=1, metavar="N", help="Processes that share the seeds.")
+@click.option("--protocol", default="default", show_default=True, help="Name or .toml file of the protocol.")
 @click.option(
-    "--across", "master", metavar="spark|URL", help="Share the seeds on a Spark cluster: here, or of the master at URL."
+    "--on",
+    "systems",
+    multiple=True,
+    default=("engine",),
+    metavar="SYSTEM",
+    help="System to check (see below); may be repeated.",
 )
-@click.option("--tour", is_flag=True, help="Take every step of WORLD from every state, in as few runs as can be.")
+@click.option("--examples", type=WholeNumber(min=1), help=f"Number of histories.  [default: {EXAMPLES}]")
+@click.option("--time", "seconds", type=Duration(), metavar="TIME", help="Play histories for this long: 90s, 5m, 2h.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed plays the same histories.")
+@click.option("--seeds", type=WholeNumber(min=1), metavar="K", help="Run K checks, with the seeds from --seed on.")
+@click.option(
+    "--workers", type=WholeNumber(min=1), default=1, metavar="N", help="Number of processes that share the seeds."
+)
+@click.option(
+    "--across",
+    "master",
+    metavar="spark|URL",
+    help="Share the seeds on a Spark cluster: on this machine, or of a master.",
+)
+@click.option("--tour", is_flag=True, help="Take every step of every state of WORLD, in few runs.")
 @click.option(
     "--share",
     type=Finite(0, 1, min_open=True),
     default=1.0,
     metavar="X",
-    help="Of the runs of a tour this part, those with the rarest steps first.",
+    help="Play this part of a tour, rarest steps first.",
 )
 @click.option("--summary", type=FileToWrite(), help="Append the report to this file.")
 @traces_option
@@ -106,11 +122,11 @@ def command(
     traces: Path,
     as_json: bool,
 ) -> Exit:
-    """Draw histories at random, play each on the model and on a system side by side, compare after every step.
+    """Play random histories on the model and on a system, and compare them after every step.
 
-    WORLD bounds the histories; without it every history draws a world of its own. The comparison covers timeline and
-    file slices after each step, the snapshot after each completion, and at the end every as-of point and every
-    incremental window. Agreement is evidence, never a proof. A disagreement is shrunk, printed, and saved as a trace.
+    WORLD sets the actors and limits; without it each history draws its own world. After each step the timeline and the
+    file slices are compared, after each completion the snapshot, and at the end time travel to every completion and
+    incremental reads. Agreement is evidence, not a proof. A disagreement is shrunk, printed and saved as a trace.
 
     \b
     Examples:
@@ -128,9 +144,9 @@ def command(
     with users_words():
         settings = {system: replace(one, system=system).options() for system in systems}
     asked = click.get_current_context()
-    _refuse_unheeded(asked, tour=tour, seeds=bool(seeds))
+    _refuse_ineffective(asked, tour=tour, seeds=bool(seeds))
     if tour and (examples or seconds or seeds):
-        raise click.UsageError("a tour plays what its world asks for: --share, not --examples, --time or --seeds")
+        raise click.UsageError("--tour takes --share, not --examples, --time or --seeds")
     if seeds:
         every = [replace(one, system=each, seed=seed + number) for each in systems for number in range(seeds)]
         return _many(every, workers, master, traces, as_json)
@@ -141,11 +157,11 @@ def command(
             continue
         with _progress(system) as tick:
             reports[system] = run(options, examples=most, seed=seed, seconds=seconds, progress=tick, traces_dir=traces)
-    _tell(reports, as_json, summary)
+    _print(reports, as_json, summary)
     return gravest(Exit(report.exit_code) for report in reports.values())
 
 
-def _tell(reports: Mapping[str, CheckReport | TourReport], as_json: bool, summary: Path | None) -> None:
+def _print(reports: Mapping[str, CheckReport | TourReport], as_json: bool, summary: Path | None) -> None:
     if as_json:
         answer({"systems": {system: _plain(report) for system, report in reports.items()}})
     else:
@@ -163,19 +179,19 @@ def _tour(options: CheckOptions, share: float, seed: int, traces: Path) -> TourR
         return tour(options, share=share, seed=seed, progress=partial(tick, "runs"), traces_dir=traces)
 
 
-def _refuse_unheeded(asked: click.Context, *, tour: bool, seeds: bool) -> None:
-    """What was asked for and would not be heeded is refused: an answer would seem to speak of it."""
+def _refuse_ineffective(asked: click.Context, *, tour: bool, seeds: bool) -> None:
+    """Refuse options that would have no effect."""
     given = {name for name in asked.params if asked.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     if given & {"workers", "master"} and not seeds:
-        raise click.UsageError("--workers and --across share the seeds: with --seeds K")
+        raise click.UsageError("--workers and --across need --seeds K")
     if "share" in given and not tour:
-        raise click.UsageError("--share is a part of a tour: with --tour")
+        raise click.UsageError("--share needs --tour")
     if "summary" in given and seeds:
-        raise click.UsageError("--summary appends the report of one seed: without --seeds")
+        raise click.UsageError("--summary is for one seed: leave out --seeds")
 
 
 def _many(seeds: Sequence[Seed], workers: int, master: str | None, traces: Path, as_json: bool) -> Exit:
-    """A line a seed, and the first disagreement."""
+    """Check every seed: a line for each, and a saved trace for each disagreement."""
     from nbcc.simulator import trace
     from nbcc.simulator.crosscheck.seeds import across_processes, check_seeds
     from nbcc.simulator.explore.cluster import on_spark
@@ -188,11 +204,11 @@ def _many(seeds: Sequence[Seed], workers: int, master: str | None, traces: Path,
         for number, (seed, report) in enumerate(check_seeds(seeds, across)):
             tick("seeds", number, len(seeds))
             found.append((seed, report))
-            if report.found is not None:
-                trace.save(report.found, traces)
+            if report.disagreement is not None:
+                trace.save(report.disagreement, traces)
     if as_json:
-        told = [{"system": each.system, **_plain(report)} for each, report in found]
-        answer({"seeds": told})
+        documents = [{"system": each.system, **_plain(report)} for each, report in found]
+        answer({"seeds": documents})
     else:
         for each, report in found:
             click.echo(f"{each.system}, seed {each.seed}: {report.sentence}")
@@ -205,7 +221,7 @@ def _plain(report: CheckReport | TourReport) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _progress(system: str) -> Iterator[Callable[[int], None]]:
-    """A line that counts histories; nothing where standard error is no terminal."""
+    """Yield a function that shows the number of histories, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield lambda histories: None
         return

@@ -1,4 +1,4 @@
-"""What every command shares: --json, --debug, help that lists what was discovered, answers on standard output."""
+"""What commands share: --json, --debug, help with lists of names, answers on standard output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclasses.dataclass
 class Run:
-    """What one run of the command line remembers until it ends."""
+    """The state of one run of the command line. `debug`: print tracebacks."""
 
     debug: bool = False
 
@@ -29,26 +29,26 @@ def _remember_debug(ctx: click.Context, _param: click.Parameter, value: bool) ->
 
 
 def debug_option(function: F) -> F:
-    """Add --debug: a failure shows its traceback."""
+    """Add --debug, which prints the traceback of a failure."""
     return click.option(
         "--debug", is_flag=True, is_eager=True, expose_value=False, callback=_remember_debug,
         help="Show the traceback of a failure.",
     )(function)  # fmt: skip
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="The answer as JSON, on standard output.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 
-# Where traces are saved and looked for unless told otherwise; relative to where the command runs.
+# The default folder of traces, relative to the working folder.
 TRACES = "traces"
 
 traces_option = click.option(
     "--traces", type=click.Path(file_okay=False, path_type=Path), default=TRACES, show_default=True, metavar="DIR",
-    help="Folder in which traces are saved.",
+    help="Folder of saved traces.",
 )  # fmt: skip
 
 
 class FileToWrite(click.Path):
-    """A file that can be written when its content is there, which may take hours: its folder is looked for first."""
+    """A file to write. Its folder is checked before the command runs, which may take hours."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, path_type=Path)
@@ -56,34 +56,47 @@ class FileToWrite(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if not path.parent.is_dir():
-            self.fail(f"there is no folder '{path.parent}' for '{path.name}'", param, ctx)
+            self.fail(f"the folder '{path.parent}' of '{path.name}' does not exist", param, ctx)
         if not os.access(path.parent, os.W_OK):
-            self.fail(f"nothing can be written into the folder '{path.parent}'", param, ctx)
+            self.fail(f"the folder '{path.parent}' is not writable", param, ctx)
         return path
 
 
+class WholeNumber(click.IntRange):
+    """A whole number within bounds. click's own message calls it an integer range."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return int(super().convert(int(value), param, ctx))
+        except ValueError:
+            least = "" if self.min is None else f"; use {self.min} or more"
+            self.fail(f"{value!r} is not a whole number{least}", param, ctx)
+
+
 class Finite(click.FloatRange):
-    """A number within bounds that is one: no nan, no inf."""
+    """A number within bounds, neither nan nor infinite."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
-            self.fail(f"{value} is no number that ends", param, ctx)
+            self.fail(f"{value} is not a finite number", param, ctx)
         return number
 
 
 workers_option = click.option(
-    "--workers", type=click.IntRange(min=1), metavar="N", help="Processes at once.",
+    "--workers", type=WholeNumber(min=1), metavar="N", help="Number of processes.",
 )  # fmt: skip
 on_option = click.option(
     "--on", "master", metavar="spark|URL",
-    help="Search on a Spark cluster: on this machine, or of the master at URL. Its workers must have nbcc.",
+    help="Search on a Spark cluster: `spark` starts one on this machine, URL is a master. Its workers need nbcc.",
 )  # fmt: skip
 
 
 @contextlib.contextmanager
 def users_words() -> Iterator[None]:
-    """Around the look-up of names and files that the user gave: what it refuses is bad input, not a bug of ours."""
+    """Turn errors about names and files from the command line into bad input instead of a bug."""
     try:
         yield
     except (ValueError, FileNotFoundError, IsADirectoryError) as error:
@@ -91,7 +104,7 @@ def users_words() -> Iterator[None]:
 
 
 def answer(document: dict[str, Any]) -> None:
-    """Print one JSON document; every document names its format."""
+    """Print one JSON document, which names its format."""
     click.echo(json.dumps({"format": 1, **document}, indent=2, ensure_ascii=False))
 
 
@@ -99,9 +112,9 @@ Section = tuple[str, Iterable[tuple[str, str]]]
 
 
 class Teaching(click.Command):
-    """A command whose help ends with sections that are looked up when the help is asked for.
+    """A command whose help ends with lists of names.
 
-    `sections` is called then, and only then: a new action, world or protocol appears without an edit here.
+    `sections` is called only when the help is printed. A new action, world or protocol appears without an edit here.
     """
 
     def __init__(self, *args: Any, sections: Callable[[], Iterable[Section]] = tuple, **kwargs: Any) -> None:

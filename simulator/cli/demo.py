@@ -25,30 +25,30 @@ WORLD = "demo"
 TESTED = "requested-time-slicing"
 
 
-@click.command(short_help="Two minutes: two writers, a compactor, and how one setting loses a row.")
+@click.command(short_help="Two minutes: two writers, a compactor, and an option that loses a row.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
               help="Folder for the tables and the page.  [default: a new temporary one]")  # fmt: skip
 @click.option("--world", default=WORLD, show_default=True, help="Name or .toml file of the world.")
-@click.option("--protocol", default=TESTED, show_default=True, help="The setting that act 3 puts to the test.")
+@click.option("--protocol", default=TESTED, show_default=True, help="The protocol that act 3 tests.")
 @traces_option
 @debug_option
 def command(*, out: Path | None, world: str, protocol: str, traces: Path) -> Exit:
     """A tour on real Spark, in four acts.
 
     \b
-      1  Two writers and a compactor, interleaved at random, write a genuine Apache Hudi table. The model must agree
-         after every step, and hudi-rs must read the rows that the model predicts.
-      2  Every interleaving of the world under the default setting: no row is lost, up to the bound.
-      3  The same under a setting that is put to the test: the shortest interleaving that loses a row, if there is one.
-      4  That interleaving on Spark: the row is lost; under the default setting the same steps keep it.
+      1  Two writers and a compactor write an Apache Hudi table in a random interleaving. The model must agree after
+         every step, and hudi-rs must read the rows that the model predicts.
+      2  A search of every interleaving under the default protocol finds no lost row, up to its bound.
+      3  The same search under another protocol prints the shortest interleaving that loses a row, if there is one.
+      4  That interleaving runs on Spark: the row is lost. Under the default protocol the same steps keep it.
 
-    No step is written down in advance. Exit code 0 when everything is as the model says it must be.
+    No interleaving is prepared in advance. The exit code is 0 if Spark behaves as the model predicts.
 
     \b
     Examples:
       nbcc demo
       nbcc demo --out tour
-      nbcc demo --protocol default          the fault taken out: no loss to be found
+      nbcc demo --protocol default          without the fault: the search finds no loss
     """
     from nbcc.simulator import specs
 
@@ -82,14 +82,14 @@ def _theatre(out: Path) -> Iterator[Theatre]:
 def _agreement(theatre: Theatre, world: World, traces: Path) -> Exit:
     from nbcc.simulator.demo import random_interleaving
     from nbcc.simulator.trace import save
-    from nbcc.simulator.view.text import render
+    from nbcc.simulator.view.text import render, screen_width
 
     click.echo("1. Two writers and a compactor on Spark, interleaved at random\n")
     trace = random_interleaving(world)
     _progress(f"{len(trace.steps)} steps on Spark")
     outcome, tally = theatre.agreement(trace, "agreement")
     save(outcome.trace, traces)
-    click.echo(render(outcome.trace))
+    click.echo(render(outcome.trace, width=screen_width()))
     click.echo()
     if outcome.verdict != "AGREED":
         click.echo(outcome.sentence)
@@ -105,7 +105,7 @@ def _agreement(theatre: Theatre, world: World, traces: Path) -> Exit:
 
 
 def _search(act: int, world: str, protocol: str) -> tuple[Exit, Trace | None]:
-    """One exhaustive search for a lost row; the counterexample, if there is one."""
+    """Search every interleaving for a lost row; return the counterexample, if there is one."""
     from nbcc.simulator.counterexample import counterexample
     from nbcc.simulator.demo import LOSS
 
@@ -125,19 +125,19 @@ def _search(act: int, world: str, protocol: str) -> tuple[Exit, Trace | None]:
 
 
 def _on_spark(theatre: Theatre, found: Trace, traces: Path) -> Exit:
-    """The counterexample on Spark, under its own setting and under the default; trace and page are saved."""
+    """Play the counterexample on Spark under its own protocol and under the default; save the trace and its page."""
     from nbcc.model import Protocol
     from nbcc.simulator.demo import last_snapshot, under
     from nbcc.simulator.trace import save
     from nbcc.simulator.view import page, text
 
-    click.echo(f"\n{text.render(found)}\n\n4. The same steps on Spark\n")
+    click.echo(f"\n{text.render(found, width=text.screen_width())}\n\n4. The same steps on Spark\n")
     _progress(f"{len(found.steps)} steps on Spark, twice")
     lost = theatre.play(found, "lost")
     kept = theatre.play(under(found, Protocol()), "kept")
-    for setting, outcome in (("this setting", lost), ("default", kept)):
+    for rules, outcome in (("this protocol", lost), ("default", kept)):
         rows = ", ".join(last_snapshot(outcome.trace)) or "no rows"
-        click.echo(f"   under {setting:12}  {outcome.verdict:8}  the last snapshot has {rows}")
+        click.echo(f"   under {rules:13}  {outcome.verdict:8}  the last snapshot has {rows}")
     as_expected = lost.fits and lost.same and lost.verdict == "VIOLATED" and kept.fits and kept.verdict == "AGREED"
     if not as_expected:
         click.echo(f"\n   {lost.sentence}\n   {kept.sentence}")
@@ -151,7 +151,7 @@ def _on_spark(theatre: Theatre, found: Trace, traces: Path) -> Exit:
 
 
 def _progress(what: str) -> None:
-    """What takes a while is said on standard error, where somebody watches."""
+    """Print what the demo waits for on standard error, if it is a terminal."""
     if sys.stderr.isatty():
         click.echo(f"({what})", err=True)
 

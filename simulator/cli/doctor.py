@@ -1,4 +1,4 @@
-"""`nbcc doctor`: what this machine has, what nbcc needs, and how to install what is missing."""
+"""`nbcc doctor`: what nbcc needs on this machine, what is missing, and how to install it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .command import answer, debug_option, json_option
 from .outcome import Exit
 
 
-@click.command(short_help="What this machine has, what nbcc needs, how to install the rest.")
+@click.command(short_help="Check that this machine has what nbcc needs.")
 @json_option
 @debug_option
 def command(as_json: bool) -> Exit:
     """Check Python, Java, PySpark, SPARK_HOME and disk, as the Spark session does before it starts.
 
-    One line a check: found, needed, how to install it here. Exit code 0 when the engine can run on this machine,
-    4 when it cannot. Everything that needs no Spark (explore, list, replay on the model) works all the same.
+    Each line shows what was found, what is needed, and how to install it on this machine. The exit code is 0 if the
+    engine can run here, 4 if it cannot. Commands without Spark (explore, list, replay on the model) work in any case.
 
     \b
     Examples:

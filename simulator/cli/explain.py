@@ -1,4 +1,4 @@
-"""`nbcc explain`: what a name stands for, and the smallest run that shows it."""
+"""`nbcc explain`: the meaning of a name, and the smallest run that shows it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from nbcc.simulator.trace import Trace
 
 
-@click.command(short_help="What a name stands for, where it comes from, the smallest run that shows it.")
+@click.command(short_help="The meaning of a name, its source, and the smallest run that shows it.")
 @click.argument("name")
 @traces_option
 @json_option
 @debug_option
 def command(name: str, traces: Path, as_json: bool) -> Exit:
-    """Explain NAME: a promise, an action, a setting of the protocol, a protocol, a world or a verdict.
+    """Explain NAME: a promise, an action, a protocol or one of its options, a world, a mechanism or a verdict.
 
-    A sentence, its source, and the smallest run that shows it. Runs are searched for while you wait, in the smallest
-    world that has one; they are saved as traces, so that `nbcc replay` takes their handles.
+    The answer is a sentence, its source, and the smallest run that shows it. The run is searched for in the smallest
+    world that has one, and saved as a trace: `nbcc replay` accepts its handle.
 
     \b
     Examples:
@@ -50,7 +50,7 @@ def command(name: str, traces: Path, as_json: bool) -> Exit:
 
 
 def _lines(told: Explanation, run: Trace | None) -> Iterator[str]:
-    from nbcc.simulator.view.text import render
+    from nbcc.simulator.view.text import render, screen_width
 
     yield f"{told.name}  ({told.kind})"
     yield f"  {_sentence(told.about)}"
@@ -58,9 +58,9 @@ def _lines(told: Explanation, run: Trace | None) -> Iterator[str]:
     yield from (f"  see: {address}" for address in told.links)
     yield from (f"  {line}" for line in told.more)
     if run is not None:
-        yield from ("", told.shows, "", render(run))
+        yield from ("", told.shows, "", render(run, width=screen_width()))
     elif told.shows:
-        yield from ("", f"{told.shows} there is none.")
+        yield from ("", f"{told.shows} none exists.")
 
 
 def _sentence(text: str) -> str:

@@ -16,6 +16,7 @@ from .command import (
     Finite,
     Section,
     Teaching,
+    WholeNumber,
     answer,
     debug_option,
     json_option,
@@ -38,13 +39,19 @@ def _sections() -> Iterable[Section]:
 
 @click.command(cls=Teaching, sections=_sections, short_help="Every interleaving of a small world, up to its limits.")
 @click.argument("world")
-@click.option("--protocol", default="default", show_default=True, help="Name or .toml file of the setting.")
-@click.option("--promise", "promises", multiple=True, metavar="NAME", help="Only this promise; may be repeated.")
-@click.option("--max-states", type=click.IntRange(min=1), help="Stop beyond so many distinct states (UNDETERMINED).")
-@click.option("--memory", type=Finite(min=0.1), metavar="G", help="Stop beyond so many GiB of memory.")
-@click.option("--no-reduction", is_flag=True, help="Every state and every step by itself: no symmetry, nothing fused.")
+@click.option("--protocol", default="default", show_default=True, help="Name or .toml file of the protocol.")
+@click.option("--promise", "promises", multiple=True, metavar="NAME", help="Check this promise only; may be repeated.")
+@click.option(
+    "--max-states",
+    type=WholeNumber(min=1),
+    help="Stop after so many distinct states; the verdict is then UNDETERMINED.",
+)
+@click.option(
+    "--memory", type=Finite(min=0.1), metavar="G", help="Stop when the search needs more than G GiB of memory."
+)
+@click.option("--no-reduction", is_flag=True, help="Search without symmetry and without fused steps.")
 @click.option("--checkpoint", type=FileToWrite(), metavar="FILE",
-              help="Keep the search in FILE; the same command goes on from there.")  # fmt: skip
+              help="Save the search in FILE from time to time; the same command continues from there.")  # fmt: skip
 @workers_option
 @on_option
 @traces_option
@@ -64,11 +71,11 @@ def command(
     traces: Path,
     as_json: bool,
 ) -> Exit:
-    """Explore every state that WORLD can reach under a protocol, and say of each promise whether it HOLDS.
+    """Search every interleaving of WORLD under a protocol and report whether each promise HOLDS.
 
-    WORLD is a name below, a .toml file, or package.module:factory of a model of your own. HOLDS means: in every
-    interleaving within the world's limits. A promise that is VIOLATED comes with the shortest interleaving that breaks
-    it, saved as a trace that `nbcc replay` takes.
+    WORLD is a name from the list below, a .toml file, or package.module:factory of your own model. A promise HOLDS if
+    every interleaving within the world's limits keeps it. For a VIOLATED promise the shortest interleaving that breaks
+    it is printed and saved as a trace for `nbcc replay`.
 
     \b
     Examples:
@@ -80,7 +87,7 @@ def command(
     from .search import search
 
     if checkpoint and (workers or master):
-        raise click.UsageError("a checkpoint keeps one search by one process: without --workers and --on")
+        raise click.UsageError("--checkpoint is for a search by one process: leave out --workers and --on")
     try:
         found = search(
             world, protocol, promises, max_states=max_states, memory=memory, reduce=not no_reduction,
@@ -89,7 +96,7 @@ def command(
     except KeyboardInterrupt:
         click.echo(_interrupted(checkpoint), err=True)
         return Exit.INTERRUPTED
-    broken = _told(found)
+    broken = _counterexamples(found)
     if as_json:
         document = found.result.to_json(world, protocol)
         for name, trace in broken.items():
@@ -98,28 +105,28 @@ def command(
     else:
         for line in report(found, broken):
             click.echo(line)
-    _save(broken, traces)  # after the answer, which is not lost where nothing can be written
+    _save(broken, traces)  # after the answer, so that an unwritable folder does not lose it
     outcomes = [OF_VERDICT[str(promise.verdict)] for promise in found.result.promises.values()]
-    # A deadlock breaks no promise named here, but a search that found one has not shown that all is well.
+    # A deadlock breaks none of these promises, but it is not a success either.
     return gravest([*outcomes, *([Exit.UNDETERMINED] if found.result.deadlock is not None else [])])
 
 
 def _interrupted(checkpoint: Path | None) -> str:
     if checkpoint is None:
-        return "interrupted: nothing was kept; --checkpoint FILE keeps a long search of one process now and then"
+        return "interrupted: nothing was saved; --checkpoint FILE saves a long search of one process from time to time"
     if not checkpoint.exists():
-        return f"interrupted, before the search was kept in {checkpoint} for the first time"
-    return f"interrupted: {checkpoint} keeps what was searched until lately, the same command goes on from there"
+        return f"interrupted before the search was saved in {checkpoint} for the first time"
+    return f"interrupted: the search was saved in {checkpoint}; the same command continues from there"
 
 
-def _told(found: Search) -> dict[str, Trace]:
-    """The trace of every broken promise. Only the table's model has traces."""
+def _counterexamples(found: Search) -> dict[str, Trace]:
+    """The trace of every broken promise. Only models of the table have traces."""
     from nbcc.model import Model
 
     broken = {name: promise.trace for name, promise in found.result.promises.items() if promise.trace is not None}
     if not broken or not isinstance(found.system, Model):
         return {}
-    # Not before there is something to tell: this half of the simulator takes longer to import than a small search.
+    # Imported only when it is needed: the import takes longer than a small search.
     from nbcc.simulator.counterexample import counterexample
 
     by = f"nbcc explore {found.world} --protocol {found.protocol}"
@@ -127,7 +134,7 @@ def _told(found: Search) -> dict[str, Trace]:
 
 
 def _save(broken: dict[str, Trace], folder: Path) -> None:
-    """Where `replay` finds them. One interleaving may break several promises: its file speaks of the first."""
+    """Save the traces. If one interleaving breaks several promises, its file names the first."""
     if broken:
         from nbcc.simulator.trace import save
 
@@ -136,8 +143,8 @@ def _save(broken: dict[str, Trace], folder: Path) -> None:
 
 
 def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
-    """The answer in lines: one a promise, the bound, then the shortest of the interleavings that were found."""
-    from nbcc.simulator.view.text import render
+    """The answer in lines: one for each promise, the bound, then the shortest counterexample."""
+    from nbcc.simulator.view.text import render, screen_width
 
     result = found.result
     verdict_width = max((len(str(promise.verdict)) for promise in result.promises.values()), default=0)
@@ -155,11 +162,11 @@ def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
     yield from seen(result)
     if broken:
         yield ""
-        yield render(min(broken.values(), key=lambda trace: len(trace.steps)))
+        yield render(min(broken.values(), key=lambda trace: len(trace.steps)), width=screen_width())
 
 
 def _because(promise: PromiseResult, trace: Trace | None) -> str:
-    """In the words of the trace, where there is one; what the search says of its own length stays."""
+    """The reason in the words of the trace, if there is one; the search's note about its length stays."""
     from nbcc.simulator.explore.exhaustive import NOT_SHORTEST
 
     said, mark, why = (promise.because or "").partition(NOT_SHORTEST)
@@ -167,7 +174,7 @@ def _because(promise: PromiseResult, trace: Trace | None) -> str:
 
 
 def seen(result: Result) -> Iterator[str]:
-    """What was reduced, and what of the table of actions the search has put to the test."""
+    """The reductions of the search, and which actions it covered."""
     if result.reductions:
         yield f"reduced: {'; '.join(result.reductions)}"
     if (covered := result.coverage) and covered.actions:

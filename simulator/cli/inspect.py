@@ -6,24 +6,32 @@ from pathlib import Path
 
 import click
 
-from .command import FileToWrite, answer, debug_option, json_option
+from .command import FileToWrite, WholeNumber, answer, debug_option, json_option
 from .outcome import Exit
-from .tables import opened, shown
+from .progress import on_stderr
+from .tables import opened, shown, storage_option
 
 
 @click.command(short_help="Timeline and file slices of any Hudi table; no Spark, no JVM.")
 @click.argument("table")
-@click.option("--as-of", "as_of", metavar="T", help="The slices at that completion time (17 digits).")
+@click.option("--as-of", "as_of", metavar="T", help="The state at that completion time (17 digits).")
+@click.option("--limit", type=WholeNumber(min=1), default=10, show_default=True, metavar="N",
+              help="How many instants, partitions and reasons the summary shows.")  # fmt: skip
+@click.option("--all", "everything", is_flag=True, help="List every instant, file slice and file.")
+@storage_option
 @json_option
-@click.option("--html", "page", type=FileToWrite(), metavar="FILE", help="Also a page.")
+@click.option("--html", "page", type=FileToWrite(), metavar="FILE", help="Also write an HTML page.")
 @click.option("--redact", is_flag=True, help="Hide paths, table name, partition values, random parts of file ids.")
 @debug_option
-def command(table: str, as_of: str | None, as_json: bool, page: Path | None, redact: bool) -> Exit:
-    """Say what is in TABLE: its instants, file slices, sizes, pending work, and by whose rules it is read.
+def command(
+    table: str, as_of: str | None, limit: int, everything: bool, as_json: bool, page: Path | None, redact: bool
+) -> Exit:
+    """Report what is in TABLE: instants, file slices, sizes, pending compactions, and the rules by which it is read.
 
-    TABLE is a path or a URL (s3://, gs://, abfs://; credentials come from the environment). Only names and metadata are
-    read, never a row; the last line, on standard error, says how many objects that took. Tables of versions 8 and 9 are
-    read by their completion times; of an older one you see what its names tell.
+    TABLE is a path or a URL (s3://, gs://, abfs://; credentials from the environment or --storage-option). The command
+    reads names and metadata, never a row. Its last line, on standard error, counts the objects that it read. Tables of
+    versions 8 and 9 are read by their completion times; of an older table you see what its names show. --json and
+    --html hold everything, as --all does.
 
     \b
     Examples:
@@ -35,17 +43,18 @@ def command(table: str, as_of: str | None, as_json: bool, page: Path | None, red
     from nbcc.engine.audit.inventory_text import render
 
     with opened(table, "inspect", redact) as storage:
-        found = inspect(storage, as_of)
+        with on_stderr() as progress:
+            inventory = inspect(storage, as_of, progress)
         if redact:
-            found = redacted(found)
+            inventory = redacted(inventory)
         if page is not None:
             from nbcc.simulator.view.inventory import page_of
 
-            page.write_text(page_of(found), encoding="utf-8")
+            page.write_text(page_of(inventory), encoding="utf-8")
         if as_json:
-            answer(found.to_mapping())
+            answer(inventory.to_mapping())
         else:
-            click.echo(render(found))
+            click.echo(render(inventory, None if everything else limit))
         shown(page)
-        click.echo(f"{storage.says()}; no rows", err=True)
+        click.echo(f"{storage.summary()}; no rows", err=True)
     return Exit.AGREES

@@ -1,4 +1,4 @@
-"""`nbcc list`: the names that other commands take."""
+"""`nbcc list`: the names that other commands accept."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .names import KINDS
 from .outcome import Exit
 
 
-@click.command(short_help="The worlds, protocols, promises, actions, mutants, mechanisms and findings there are.")
+@click.command(short_help="Names: worlds, protocols, promises, actions, mutants, mechanisms, findings.")
 @click.argument("kind", type=click.Choice([*KINDS]))
 @json_option
 @debug_option
 def command(kind: str, as_json: bool) -> Exit:
-    """List what there is of a KIND, one name a line with what it stands for.
+    """List the names of a KIND, one a line, with their meaning.
 
     \b
-      worlds      bounded tables and actors that `explore` and `check` take
-      protocols   settings: the default keeps every promise, each other one names its source
-      promises    what a reader, a writer or a service is promised
-      actions     the steps of the model, found in nbcc/model/kernel and mechanisms
-      mutants     broken variants that `check` or a search must catch
-      mechanisms  what of Hudi is here: the model's actions, the engine's steps, what shows them
-      findings    what Apache Hudi does against a promise, with the run or the test that shows it
+      worlds      small tables with their actors and limits, for `explore` and `check`
+      protocols   rules of a table: the default keeps every promise; each other one names its source
+      promises    properties that readers, writers and services rely on
+      actions     the steps of the model
+      mutants     broken variants of model and engine that `check` or a search must detect
+      mechanisms  features of Hudi, with their actions in the model and their steps in the engine
+      findings    cases in which Apache Hudi breaks a promise, with the run or test that shows it
 
     \b
     Examples:

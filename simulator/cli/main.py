@@ -1,4 +1,4 @@
-"""The command `nbcc`: finds the sub-command, runs it, and turns every way to fail into one message and an exit code."""
+"""The command `nbcc`: runs a sub-command and turns every failure into one message and an exit code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import click
 from .command import Run, debug_option
 from .outcome import Exit
 
-# In the order in which a newcomer meets them; each is the module of that name beside this one.
+# In the order in which a newcomer needs them. Each is a module of this package.
 COMMANDS = (
     "demo", "check", "explore", "verdicts", "replay", "inspect", "why", "validate", "table", "explain", "list",
     "doctor",
@@ -24,7 +24,7 @@ COMMANDS = (
 
 
 class _Commands(click.Group):
-    """Imports a command's module when it is asked for."""
+    """Imports the module of a command when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS]
@@ -40,43 +40,43 @@ class _Commands(click.Group):
 @click.version_option(package_name="nbcc", message="%(package)s %(version)s")
 @debug_option
 @click.option(
-    "--limit", "settings", multiple=True, metavar="NAME=N",
-    help="A limit of the decoders, like metadata_bytes=134217728.",
+    "--limit", "limits", multiple=True, metavar="NAME=N",
+    help="Change a limit on what is read from files, such as metadata_bytes=134217728.",
 )  # fmt: skip
-def nbcc(settings: Sequence[str]) -> None:
+def nbcc(limits: Sequence[str]) -> None:
     """Model, simulator and PySpark engine of Apache Hudi's completion-time timeline.
 
     \b
     Start here:
-      nbcc demo              two minutes: two writers, a compactor, and how one setting loses a row
-      nbcc explore demo      every interleaving of a small world, up to its bound
+      nbcc demo              two minutes: two writers, a compactor, and an option that loses a row
+      nbcc explore demo      every interleaving of a small world
       nbcc check demo        random interleavings of the real engine, compared with the model step by step
 
     \b
-    Exit codes: 0 agrees or HOLDS, 1 VIOLATED or disagreement, 2 bad input, 3 UNDETERMINED,
-    4 could not run, 130 interrupted. Standard output carries the answer only.
+    Exit codes: 0 AGREED or HOLDS, 1 VIOLATED or DISAGREED, 2 bad input, 3 UNDETERMINED,
+    4 could not run, 130 interrupted. Standard output holds the answer only.
     """
-    if settings:
+    if limits:
         from nbcc.engine.limits import limits_of, set_limits
 
-        set_limits(limits_of(settings))
+        set_limits(limits_of(limits))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The console script: never returns, never shows a traceback unless --debug asks for it."""
+    """The console script. It exits the process and prints a traceback only with --debug."""
     if sys.stdout is not None:
-        sys.stdout = _UntilNobodyReads(sys.stdout)
+        sys.stdout = _BreakablePipe(sys.stdout)
     code = run(sys.argv[1:] if arguments is None else arguments)
     if sys.stdout is not None:
         sys.stdout.flush()
-    gc.freeze()  # all goes with the process: to look for garbage in what a search remembers takes up to a second
+    gc.freeze()  # the last collection over the objects of a search would take up to a second
     sys.exit(int(code))
 
 
-class _UntilNobodyReads:
-    """Standard output whose reader may go away (`nbcc list actions | head -1`): the rest is for nobody.
+class _BreakablePipe:
+    """Standard output whose reader may exit early, as in `nbcc list actions | head -1`; the rest is dropped.
 
-    The command goes on to its end, so that the exit code is that of its answer.
+    The command runs to its end, so that the exit code is that of its answer.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -100,23 +100,23 @@ class _UntilNobodyReads:
 
 
 def _drop_output(stream: Any) -> None:
-    """No more output, and no complaint at shutdown."""
+    """Send further output to nowhere, so that Python does not report the broken pipe at shutdown."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def run(arguments: Sequence[str]) -> Exit:
-    """Run one command line and say how it ended."""
+    """Run one command line and return how it ended."""
     state = Run()
     try:
         outcome: Any = nbcc.main(args=[*arguments], prog_name="nbcc", standalone_mode=False, obj=state)
     except (KeyboardInterrupt, click.Abort) as stopped:
-        if isinstance(stopped.__cause__, EOFError) and not sys.stdin.isatty():  # click takes any EOFError for Ctrl-D
+        if isinstance(stopped.__cause__, EOFError) and not sys.stdin.isatty():  # click treats every EOFError as Ctrl-D
             return _explain(stopped.__cause__)
         click.echo("interrupted", err=True)
         return Exit.INTERRUPTED
-    except SystemExit:  # click's answer to a pipe that nobody reads, where it writes past our standard output
+    except SystemExit:  # click exits on a broken pipe when it writes to the original standard output
         return _explain(BrokenPipeError())
-    except Exception as error:  # users see a sentence, whatever went wrong
+    except Exception as error:  # users see a sentence for every failure
         if state.debug:
             traceback.print_exc()
         return _explain(error)
@@ -144,7 +144,7 @@ def _explain(error: Exception) -> Exit:
     with tempfile.NamedTemporaryFile("w", prefix="nbcc-", suffix=".log", delete=False) as log:
         traceback.print_exception(error, file=log)
     what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-    click.echo(f"Error: nbcc failed, which is a bug of ours: {what} (log: {log.name}; --debug shows it here)", err=True)
+    click.echo(f"Error: nbcc failed; this is a bug in nbcc: {what} (log: {log.name}; --debug prints it here)", err=True)
     return Exit.COULD_NOT_RUN
 
 
@@ -155,7 +155,7 @@ def _missing_extra(error: ImportError) -> Exception:
 
 
 def _typed(error: Exception) -> Exit | None:
-    """Typed errors name what was asked, what exists and what to do: their text is the message. None: a bug of ours."""
+    """The exit code of an error whose text is written for users; None: the error is a bug."""
     from nbcc.engine.errors import CannotRun, NbccError
 
     from ..peers.process import PeerMissing

@@ -1,4 +1,4 @@
-"""The matrix of verdicts in lines: a table, and how it differs from the page that was accepted."""
+"""The matrix of verdicts as text, and its differences from the accepted page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def table(rows: Sequence[MatrixRow]) -> Iterator[str]:
-    """A line a setting, a column a promise."""
+    """A line a protocol, a column a promise."""
     from nbcc.simulator.verdicts import sign
 
     promises = list(rows[0].cells)
@@ -25,11 +25,11 @@ def table(rows: Sequence[MatrixRow]) -> Iterator[str]:
 
 
 def differences(path: Path, text: str) -> Iterator[str]:
-    """What was accepted and what was found, line by line, where they differ."""
+    """The lines that differ between the accepted page and this one."""
     accepted = path.read_text("utf-8") if path.is_file() else ""
-    lines = difflib.unified_diff(accepted.splitlines(), text.splitlines(), "accepted", "found", lineterm="", n=0)
+    lines = difflib.unified_diff(accepted.splitlines(), text.splitlines(), "accepted", "now", lineterm="", n=0)
     changed = [line for line in lines if not line.startswith("@@")]
     if changed:
         yield ""
-        yield f"This is not what {path.name} says; look at why, then `nbcc verdicts --accept`:"
+        yield f"This differs from {path.name}. Find out why; then `nbcc verdicts --accept` writes the new page:"
         yield from changed

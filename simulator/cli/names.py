@@ -1,4 +1,4 @@
-"""The names that commands take, each with its one line; looked up when asked, so that a new one appears by itself."""
+"""The names that commands accept, each with its meaning, looked up when they are needed."""
 
 from __future__ import annotations
 

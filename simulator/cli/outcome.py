@@ -1,4 +1,4 @@
-"""Exit codes, and which of several outcomes a command reports."""
+"""Exit codes, and the one that a command with several outcomes reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class Exit(enum.IntEnum):
-    """How a command ended. The numbers are part of the interface and never change."""
+    """How a command ended. The numbers are part of the interface and do not change."""
 
     AGREES = 0
     VIOLATED = 1
@@ -17,8 +17,8 @@ class Exit(enum.IntEnum):
     INTERRUPTED = 130
 
 
-# A check that could not run says nothing about the others, so it is reported before a violation;
-# "undetermined" is never green, so it comes before agreement.
+# A check that could not run comes before a violation, because the answer is incomplete.
+# "Undetermined" must not look like success, so it comes before agreement.
 _GRAVEST_FIRST = (
     Exit.INTERRUPTED,
     Exit.COULD_NOT_RUN,
@@ -30,12 +30,12 @@ _GRAVEST_FIRST = (
 
 
 def gravest(outcomes: Iterable[Exit]) -> Exit:
-    """The outcome that decides the exit code; no outcome at all is UNDETERMINED."""
+    """The outcome that decides the exit code; UNDETERMINED if there is none."""
     seen = set(outcomes)
     return next((outcome for outcome in _GRAVEST_FIRST if outcome in seen), Exit.UNDETERMINED)
 
 
-# Verdicts of the model and words of the cross-check, as exit codes.
+# The exit code of each verdict of a search or cross-check.
 OF_VERDICT = {
     "HOLDS": Exit.AGREES,
     "AGREED": Exit.AGREES,

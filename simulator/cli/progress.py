@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: a bar on a terminal, nothing where nobody watches."""
+"""Progress bars on standard error, if it is a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Progress = Callable[[str, int, int], None]
 
 @contextmanager
 def on_stderr() -> Iterator[Progress]:
-    """A function (what, done, of how many); the bar appears with its first call and goes away at the end."""
+    """Yield a function of (what, number done, total). The bar appears at its first call and disappears at the end."""
     if not sys.stderr.isatty():
         yield lambda what, done, of: None
         return

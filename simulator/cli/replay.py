@@ -1,4 +1,4 @@
-"""`nbcc replay`: a trace once more, on the model and on systems."""
+"""`nbcc replay`: play a trace on the model and on systems."""
 
 from __future__ import annotations
 
@@ -20,19 +20,21 @@ EXPECTED = {"violated": "VIOLATED", "disagreed": "DISAGREED", "agreed": "AGREED"
 
 
 def _sections() -> Iterable[Section]:
-    return ("Actions that a trace may hold", names.actions()), ("Protocols", names.protocols())
+    return ("Actions", names.actions()), ("Protocols", names.protocols())
 
 
-@click.command(cls=Teaching, sections=_sections, short_help="One interleaving again, on the model and on the engine.")
+@click.command(cls=Teaching, sections=_sections, short_help="Play a saved interleaving on the model or on the engine.")
 @click.argument("trace")
 @click.option("--on", "systems", multiple=True, default=("model",), metavar="SYSTEM",
               help="model (the default), engine, spark, hudi, or package.module:factory; may be repeated.")  # fmt: skip
-@click.option("--protocol", help="Play the same steps under another protocol than the trace's.")
-@click.option("--expect", type=click.Choice([*EXPECTED]), help="Exit 0 if this is the verdict everywhere, else 1.")
+@click.option("--protocol", help="Play the steps under this protocol instead of the trace's.")
+@click.option(
+    "--expect", type=click.Choice([*EXPECTED]), help="Exit with 0 if every system has this verdict, else with 1."
+)
 @click.option("--html", type=FileToWrite(), metavar="FILE",
-              help="Write a page that steps through it; it needs no server and no network.")  # fmt: skip
+              help="Write a page that shows each step. It needs no server and no network.")  # fmt: skip
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-              help="Keep the table that the engine has made in this folder, which must be empty.")  # fmt: skip
+              help="Keep the engine's table in this folder, which must be empty.")  # fmt: skip
 @traces_option
 @json_option
 @debug_option
@@ -47,10 +49,10 @@ def command(
     traces: Path,
     as_json: bool,
 ) -> Exit:
-    """Play the steps of TRACE, a file or the handle of a saved one, and say what became of them.
+    """Play the steps of TRACE: a file, or the handle of a saved trace.
 
-    Three questions are answered for each system: do the steps still fit, is the same observed as when the trace was
-    made, and what does the promise say. A handle is looked for in --traces and among the traces that nbcc ships.
+    For each system the command reports whether the steps are still possible, whether the same was observed as when the
+    trace was made, and whether the promise was kept. A handle names a trace in --traces or one that nbcc ships.
 
     \b
     Examples:
@@ -76,18 +78,20 @@ def command(
         for system in systems:
             factory(system)
         if keep is not None and keep.is_dir() and any(keep.iterdir()):
-            raise click.UsageError(f"{keep} is not empty: name a new folder")
+            raise click.UsageError(f"{keep} is not empty: use a new folder")
         if keep is not None and "engine" not in systems:
-            raise click.UsageError("--keep keeps the table of the engine: add --on engine")
+            raise click.UsageError("--keep needs --on engine")
         if html is not None and Path(trace).is_file() and html.resolve() == Path(trace).resolve():
-            raise click.UsageError(f"--html would write its page over the trace {trace}: name another file")
+            raise click.UsageError(f"--html would overwrite the trace {trace}: use another file")
     outcomes = replay(asked, systems, keep).outcomes
     if html is not None:
         html.write_text(page.render(side_by_side(outcomes)), encoding="utf-8")
     if as_json:
         answer({"handle": asked.handle, "systems": {outcome.system: _plain(outcome) for outcome in outcomes}})
     else:
-        click.echo(text.render(outcomes[0].trace, _again(outcomes[0].trace.handle, folders, trace, protocol)))
+        played = outcomes[0].trace
+        again = _again(played.handle, folders, trace, protocol)
+        click.echo(text.render(played, again, text.screen_width()))
         for outcome in outcomes:
             click.echo(outcome.sentence)
     if expect is not None:
@@ -97,7 +101,7 @@ def command(
 
 
 def _again(handle: str, folders: Sequence[Path], trace: str, protocol: str | None) -> str | None:
-    """The command as it was typed, where what was played is kept under no handle; else None."""
+    """The command as it was typed if the played trace has no saved file; else None."""
     from nbcc.simulator.trace import load
 
     try:

@@ -1,4 +1,4 @@
-"""Which row of the matrix is mine: of writers with these `hoodie.*` options (`nbcc verdicts --options`)."""
+"""The row of the matrix for writers with given `hoodie.*` options (`nbcc verdicts --options`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .outcome import Exit
 
 
 def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
-    """Say it, and by which options; UNDETERMINED where no row tells what the writers do together."""
+    """Print the row and the options that decide it. UNDETERMINED if no row describes these writers together."""
     from nbcc.simulator.options import judge
 
     with users_words():
@@ -31,5 +31,5 @@ def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
     from nbcc.simulator import specs
 
     click.echo(f"row {found.row}: {specs.about('protocols', found.row)}")
-    click.echo(f"  its verdicts: specs/verdicts.md, or nbcc verdicts; what it is: nbcc explain {found.row}")
+    click.echo(f"  verdicts: specs/verdicts.md, or nbcc verdicts; details: nbcc explain {found.row}")
     return Exit.AGREES

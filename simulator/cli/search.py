@@ -1,4 +1,4 @@
-"""What `explore` and `demo` share: names to a system and its promises, one search with progress on standard error."""
+"""One search with progress on standard error, for `explore` and `demo`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from nbcc.simulator.explore import Result, explore
-from nbcc.simulator.explore.search_checkpoint import NoCheckpoint
+from nbcc.simulator.explore.search_checkpoint import NotACheckpoint
 
 from .command import users_words
 
@@ -22,7 +22,7 @@ Progress = Callable[[int, int, int, int], None]
 
 
 class Search(NamedTuple):
-    """A finished search: what was explored, under which names, and what was found."""
+    """A finished search: the names it was started with, the explored system and the result."""
 
     world: str
     protocol: str
@@ -42,10 +42,10 @@ def search(
     workers: int = 1,
     master: str | None = None,
 ) -> Search:
-    """Explore a named world under a named protocol; no promise named means all that there are.
+    """Explore a world under a protocol, both by name, for some promises or for all.
 
-    A name that does not exist is the user's mistake; the sentence says which there are. Several `workers`
-    search a part each, here or on the Spark cluster of a `master`.
+    Several `workers` search a shard each, on this machine or on the Spark cluster of a `master`. A name that does not
+    exist is bad input.
     """
     from nbcc.simulator.explore.jobs import SearchJob, promises_of
     from nbcc.simulator.explore.parallel import explore_in_shards
@@ -55,7 +55,7 @@ def search(
         system = job.system()
         asked, canary = promises_of(system, promises)
     bounds: dict[str, Any] = {"max_states": max_states, "memory": memory, "coverage": True}
-    gc.disable()  # the process ends after this search: nobody need look for garbage in what it remembers
+    gc.disable()  # the process ends after this search; collections of its many objects would only cost time
     with progress_on_stderr(f"exploring {world} under {protocol}") as tick:
         if master:
             result = explore_in_shards(job, workers, on_cluster(master), progress=tick, **bounds)
@@ -66,20 +66,20 @@ def search(
                 result = explore(
                     system, asked, canary=canary, reduce=reduce, checkpoint=checkpoint, progress=tick, **bounds
                 )
-            except NoCheckpoint as error:
+            except NotACheckpoint as error:
                 raise click.ClickException(str(error)) from None
     return Search(world, protocol, system, result)
 
 
 def on_cluster(master: str) -> Callable[..., Any]:
-    """What searches jobs on a Spark cluster: `spark` is one on this machine, anything else the URL of a master."""
+    """A function that runs search jobs on a Spark cluster: `spark` for one on this machine, or the URL of a master."""
     from nbcc.simulator.explore.cluster import search_on_spark
 
     return partial(search_on_spark, spark_of(master))
 
 
 def spark_of(master: str) -> Any:
-    """The session of a cluster; that of another machine takes its settings from where Spark keeps them."""
+    """The Spark session of a cluster. For another machine's cluster, Spark's own configuration applies."""
     if master == "spark" or master.startswith("local"):
         from nbcc.engine.spark.session import session
 
@@ -87,14 +87,14 @@ def spark_of(master: str) -> Any:
     from pyspark.sql import SparkSession
 
     if not master.startswith(("spark://", "yarn", "k8s://")):
-        known = "spark, local[N], spark://HOST:PORT, yarn and k8s://"
-        raise click.UsageError(f"{master!r} is no Spark master; {known} are")
+        known = "spark, local[N], spark://HOST:PORT, yarn or k8s://"
+        raise click.UsageError(f"{master!r} is not a Spark master; use {known}")
     return SparkSession.builder.master(master).appName("nbcc").getOrCreate()
 
 
 @contextlib.contextmanager
 def progress_on_stderr(what: str) -> Iterator[Progress]:
-    """A line that counts states while a search runs; nothing where standard error is no terminal."""
+    """Yield a function that shows counts of states on one line, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield lambda distinct, generated, depth, frontier: None
         return
@@ -105,6 +105,6 @@ def progress_on_stderr(what: str) -> Iterator[Progress]:
 
         def tick(distinct: int, generated: int, depth: int, frontier: int) -> None:
             rate = generated / max(time.monotonic() - began, 1e-9)
-            status.update(f"{what}: {distinct:,} states, {frontier:,} to do, depth {depth}, {rate:,.0f} steps a second")
+            status.update(f"{what}: {distinct:,} states, {frontier:,} left, depth {depth}, {rate:,.0f} steps a second")
 
         yield tick

@@ -9,8 +9,33 @@ from typing import TYPE_CHECKING
 
 import click
 
+_STORAGE_OPTIONS = "nbcc.storage_options"
+
 if TYPE_CHECKING:
     from nbcc.engine.audit import CountingStorage
+
+
+def _remember_options(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> None:
+    options = {}
+    for number, value in enumerate(values, start=1):
+        name, separator, text = value.partition("=")
+        if not name or not separator:
+            raise click.BadParameter(f"number {number} is not of the form KEY=VALUE", ctx, param)  # it may be a secret
+        options[name] = text
+    ctx.meta[_STORAGE_OPTIONS] = options
+
+
+storage_option = click.option(
+    "--storage-option", multiple=True, expose_value=False, metavar="KEY=VALUE", callback=_remember_options,
+    help="An option of the store of TABLE, e.g. region=eu-central-1 (docs/storage-options.md); may be repeated.",
+)  # fmt: skip
+
+
+def storage_options() -> dict[str, str]:
+    """The storage options of the running command."""
+    context = click.get_current_context(silent=True)
+    options: dict[str, str] = context.meta.get(_STORAGE_OPTIONS, {}) if context else {}
+    return options
 
 
 @contextmanager
@@ -22,14 +47,14 @@ def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStor
     from nbcc.engine.errors import CannotRun, NbccError, StorageError
     from nbcc.engine.storage import open_storage
 
-    storage = CountingStorage(open_storage(table))
+    storage = CountingStorage(open_storage(table, storage_options()))
     hidden = {storage.url: "(redacted)", table: "(redacted)"} if redact else {}
     try:
         yield storage
     except BaseError as refused:
         said = type(refused).__name__ if redact else " ".join(str(refused).split()).partition(" Debug source:")[0]
         asked, exists = f"{verb} {table}", f"the store answered: {said}"
-        remedy = "check the address, and the credentials in the environment"
+        remedy = "check the address and the credentials, in the environment or in --storage-option"
         raise CannotRun(*(_without(text, hidden) for text in (asked, exists, remedy))) from None
     except StorageError as refused:
         if redact:  # the store's words may name it, too

@@ -12,7 +12,7 @@ import click
 from .command import answer, debug_option, json_option, users_words
 from .outcome import Exit
 from .progress import on_stderr
-from .tables import opened
+from .tables import opened, storage_option
 
 if TYPE_CHECKING:
     from nbcc.simulator.validate import Report
@@ -24,14 +24,15 @@ MOST_WORKERS: Final = 2
 @click.command(short_help="Can a table's history be? What is broken or at risk in it? No Spark, no JVM.")
 @click.argument("table", metavar="TABLE|TRACE")
 @click.option("--deep", is_flag=True, help="Open the data files, too: are they whole, do they hold what commits say?")
+@storage_option
 @json_option
 @debug_option
 def command(table: str, deep: bool, as_json: bool) -> Exit:
     """Judge TABLE, whoever wrote it, by its timeline, its commits and a listing; or TRACE by the model alone.
 
-    TABLE is a path or a URL (s3://, gs://, abfs://; credentials come from the environment), a Hudi table of version 8
-    or 9. Nothing in it is changed. Each diagnostic names its file, why it matters, and what to do; each promise that a
-    table can show is OK, BROKEN or UNDETERMINED. TRACE is a .json file that nbcc has written.
+    TABLE is a path or a URL (s3://, gs://, abfs://; credentials from the environment or --storage-option), a Hudi
+    table of version 8 or 9. Nothing in it is changed. Each diagnostic names its file, why it matters, and what to do;
+    each promise that a table can show is OK, BROKEN or UNDETERMINED. TRACE is a .json file that nbcc has written.
 
     Exit codes: 0 nothing is broken, 1 broken, 2 not a table, 3 undetermined.
 
@@ -53,7 +54,7 @@ def command(table: str, deep: bool, as_json: bool) -> Exit:
         answer(found.to_mapping())
     else:
         click.echo(render(found))
-    click.echo(storage.says(), err=True)
+    click.echo(storage.summary(), err=True)
     return exit_of(found)
 
 

@@ -1,4 +1,4 @@
-"""`nbcc verdicts`: settings by promises, each cell with the bounds up to which it was searched."""
+"""`nbcc verdicts`: the matrix of protocols and promises, each cell with the bound of its search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command import FileToWrite, Finite, answer, debug_option, json_option, on_option, users_words
+from .command import FileToWrite, Finite, WholeNumber, answer, debug_option, json_option, on_option, users_words
 from .matrix import differences, table
 from .outcome import Exit, gravest
 
@@ -19,34 +19,41 @@ if TYPE_CHECKING:
     from nbcc.simulator.verdicts import Depth, Kill, MatrixRow, ResultCache
 
 
-@click.command(short_help="Which setting keeps which promise, up to which bound.")
+@click.command(short_help="Which protocol keeps which promise, up to which bound.")
 @click.option(
     "--depth",
     type=click.Choice(["quick", "full"]),
     default="quick",
     show_default=True,
-    help="How large the worlds are: specs/verdicts.toml has them.",
+    help="Size of the worlds; specs/verdicts.toml lists them.",
 )
 @click.option(
     "--accept",
     is_flag=True,
     help="Write the pages of the matrix up to this depth.",
 )
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes at once; one a core unless given.")
+@click.option("--workers", type=WholeNumber(min=1), metavar="N", help="Number of processes.  [default: one a core]")
 @on_option
-@click.option("--max-states", type=click.IntRange(min=1), help="Leave a world beyond so many states (UNDETERMINED).")
-@click.option("--memory", type=Finite(min=0.1), metavar="G", help="Stop beyond so many GiB in all.")
+@click.option(
+    "--max-states", type=WholeNumber(min=1), help="Stop a search after so many states; its cells are then UNDETERMINED."
+)
+@click.option(
+    "--memory",
+    type=Finite(min=0.1),
+    metavar="G",
+    help="Stop when all searches together need more than G GiB of memory.",
+)
 @click.option(
     "--checkpoint",
     type=FileToWrite(),
     metavar="FILE",
-    help="Keep each search in FILE as it ends; the same command goes on from there.",
+    help="Save each finished search in FILE; the same command continues from there.",
 )
 @click.option(
     "--picture",
     type=FileToWrite(),
     metavar="FILE",
-    help="Draw the matrix as well: a .png or .svg file.",
+    help="Also draw the matrix, as a .png or .svg file.",
 )
 @click.option(
     "--options",
@@ -54,7 +61,7 @@ if TYPE_CHECKING:
     multiple=True,
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     metavar="FILE ...",
-    help="Which row is mine? Of writers with these hoodie.* options (properties or JSON); nothing is searched.",
+    help="Print the row for writers with these hoodie.* options (properties or JSON), without a search.",
 )
 @click.argument("more", nargs=-1, type=click.Path(path_type=Path, dir_okay=False, exists=True), metavar="")
 @json_option
@@ -73,13 +80,12 @@ def command(
     picture: Path | None,
     as_json: bool,
 ) -> Exit:  # fmt: skip
-    """Judge every setting by every promise, in all worlds of a depth.
+    """Check every protocol against every promise, in all worlds of a depth.
 
-    A cell says holds (in every interleaving of its worlds), how many steps break the promise, ? (undetermined) or
-    – (not applicable). The matrix is held against the page that was accepted, specs/verdicts.md: what differs is
-    printed, exit code 1. A violation that the page expects is no failure; one that has gone is. While a cell is
-    undetermined the exit code is 3. A search that fails is told, exit code 4, and leaves its cells undetermined; all
-    others are judged, and nothing is accepted.
+    A cell is `holds` (every interleaving of its worlds keeps the promise), the number of steps that break the promise,
+    ? (undetermined) or – (not applicable). The matrix is compared with the accepted page, specs/verdicts.md. The exit
+    code is 1 if they differ, 3 if a cell is undetermined, and 4 if a search failed. A violation that the page expects
+    is not a failure. After a failed search --accept writes nothing.
 
     \b
     Examples:
@@ -97,37 +103,37 @@ def command(
     from nbcc.simulator import verdicts as judged
 
     with users_words():
-        kept = judged.ResultCache(checkpoint) if checkpoint else None
+        cache = judged.ResultCache(checkpoint) if checkpoint else None
         draw = judged.drawing(picture) if picture else None
-    sitting = _Sitting(judged.depth_of(depth), accept, kept)
+    judging = _Matrix(judged.depth_of(depth), accept, cache)
     try:
-        found = sitting.search(workers or os.cpu_count() or 1, master, max_states=max_states, memory=memory)
-        return sitting.tell(found, draw, as_json)
+        found = judging.search(workers or os.cpu_count() or 1, master, max_states=max_states, memory=memory)
+        return judging.report(found, draw, as_json)
     except KeyboardInterrupt:
-        click.echo(sitting.interrupted(), err=True)
+        click.echo(judging.interrupted(), err=True)
         return Exit.INTERRUPTED
 
 
-class _Sitting:
-    """One run of the command: how far it is, and what it makes of what was found."""
+class _Matrix:
+    """One run of the command."""
 
-    def __init__(self, level: Depth, accept: bool, kept: ResultCache | None) -> None:
+    def __init__(self, level: Depth, accept: bool, cache: ResultCache | None) -> None:
         from nbcc.simulator import verdicts as judged
 
-        self.level, self.accept, self.kept = level, accept, kept
+        self.level, self.accept, self.cache = level, accept, cache
         self.total, self.ended = judged.searches(level), 0
         self.kills: tuple[Kill, ...] = judged.accepted()
 
     def search(self, workers: int, master: str | None, **bounds: Any) -> tuple[MatrixRow, ...]:
-        """Search all worlds of all settings."""
+        """Search all worlds of all protocols."""
         from nbcc.simulator import verdicts as judged
         from nbcc.simulator.explore.jobs import run_jobs
 
         from .search import on_cluster
 
         across = on_cluster(master) if master else run_jobs
-        search = partial(self.kept.search, across=across) if self.kept else across
-        with _progress(f"{len(judged.protocols())} settings, {self.total} searches", self.total) as tick:
+        search = partial(self.cache.search, across=across) if self.cache else across
+        with _progress(f"{len(judged.protocols())} protocols, {self.total} searches", self.total) as tick:
 
             def done() -> None:
                 self.ended += 1
@@ -135,10 +141,10 @@ class _Sitting:
 
             return judged.matrix(self.level, workers=workers, done=done, search=search, **bounds)
 
-    def tell(
+    def report(
         self, found: tuple[MatrixRow, ...], draw: Callable[[tuple[MatrixRow, ...]], None] | None, as_json: bool
     ) -> Exit:
-        """The answer; pages are written if no search is missing, and all of them or none."""
+        """Print the answer and, with --accept, write the pages: all of them if no search failed, else none."""
         from nbcc.simulator import verdicts as judged
 
         rows = judged.believable(found, self.kills)
@@ -151,12 +157,12 @@ class _Sitting:
         if as_json:
             answer({"protocols": judged.to_json(rows), "searches": self._searches()})
         else:
-            for line in [*table(rows), *changed, *self._kept()]:
+            for line in [*table(rows), *changed, *self._cached()]:
                 click.echo(line)
         for line in judged.messages(missing):
             click.echo(f"Error: {line}", err=True)
         if self.accept and missing:
-            click.echo("Error: nothing was accepted, because not all was judged", err=True)
+            click.echo("Error: nothing was accepted, because some searches failed", err=True)
         doubts = missing or any(str(cell.verdict) == "UNDETERMINED" for row in rows for cell in row.cells.values())
         return gravest([
             Exit.AGREES, *([Exit.VIOLATED] if changed else []), *([Exit.UNDETERMINED] if doubts else []),
@@ -164,23 +170,23 @@ class _Sitting:
         ])  # fmt: skip
 
     def interrupted(self) -> str:
-        """How far it came, and how to go on."""
-        if self.kept:
-            lasts = f"they are kept in {self.kept.path}, the same command goes on from there"
+        """How many searches ended, and how to continue."""
+        if self.cache:
+            saved = f"they are saved in {self.cache.path}; the same command continues from there"
         else:
-            lasts = "nothing was kept; --checkpoint FILE keeps each search as it ends"
-        return f"interrupted after {self.ended:,} of {self.total:,} searches: {lasts}"
+            saved = "nothing was saved; --checkpoint FILE saves each finished search"
+        return f"interrupted after {self.ended:,} of {self.total:,} searches: {saved}"
 
     def _searches(self) -> dict[str, int]:
-        taken_up = self.kept.hits if self.kept else 0
-        return {"taken_up": taken_up, "made": self.total - taken_up}
+        cached = self.cache.hits if self.cache else 0
+        return {"cached": cached, "made": self.total - cached}
 
-    def _kept(self) -> Iterator[str]:
-        if self.kept:
-            yield f"\n{self.kept.hits:,} searches taken up from {self.kept.path}, {self.kept.misses:,} made"
+    def _cached(self) -> Iterator[str]:
+        if self.cache:
+            yield f"\n{self.cache.hits:,} searches taken from {self.cache.path}, {self.cache.misses:,} made"
 
     def _write(self, found: tuple[MatrixRow, ...]) -> None:
-        """The page of this depth, and of each lesser one, whose worlds were searched as well."""
+        """Write the page of this depth and of each smaller one, whose worlds were searched as well."""
         from nbcc.simulator import verdicts as judged
 
         texts = {}
@@ -193,7 +199,7 @@ class _Sitting:
 
 @contextlib.contextmanager
 def _progress(what: str, total: int) -> Iterator[Callable[[], None]]:
-    """A bar on standard error."""
+    """A progress bar on standard error."""
     from rich.console import Console
     from rich.progress import Progress, TimeElapsedColumn
 

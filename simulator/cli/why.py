@@ -1,4 +1,4 @@
-"""`nbcc why`: every file that holds a key, kept or hidden, by which rule, and what the answer is."""
+"""`nbcc why`: every record of a key, whether reads use it, by which rule, and the answer."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ import click
 
 from .command import answer, debug_option, json_option
 from .outcome import Exit
-from .tables import opened
+from .progress import on_stderr
+from .tables import opened, storage_option
 
 
-@click.command(short_help="Every file that holds a key: kept or hidden, by which rule.")
+@click.command(short_help="Every file that holds a key, and the rule by which reads use it or not.")
 @click.argument("table")
 @click.argument("key")
-@click.option("--partition", metavar="P", help="Only this partition, spelled as in the table's folders.")
+@click.option("--partition", metavar="P", help="Only this partition, as its folder is named.")
 @click.option("--as-of", "as_of", metavar="T", help="The answer at that completion time (17 digits).")
+@storage_option
 @json_option
 @debug_option
 def command(table: str, key: str, partition: str | None, as_of: str | None, as_json: bool) -> Exit:
-    """Say why KEY reads as it does in TABLE: each file that holds it, its instant, its slice, and the rule.
+    """Explain the answer for KEY in TABLE: each file that holds it, its instant, its slice, and the rule.
 
-    A table of nbcc is judged by nbcc's rules, any other by Hudi's. Of the rows only those of KEY are shown. A key of
-    several fields is spelled as Hudi spells it: field1:value1,field2:value2.
+    nbcc's rules apply to a table of nbcc, Hudi's to any other. Only rows of KEY are shown. A key of several fields has
+    Hudi's form field1:value1,field2:value2.
 
     \b
     Examples:
@@ -30,11 +32,12 @@ def command(table: str, key: str, partition: str | None, as_of: str | None, as_j
     from nbcc.engine.audit import why
     from nbcc.engine.audit.why_text import render, to_mapping
 
-    with opened(table, "look into") as storage:
-        found = why(storage, key, partition, as_of)
+    with opened(table, "read") as storage:
+        with on_stderr() as progress:
+            explanation = why(storage, key, partition, as_of, progress)
         if as_json:
-            answer(to_mapping(found))
+            answer(to_mapping(explanation))
         else:
-            click.echo(render(found))
-        click.echo(storage.says(), err=True)
+            click.echo(render(explanation))
+        click.echo(storage.summary(), err=True)
     return Exit.AGREES

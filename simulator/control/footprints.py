@@ -48,11 +48,11 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
     """
     accesses = [access for access in accesses if not is_unobserved(access.path)]
     conflicting = _Conflicts(accesses, crashed or {})
-    found = []
+    sentences = []
     for (step, actor), segment in groupby(accesses, key=lambda access: (access.step, access.actor)):
         if broken := _broken(list(segment), conflicting):
-            found.append(f"step {step} of {actor} is not atomic: {broken}")
-    return found
+            sentences.append(f"step {step} of {actor} is not atomic: {broken}")
+    return sentences
 
 
 def _broken(segment: list[Access], conflicting: _Conflicts) -> str:

@@ -87,33 +87,35 @@ class ControlledStorage:
 
     def get(self, path: str) -> bytes:
         """As the backend's. A get of an absent object leaves the footprint ``missing``."""
-        found = self._caller.call(
-            Call("get", path), lambda: _found(self._backend, path), lambda data: "missing" if data is None else "done"
+        data = self._caller.call(
+            Call("get", path),
+            lambda: _content(self._backend, path),
+            lambda content: "missing" if content is None else "done",
         )
-        if found is None:
+        if data is None:
             raise NotFound(path)
-        return found
+        return data
 
     def delete(self, path: str) -> None:
         """As the backend's. A deletion of an absent object leaves the footprint ``missing``."""
 
         def delete() -> bool:
-            there = _found(self._backend, path) is not None
+            exists = _content(self._backend, path) is not None
             self._backend.delete(path)
-            return there
+            return exists
 
-        self._caller.call(Call("delete", path), delete, lambda there: "done" if there else "missing")
+        self._caller.call(Call("delete", path), delete, lambda exists: "done" if exists else "missing")
 
     def delete_all(self, paths: Sequence[str]) -> None:
         """As the backend's, as one call: a reader that needs one of the files fails, whichever of them are deleted."""
         self._caller.call(Call("delete.all", paths[0]), lambda: self._backend.delete_all(paths))
 
     def _ended(self, prefix: str, first: Iterable[Entry], last: Iterable[Entry]) -> list[Entry]:
-        known, there = {entry.path for entry in first}, {entry.path for entry in last}
-        gone = self._backend.deleted.values() if isinstance(self._backend, MemoryStorage) else ()
-        found = [entry for entry in last if entry.path in known or self._caller.shows(entry.path)]
-        went = (entry for entry in gone if entry.path.startswith(prefix) and entry.path not in there)
-        return found + [entry for entry in went if self._caller.still_shows(entry.path)]
+        before, after = {entry.path for entry in first}, {entry.path for entry in last}
+        deletions = self._backend.deleted.values() if isinstance(self._backend, MemoryStorage) else ()
+        shown = [entry for entry in last if entry.path in before or self._caller.shows(entry.path)]
+        removed = (entry for entry in deletions if entry.path.startswith(prefix) and entry.path not in after)
+        return shown + [entry for entry in removed if self._caller.still_shows(entry.path)]
 
     def list(self, prefix: str) -> list[Entry]:
         """As the backend's, at two scheduling points."""
@@ -122,7 +124,7 @@ class ControlledStorage:
         return self._caller.call(ended, lambda: self._ended(prefix, first, self._backend.list(prefix)))
 
 
-def _found(backend: Storage, path: str) -> bytes | None:
+def _content(backend: Storage, path: str) -> bytes | None:
     try:
         return backend.get(path)
     except NotFound:

@@ -1,4 +1,4 @@
-"""Many random histories of model and system, drawn and shrunk by Hypothesis. Agreement is evidence, never a proof."""
+"""Random histories of model and system, generated and shrunk by Hypothesis. Agreement is evidence, not proof."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ SCHEDULES: tuple[Callable[[], Schedule], ...] = (
     lambda: Swarm(Random()),
     lambda: Swarm(Pct()),
 )
-"""One is drawn for each history. PCT changes actors rarely, by design; so it gets a third."""
+"""Each history picks one at random. PCT rarely switches actors, by design, so it has a third of the entries."""
 PINNED_ONE_IN = 5
 
 
 @dataclass
 class CheckOptions:
-    """What every history of a check has in common. ``world`` None: each history draws its own."""
+    """The options of a check. Without ``world`` each history generates its own."""
 
     factory: Factory
     protocol: Protocol = field(default_factory=Protocol)
     world: World | None = None
     mapping: Sequence[MappingRow] = field(default_factory=lambda: MAPPING)
-    readers: Sequence[Reader] = field(default_factory=standard_readers)  # others who read the table at the end
+    readers: Sequence[Reader] = field(default_factory=standard_readers)  # of the table, at the end
     model: Callable[[World, Protocol], Model] = Model
-    fitted: Callable[[World], World] = lambda world: world  # what the system can play of a world
+    fitted: Callable[[World], World] = lambda world: world  # reduces a world to what the system can play
     schedules: Sequence[Callable[[], Schedule]] = SCHEDULES
-    kinds: Collection[str] | None = None  # of actors in worlds that are drawn; None: of every mechanism
+    kinds: Collection[str] | None = None  # of actors in random worlds; None: of every mechanism
     found_by: str = ""
-    system: str = ""  # the name by which the factory was asked for
+    system: str = ""  # the name of the factory
 
 
 class Check:
-    """Plays histories and remembers what they were; `disagreed` is the trace of the last one that failed."""
+    """Plays histories and counts them. `disagreed` is the trace of the last history that failed."""
 
     def __init__(self, options: CheckOptions) -> None:
         self.options = options
@@ -63,7 +63,7 @@ class Check:
         self.disagreed: traces.Trace | None = None
 
     def play(self, choose: Choose) -> None:
-        """One history; every decision comes from ``choose``.
+        """Play one history. Every decision comes from ``choose``.
 
         Raises:
             Disagreement: model and system differ.
@@ -88,7 +88,7 @@ class Check:
         choose: Choose = no_choice,
         graph: Quotient | None = None,
     ) -> None:
-        """One history of a world along a schedule; of a world whose `graph` is given, the edges are counted.
+        """Play one history of a world along a schedule. Count the edges if the world's `graph` is known.
 
         Raises:
             Disagreement: model and system differ.
@@ -97,7 +97,7 @@ class Check:
         if coarse := getattr(system, "coarse", ()):
             schedule = AtomicPhases(schedule, coarse)
         history = History(model, system, batches, self.options.mapping)
-        tally = Tally() if self.disagreed else self.tally  # what shrinking plays does not count
+        tally = Tally() if self.disagreed else self.tally  # histories of the shrinking do not count
         try:
             overlapped = self._steps(history, schedule, choose, graph)
             self._end(history, tally)
@@ -110,7 +110,7 @@ class Check:
         tally.skipped.update(history.skipped)
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
-        """Play a trace as `play` would. If it shows the same difference, the trace as it was played; else None."""
+        """Play a trace as `play` would. Returns the trace as played if it shows the same difference, else None."""
         options = self.options
         model = options.model(trace.world, options.protocol)
         system = options.factory(trace.world, options.protocol, trace.batches)
@@ -121,8 +121,8 @@ class Check:
             if schedule.complete:
                 self._end(history, Tally())
         except Disagreement as disagreement:
-            found = trace_of(history, trace.batches, disagreement, options.found_by)
-            return found if found.title.split()[:7] == trace.title.split()[:7] else None
+            again = trace_of(history, trace.batches, disagreement, options.found_by)
+            return again if again.title.split()[:7] == trace.title.split()[:7] else None
         finally:
             close(system)
         return None
@@ -157,14 +157,14 @@ class Check:
 
 
 def close(system: System) -> None:
-    """Let a system that holds threads or files give them back."""
+    """Release the threads and files of a system."""
     end = getattr(system, "close", None)
     if end is not None:
         end()
 
 
 def trace_of(history: History, batches: traces.Batches, disagreement: Disagreement, found_by: str) -> traces.Trace:
-    """The trace of a history that disagreed, with the rows of the writes that had begun."""
+    """The trace of a history that disagreed, with the rows of its writes."""
     difference = disagreement.difference
     return traces.Trace(
         world=history.model.world,
@@ -189,10 +189,10 @@ def run(
     progress: Callable[[int], None] | None = None,
     traces_dir: Path | None = None,
 ) -> CheckReport:
-    """Play up to ``examples`` histories, or as many as start within ``seconds``; stop at the first disagreement.
+    """Play up to ``examples`` histories, or as many as start within ``seconds``. Stop at the first disagreement.
 
-    With ``shrinks`` Hypothesis then looks for a shorter history that disagrees, and after it `nbcc.simulator.shrink`
-    for one that is easier to read. The same seed plays the same.
+    With ``shrinks`` Hypothesis then searches for a shorter history that disagrees, and `nbcc.simulator.shrink` for one
+    that is easier to read. Equal seeds play equal histories.
     """
     # Imported here, because only a check needs Hypothesis installed.
     from .hypothesis_driver import TimeIsUp, given_choices
@@ -211,8 +211,8 @@ def run(
     if check.disagreed is not None and shrinks:
         check.disagreed = shrink_disagreement(check.disagreed, check.again)
     report = _report(check, seed, time.monotonic() - began)
-    if report.found is not None and traces_dir is not None:
-        traces.save(report.found, traces_dir)
+    if report.disagreement is not None and traces_dir is not None:
+        traces.save(report.disagreement, traces_dir)
     return report
 
 
@@ -230,5 +230,5 @@ def _report(check: Check, seed: int, seconds: float) -> CheckReport:
         seed=seed,
         differences=tally.differences,
         skipped=tally.skipped,
-        found=check.disagreed,
+        disagreement=check.disagreed,
     )

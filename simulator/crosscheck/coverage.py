@@ -1,6 +1,6 @@
-"""How much of a small world random histories have seen: the share of its edges, up to the names of equal actors.
+"""Coverage of a small world by random histories: the share of its edges, up to renaming of equal actors.
 
-The denominator is known, because the world is small enough to be explored; so a check can say what it did not cover.
+The world is small enough to be explored, so the denominator is known and a check can report what it did not cover.
 """
 
 from __future__ import annotations
@@ -14,35 +14,34 @@ from ..explore.quotient import Edge, Quotient
 PINNED = World(
     actors={"writer": 2, "compactor": 1}, crashes=0, compactions=1, name="pinned", about="denominator of edge coverage"
 )
-"""Two writers with one log each and one compaction in one file group, where all of a late completion can happen."""
+"""Two writers with one log each and one compaction in one file group: every case of a late completion occurs."""
 
 
 class EdgeCoverage:
-    """Collects the edges of histories in one world; edges that differ only in which equal actor moved are one."""
+    """Collects the edges of histories in one world. Edges that differ only in the name of an equal actor count once."""
 
     def __init__(self) -> None:
         self._steps: set[tuple[State, Step]] = set()
         self._seen: set[Edge] = set()
 
     def visit(self, quotient: Quotient, state: State, step: Step) -> None:
-        """A history took this step."""
+        """Record a step of a history."""
         if (state, step) not in self._steps:
             self._steps.add((state, step))
             self._seen.add(quotient.edge(state, step, quotient.model.apply(state, step)))
 
     def count(self) -> int:
-        """How many edges were seen."""
+        """The number of edges taken so far."""
         return len(self._seen)
 
 
 @cache
 def pinned(world: World, protocol: Protocol) -> Quotient:
-    """The one graph of the pinned world, as it was fitted to a system, so that its states mean the same in every
-    history."""
+    """The graph of the pinned world, cached so that its states have the same encoding in every history."""
     return Quotient(Model(world, protocol))
 
 
 @cache
 def all_edges(world: World, protocol: Protocol) -> int:
-    """How many edges the pinned world has, by looking at all of them."""
+    """The number of edges of the pinned world, by exploring it."""
     return len(pinned(world, protocol).edges())

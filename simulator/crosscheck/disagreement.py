@@ -1,4 +1,4 @@
-"""A disagreement: model and system say different things, after which step, about what."""
+"""A disagreement: after a step an observable differs between model and system."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 
 class Difference(NamedTuple):
-    """One observable with two values."""
+    """An observable with its value in the model and in the system."""
 
     what: str
     model: Any
     system: Any
 
     def in_words(self, says: Callable[[Any], str]) -> Difference:
-        """The same with the elements of tuples as sentences."""
+        """The difference with the elements of tuples as sentences."""
         return Difference(self.what, *(_worded(value, says) for value in (self.model, self.system)))
 
     def __str__(self) -> str:
@@ -22,7 +22,7 @@ class Difference(NamedTuple):
 
 
 class Disagreement(Exception):
-    """Model and system differ. ``step`` counts the steps taken, the last of which showed it."""
+    """Model and system differ after ``step`` steps."""
 
     def __init__(self, step: int, difference: Difference) -> None:
         super().__init__(step, difference)
@@ -34,7 +34,7 @@ class Disagreement(Exception):
 
 
 def first_difference(what: str, model: Any, system: Any) -> Difference | None:
-    """The difference of two observables, narrowed down to the elements that differ; None if equal."""
+    """The difference of two observables, reduced to the elements that differ; None if they are equal."""
     if model == system:
         return None
     if isinstance(model, tuple) and isinstance(system, tuple):

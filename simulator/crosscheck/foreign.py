@@ -1,4 +1,4 @@
-"""What a reader with other rules makes of our table: slices and order by its protocol, base files as we wrote them."""
+"""Reads of a table by another reader: slices and merge order by the reader's protocol, base files as written."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from nbcc.model.variants.merging import Merging
 
 from .observables import Batch, canonical_rows
 
-_BASE: Log = (0, 0)  # stands for the rows of a base file among logs; no log has this name
+_BASE: Log = (0, 0)  # the rows of a base file, in the place of a log; no log has this name
 
 
 def foreign_rows(
     model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol
 ) -> tuple[Any, ...]:
-    """A snapshot, as-of or incremental read by ``reader``'s rules of a table that was written by the model's."""
+    """A snapshot, as-of or incremental read by ``reader``'s rules of a table written by the model's rules."""
     table = model.table(state)
-    found = {}
+    rows = {}
     for group in range(model.world.groups):
         until = inf if query.until is None else query.until
         if query.kind == "incremental":
@@ -35,22 +35,22 @@ def foreign_rows(
             shape = as_of(rules_of(reader), table, group, until)
         written = _base_as_written(table, group, shape, model.rules, rules_of(reader))
         top = shape if written is None else shape._replace(base=Fold(None, (_BASE,)))
-        # The writer decided whether tombstones were kept.
+        # Whether a base file kept tombstones depends on the writer's rules.
         merger = model.merger._replace(logs_first=reader[Merging].fold == "logs_first")
         for key in sorted({key for log in logs_of(shape) for key in _file(data, group, log)}):
             record_of = partial(_record, data, group, key)
             base = None if written is None else evaluate(written, record_of, model.merger)
             won = evaluate(top, partial(_on_base, base, record_of), merger)
             if won is not None and (query.kind == "incremental" or not won.deleted):
-                found[key] = won.content
-    return canonical_rows(found)
+                rows[key] = won.content
+    return canonical_rows(rows)
 
 
 def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reader: Rules) -> Fold | None:
-    """The content of the base file that the reader's fold starts from, as the writer's compaction merged it."""
+    """The content of the base file in the reader's fold, as the writer's compaction merged it."""
     if shape.base is None:
         return None
-    whole = shape.base._replace(shown=None)  # a window may leave rows of it out
+    whole = shape.base._replace(shown=None)  # a window may hide rows of it
     for barrier, _ in sorted(writer.bases(table, group), reverse=True):
         if base_file(reader, table, group, barrier) == whole:
             written = base_file(writer, table, group, barrier)
@@ -72,19 +72,20 @@ def _on_base(base: Ranked | None, record_of: Callable[[Log], Ranked | None], log
 
 
 def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol) -> str:
-    """Which of the reader's choices, taken alone, explains that it answers differently from the promise; or all."""
-    theirs = foreign_rows(model, state, query, data, reader)
+    """The reader's option that alone explains its different answer; if none does, all its options."""
+    answer = foreign_rows(model, state, query, data, reader)
     for name, value in reader.differences().items():
         alone = Protocol.from_mapping({**model.protocol.to_mapping(), name: value})
-        if foreign_rows(model, state, query, data, alone) == theirs:
+        if foreign_rows(model, state, query, data, alone) == answer:
             return f"{name} = {value}"
     return " and ".join(f"{name} = {value}" for name, value in reader.differences().items())
 
 
 def is_inverted(table: Table) -> bool:
-    """Whether a completed write was requested before, and completed after, another or a completed plan's barrier.
+    """Whether a completed write has overtaken another write or a completed plan's barrier.
 
-    Without that, a reader that orders by requested time gives the snapshot that is promised.
+    It was requested earlier and completed later. In tables without such a write, a reader that orders by requested time
+    returns the promised snapshot.
     """
     rules = rules_of(Protocol())
     writes = [write for write in table.writes if write.completed is not None]

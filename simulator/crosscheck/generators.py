@@ -1,4 +1,4 @@
-"""Worlds and rows for random histories, drawn number by number, so that a counterexample can be shrunk."""
+"""Random worlds and rows, generated number by number so that Hypothesis can shrink a counterexample."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from nbcc.engine.data.bucket import buckets_of
 from nbcc.model import Record, World
 from nbcc.model.machine.options import declarations
 from nbcc.model.mechanisms import kinds, limits
-from nbcc.model.mechanisms.batches import batch_of, rows_of
 from nbcc.model.mechanisms.bulk_insert import BULK_INSERTER
+from nbcc.model.mechanisms.exactly_once import batch_of, rows_of
+from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.mechanisms.partial_updates.mechanism import column_names
-from nbcc.model.mechanisms.replacing import OVERWRITER
 
 from ..schedule import Choose
 from .observables import Batch
@@ -23,10 +23,10 @@ DELETE_ONE_IN = 4
 
 
 def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
-    """A world with the numbers of actors and the limits that mechanisms declare for random worlds.
+    """A random world, within the numbers of actors and the limits that mechanisms declare for random worlds.
 
-    It has at most 3 buckets, 2 partitions and 2 writes of each writer. The first choice of each draw is the plainest.
-    `of`: the kinds of actors that there may be (default: all); the draws of a kind do not depend on other kinds.
+    It has at most 3 buckets, 2 partitions and 2 writes a writer. Choice 0 of each number is the simplest.
+    `of`: the allowed kinds of actors (default: all). The numbers of a kind do not depend on other kinds.
     """
     actors = dict.fromkeys(kinds(), 0)
     for kind in sorted(kinds() if of is None else of):
@@ -64,27 +64,27 @@ def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
 
 
 def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
-    """One of the numbers; a single one is not drawn, so that it shifts no other draw."""
+    """One of the numbers. A single number consumes no choice, so that later choices do not shift."""
     return numbers[choose(len(numbers)) if len(numbers) > 1 else 0]
 
 
 def _shape(choose: Choose, groups: int) -> tuple[int, ...]:
-    """Log versions for each group, one of them at least."""
+    """The number of log versions in each group, at least one in total."""
     first = choose(groups)
     return tuple(1 + int(choose(4) == 3) if group == first or choose(2) else 0 for group in range(groups))
 
 
 def _groups(choose: Choose, groups: int) -> tuple[int, ...]:
-    """One log version in some groups, at least one of them."""
+    """One log version in some of the groups, at least in one."""
     first = choose(groups)
     return tuple(1 if group == first or choose(2) else 0 for group in range(groups))
 
 
 def draw_batches(choose: Choose, world: World) -> dict[tuple[str, int], Batch]:
-    """The rows of every write of the world. Few keys and few ordering values, so that ties and deletes meet.
+    """The rows of every write of the world. Keys and ordering values are few, so that ties and deletes collide.
 
-    A write that puts several versions into some group has one row a version (the engine rolls its log after each row);
-    any other write has one to ``world.keys`` rows a group.
+    A write with several log versions in a group has one row a version, because the engine rolls its log after each row.
+    Any other write has one to ``world.keys`` rows a group.
     """
     batches: dict[tuple[str, int], Batch] = {}
     for writer in range(1, world.actors.get("writer", 0) + 1):
@@ -101,7 +101,7 @@ def draw_batches(choose: Choose, world: World) -> dict[tuple[str, int], Batch]:
 
 
 def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str, number: int) -> Batch | None:
-    """The rows of a batch that another writer sends as well."""
+    """The rows of the same batch in an earlier write; None if no earlier write sends it."""
     if not (sent := batch_of(world, actor, number)):
         return None
     of_batch = ((other, batch) for (other, n), batch in batches.items() if batch_of(world, other, n) == sent)
@@ -109,13 +109,13 @@ def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str
 
 
 def _replacing(choose: Choose, world: World, actor: str) -> Batch:
-    """The new rows of a replace: now and then none, which is a partition deleted."""
+    """The new rows of a replace: one in three has none, which deletes the partition."""
     batch = _batch(choose, world, actor, 1, deletes=False)
     return {file: {} for file in batch} if choose(3) == 2 else batch
 
 
 def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool = True) -> Batch:
-    """A bulk insert or a replace holds no `deletes`, and one file a group."""
+    """The rows of one write. Without `deletes` (bulk insert, replace) it has one file a group."""
     files = tuple(file for file in world.files(actor, number) if deletes or file[1] == 1)
     rolled = any(version > 1 for _, version in files)
     sets = _columns(choose, world, some=deletes)
@@ -137,14 +137,14 @@ def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool 
 
 
 def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
-    """The columns that a write sets in all its rows: of partial updates one, or all; () where rows are whole."""
+    """The columns that a write sets in all its rows: one or all for partial updates, () for whole rows."""
     names = column_names(world)
     place = choose(len(names) + 1) if some and names else len(names)
     return names if place == len(names) else (names[place],)
 
 
 def keys_of(world: World, group: int) -> tuple[str, ...]:
-    """The record keys that live in a file group: as many as the world has keys (and as it rolls log versions)."""
+    """The record keys of a file group: as many as the world has keys or log versions."""
     partition, bucket = divmod(group, world.buckets)
     most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)
     return _keys(partition, bucket, world.buckets, most)

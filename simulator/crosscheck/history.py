@@ -1,4 +1,4 @@
-"""One history: the same steps on the model and on a system, compared after each of them."""
+"""A history: the same steps on model and system, compared after each step."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SNAPSHOT = Query("snapshot")
 
 
 class History:
-    """Plays steps one by one.
+    """Plays steps one by one on model and system.
 
-    ``batches`` holds what each write puts into the table: (actor, number of its write, from 1) -> batch. The model sees
-    it by the requested time of the write, which is known once the write has requested it.
+    ``batches`` maps a write (its actor and its number from 1) to its rows. The model knows the rows by the requested
+    time of the write, once the write has taken it.
 
     Raises (from `take` and `finish`):
-        Disagreement: the two differ; the history cannot go on.
-        Impossible: the system has no such step at all.
+        Disagreement: model and system differ, and the history cannot continue.
+        Impossible: the system has no such step.
     """
 
     def __init__(
@@ -41,53 +41,53 @@ class History:
         self.model = model
         self.system = system
         self.state = model.initial
-        self.steps: list[Step] = []  # times in their arguments as symbols
-        self.observed: list[dict[str, list[str]]] = []  # what each step changed, of what can be observed
-        self.answered: list[dict[str, list[str]]] = []  # what the system itself read after each step, by read
+        self.steps: list[Step] = []  # with symbols for the times in their arguments
+        self.observed: list[dict[str, list[str]]] = []  # the changed observables of each step
+        self.answered: list[dict[str, list[str]]] = []  # the answers of the system after each step, by read
         self.data: dict[int, Batch] = {}
         self._batches = batches or {}
         self._rows = by_action(mapping)
         self._running: dict[str, Operation] = {}
         self._started: dict[tuple[str, str], int] = {}
         self._seen: dict[str, tuple[Any, ...]] = {}
-        self.skipped: Counter[str] = Counter()  # reads that the system has not, by the reason
-        self.symbols = Symbols(())  # names for the times so far
+        self.skipped: Counter[str] = Counter()  # reads that the system does not offer, by the reason
+        self.symbols = Symbols(())  # symbols of the times so far
 
     def enabled(self) -> list[Step]:
-        """What the model allows now; the system must be able to do each of it."""
+        """The steps that the model allows now. The system must be able to take each of them."""
         return list(self.model.enabled(self.state))
 
     def resolved(self, named: Step) -> Step:
-        """A recorded step with its symbols as the ticks that they stand for now; KeyError if one stands for none."""
+        """A recorded step with ticks in place of symbols. KeyError: a symbol has no tick yet."""
         return self.symbols.resolved(named)
 
     def sentence(self, text: str) -> str:
-        """A sentence of the model's with its times as symbols."""
+        """A sentence of the model with symbols in place of ticks."""
         return self.symbols.sentence(text)
 
     def take(self, step: Step) -> None:
-        """Do one step on both and compare what can be seen after it."""
+        """Take a step on both, and compare the observables after it."""
         after = self.model.apply(self.state, step)
         self.steps.append(self.symbols.step(step))
         self.observed.append({})
         self.answered.append({})
         try:
-            told = self._perform(step, after)
+            observed = self._perform(step, after)
         except Impossible:
             raise
         except CannotStep as error:
             raise self._differs(Difference(step.action, "the step can be taken", str(error))) from error
         self.state = after
-        self._compare_arguments(step, told)
+        self._compare_arguments(step, observed)
         self._compare_observables(step)
-        if "rows" in told:
+        if "rows" in observed:
             read = reader_rows(self.model, after, step.actor, self.data)
-            self.answered[-1]["read"] = self.symbols.rows(told["rows"])
-            self.compare(f"what {step.actor} read", read, told["rows"], self.symbols.row)
+            self.answered[-1]["read"] = self.symbols.rows(observed["rows"])
+            self.compare(f"what {step.actor} read", read, observed["rows"], self.symbols.row)
             self._observe("read", self.symbols.rows(read))
 
     def finish(self) -> None:
-        """Compare every read that the history makes possible, and ask the system for complaints of its own."""
+        """Compare every read that is possible at the end, and check the system's own complaints."""
         for query in final_queries(self.timeline, change_logs=self.keeps_promises):
             rows = self._compare_rows(query)
             if query.kind == "as_of" and query.until is not None and is_answer(rows):
@@ -97,7 +97,7 @@ class History:
 
     @property
     def keeps_promises(self) -> bool:
-        """Whether the model's protocol is the one whose every promise holds, in a world that asks no more of it."""
+        """Whether every promise holds: the protocol is the default, and the world has only faults that it covers."""
         world = self.model.world
         return getattr(self.model, "protocol", Protocol()) == Protocol() and is_assumed(world)
 
@@ -126,7 +126,7 @@ class History:
 
     @property
     def _within_a_call(self) -> bool:
-        """Whether an actor is within one call (granularity `call`), of which the system has done everything."""
+        """Whether a call is in progress (granularity `call`): the system has executed all of it already."""
         continuations: frozenset[str] = getattr(self.model, "continuations", frozenset())
         return bool(continuations) and any(step.action in continuations for step in self.enabled())
 
@@ -135,7 +135,7 @@ class History:
     def _perform(self, step: Step, after: Any) -> dict[str, Any]:
         row = self._rows.get(step.action)
         if row is None:
-            raise CannotStep(f"no row of the mapping says what {step.action} is; append one")
+            raise CannotStep(f"the mapping has no row for {step.action}; append one")
         if row.operation == FAULT:
             return dict(self._fault(step))
         if row.operation == CRASH:
@@ -145,7 +145,7 @@ class History:
         if row.starts:
             self._running[step.actor] = self._start(step, row, after)
         if step.actor not in self._running:
-            raise CannotStep(f"{step.actor} has no operation that {step.action} could go on with")
+            raise CannotStep(f"{step.actor} has no operation in progress that {step.action} could continue")
         return dict(self._running[step.actor].step(step.action, dict(step.args)))
 
     def _start(self, step: Step, row: MappingRow, after: Any) -> Operation:
@@ -177,12 +177,12 @@ class History:
         timeline = self._seen["timeline"]
         self.symbols = self.symbols.then(timeline)
         for observable in EVERY_STEP:
-            ours = self._seen[observable.name]
+            expected = self._seen[observable.name]
             if not self._within_a_call:
                 look = partial(observable.of_system, self.system)
-                theirs = self._ask(observable.name, look)
-                self.compare(observable.name, ours, theirs, partial(observable.says, self.symbols))
-            new = [entry for entry in ours if entry not in before.get(observable.name, ())]
+                actual = self._ask(observable.name, look)
+                self.compare(observable.name, expected, actual, partial(observable.says, self.symbols))
+            new = [entry for entry in expected if entry not in before.get(observable.name, ())]
             self._observe(observable.name, [observable.says(self.symbols, entry) for entry in new])
         self._learn_data(step, before.get("timeline", ()), timeline)
         if _completed(timeline) != _completed(before.get("timeline", ())):
@@ -193,49 +193,49 @@ class History:
             self.observed[-1][name] = sentences
 
     def _learn_data(self, step: Step, before: tuple[Any, ...], timeline: tuple[Any, ...]) -> None:
-        """A write's batch is filed under the requested time that a step of it has put on the timeline."""
+        """Store the batch of a write under the requested time that its step has put on the timeline."""
         row = self._rows[step.action]
-        known = {(action, requested) for action, _, requested, _ in before}
+        earlier = {(action, requested) for action, _, requested, _ in before}
         pending = ((action, requested) for action, _, requested, completed in timeline if completed is None)
-        new = {requested for action, requested in pending if (action, requested) not in known}
+        new = {requested for action, requested in pending if (action, requested) not in earlier}
         batch = self._batches.get((step.actor, self._started.get((step.actor, row.operation), 0)))
         if batch and len(new) == 1:
             self.data[new.pop()] = batch
 
     def _compare_rows(self, query: Query) -> Any:
-        ours = _or_refusal(lambda: model_rows(self.model, self.state, query, self.data))
+        expected = _or_refusal(lambda: model_rows(self.model, self.state, query, self.data))
         what = self.described(query)
         try:
-            theirs = self._ask(what, lambda: _or_refusal(lambda: self.system.rows(query)))
+            actual = self._ask(what, lambda: _or_refusal(lambda: self.system.rows(query)))
         except Impossible as impossible:
             self.skipped[str(impossible)] += 1
         else:
             if query == SNAPSHOT:
-                self.answered[-1]["snapshot"] = self.symbols.rows(theirs)
-            self.compare(what, ours, theirs, self.symbols.row)
-        return ours
+                self.answered[-1]["snapshot"] = self.symbols.rows(actual)
+            self.compare(what, expected, actual, self.symbols.row)
+        return expected
 
     def _compare_slices(self, time: int) -> None:
-        """The file slices as they were, of a system that can say."""
+        """Compare past file slices, if the system offers them."""
         look = getattr(self.system, "slices_as_of", None)
         if look is None:
-            self.skipped[f"{self.system.name} does not say which file slices there were"] += 1
+            self.skipped[f"{self.system.name} offers no past file slices"] += 1
             return
         what = f"slices as of {self.symbols.symbol(time)}"
-        ours = model_slices(self.model, self.state, time)
-        self.compare(what, ours, self._ask(what, lambda: look(time)), self.symbols.slice)
+        expected = model_slices(self.model, self.state, time)
+        self.compare(what, expected, self._ask(what, lambda: look(time)), self.symbols.slice)
 
     def _ask(self, what: str, look: Callable[[], Any]) -> Any:
-        """A look at the system; that it fails is a difference like any other."""
+        """Observe the system. A failed observation is a difference."""
         try:
             return look()
         except Impossible:
             raise
-        except Exception as error:  # a read that fails in whatever way is no answer
+        except Exception as error:  # a read that fails in any way has no answer
             raise self._differs(Difference(what, "there is an answer", f"{type(error).__name__}: {error}")) from error
 
     def compare(self, what: str, model: Any, system: Any, says: Callable[[Any], str] = str) -> None:
-        """Raise `Disagreement` unless the two are equal; ``says`` puts one element of a tuple into words."""
+        """Raise `Disagreement` unless the two are equal. ``says`` formats one element of a tuple."""
         if difference := first_difference(what, model, system):
             raise self._differs(difference.in_words(says))
 
@@ -244,7 +244,7 @@ class History:
 
 
 def _or_refusal(read: Callable[[], tuple[Any, ...]]) -> Any:
-    """The rows of a read, or its class of refusal as a text."""
+    """The rows of a read, or its refusal as a text."""
     try:
         return read()
     except NoAnswer as refused:

@@ -1,6 +1,6 @@
-"""Hypothesis as the driver: it draws the numbers that a history asks for, and shrinks them when a history fails.
+"""Hypothesis as the driver: it generates the numbers that a history consumes, and shrinks them when a history fails.
 
-It varies each history a few times before it draws a new one. Where nothing is to be shrunk, each is drawn for itself.
+Hypothesis varies each history a few times before it generates a new one. Without shrinking, each is independent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..schedule import Choose
 
 
 class TimeIsUp(BaseException):
-    """Ends the drawing from inside a play. Not an Exception: Hypothesis would take it for a failure of the history."""
+    """Ends the generation from inside a play. Not an Exception: Hypothesis would treat it as a failed history."""
 
 
 def given_choices(
@@ -29,11 +29,11 @@ def given_choices(
 ) -> None:
     """Call ``play`` up to ``examples`` times with fresh choices; after a failure, again with simpler ones.
 
-    Failures of the type ``expected`` are kept by whoever raised them; the last call is the simplest. Others propagate;
-    `TimeIsUp` ends the drawing in peace.
+    The function swallows failures of the type ``expected``; the last failing call is the simplest. Other exceptions
+    propagate. `TimeIsUp` ends the generation without a failure.
     """
     if not shrinks:
-        _each_for_itself(play, examples, seed, expected)
+        _independent(play, examples, seed, expected)
         return
     over = False
 
@@ -64,12 +64,12 @@ def given_choices(
     except (expected, TimeIsUp):
         return
     except FlakyStrategyDefinition:
-        if not over:  # Hypothesis wonders why the last history drew nothing
+        if not over:  # after TimeIsUp Hypothesis reports that the last history drew nothing
             raise
 
 
-def _each_for_itself(play: Callable[[Choose], None], examples: int, seed: int, expected: type[Exception]) -> None:
-    """Plays with numbers that are all equally likely; the same seed draws the same."""
+def _independent(play: Callable[[Choose], None], examples: int, seed: int, expected: type[Exception]) -> None:
+    """Play with uniform random numbers. Equal seeds play equal histories."""
     random = Random(seed)
     try:
         for _ in range(examples):

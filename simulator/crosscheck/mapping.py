@@ -1,9 +1,8 @@
-"""Which calls of the engine each action of the model stands for: one row an action.
+"""The mapping: for each action of the model, the segment of the engine's calls that it stands for.
 
-A segment starts where the actor stands and ends after the first call with the text ``ends_after`` (the words of
-`nbcc.simulator.control.calls.Call.text`), together with the calls in ``also`` that follow it directly; RETURN means:
-when the operation returns; of several texts whichever comes first. Footprints check after every history that a segment
-is atomic for the others.
+A segment begins at the actor's next call. It ends after the first call whose `Call.text` is ``ends_after``, or one of
+several such texts, and the calls in ``also`` directly after it. RETURN: it ends when the operation returns. After every
+history `footprints.violations` checks that each segment was atomic for other actors.
 To map a new action, append a row.
 """
 
@@ -24,17 +23,16 @@ CRASH: Final = "crash"
 FAULT: Final = "fault"
 
 Constant = Callable[[World, str], object]
-"""A value that the world fixes for an actor."""
+"""A function that computes an argument from the world and the actor's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class MappingRow:
-    """One action. ``operation`` is the engine's; ``starts`` marks the action with which it begins.
+    """One action of the model. ``operation`` is the engine's; ``starts`` marks the action that begins it.
 
-    ``given`` names arguments of the operation that the model has: argument -> the field of the actor's component, or a
-    function of the world and the actor's name.
-    ``raises``: the error with which the operation may end in this segment; ``always``: it must end with it.
-    ``operation`` CRASH kills the actor's operation; FAULT is something that happens to the system, not in an actor.
+    ``given``: arguments of the operation. Each is a field of the actor's component, or a function of the world and the
+    actor's name. ``raises``: the error that may end the operation in this segment; ``always``: it must.
+    ``operation`` CRASH kills the actor's operation; FAULT happens to the system and not in an actor.
     """
 
     action: str
@@ -48,14 +46,14 @@ class MappingRow:
 
 
 DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean", "put restore")
-"""The completed instants that a log decides."""
+"""The completed instants that a decision log decides."""
 
 LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.requested", "get restore.requested")
-"""How a writer that has listed the timeline finds out whether its write was rolled back."""
+"""The calls by which a writer that has listed the timeline checks whether its write was rolled back."""
 
 
 def retained(world: World, actor: str) -> int:
-    """How many writes a cleaner retains, or how many instants an archiver leaves on the active timeline."""
+    """The number of writes that a cleaner retains, or of instants that an archiver leaves on the active timeline."""
     if kind_of(actor) == "archiver":
         return world[ArchiveLimits].instants_retained
     return world.limits_of(actor, Cleans).commits_retained
@@ -330,7 +328,7 @@ MAPPING: Final[list[MappingRow]] = [
 
 
 def by_action(rows: Iterable[MappingRow]) -> dict[str, MappingRow]:
-    """The rows by the name of their action.
+    """The rows by action.
 
     Raises:
         ValueError: an action has two rows.

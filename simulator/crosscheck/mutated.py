@@ -1,4 +1,4 @@
-"""A check of a mutant: one side's settings differ, or one function is another's."""
+"""Checks of mutants: model or engine has another option or function."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .check import CheckOptions
 
 
 def options_of(mutant: Mutant, options: CheckOptions) -> CheckOptions:
-    """The options of a check against the engine with the mutant's settings on its side.
+    """The options of a check with the mutant's options on the side that it mutates.
 
-    A mutant that replaces a function has no settings: play the check inside `nbcc.simulator.mutants.applied` then.
+    A mutant that replaces a function has no options. Play its check inside `nbcc.simulator.mutants.applied`.
     """
     if mutant.world:
         options = replace(options, world=specs.world(mutant.world))

@@ -1,7 +1,4 @@
-"""What model and system must agree on, as plain values. Names of files, tokens and sizes may differ.
-
-An observable is a name and two ways to get it: from the model's state and from the system.
-"""
+"""The observables: plain values on which model and system must agree. File names, tokens and sizes may differ."""
 
 from __future__ import annotations
 
@@ -17,11 +14,11 @@ from ..systems import System
 from .symbols import Symbols
 
 Batch = Mapping[tuple[int, int], Mapping[str, Record]]
-"""What one write puts into its log files: (group, version) -> key -> record; the value names the write."""
+"""The rows of one write by log file: (group, version) -> key -> record. A record's value names the write."""
 
 
 class Observable(NamedTuple):
-    """Something that can be looked at between any two steps."""
+    """A value that can be observed between any two steps, in the model and in the system."""
 
     name: str
     of_model: Callable[[Any, Any], tuple[Any, ...]]  # model, state
@@ -35,10 +32,10 @@ def model_timeline(model: Any, state: Any) -> tuple[Any, ...]:
 
 
 def model_slices(model: Any, state: Any, as_of: int | None = None) -> tuple[Any, ...]:
-    """``(group, barrier, base, logs)`` of each file slice, by group and barrier; now, or as they were at a time."""
-    there = model.slices(state) if as_of is None else model.slices(state, as_of)
-    found = [(s.group, s.barrier, s.base, tuple(s.logs)) for s in there]
-    return tuple(sorted(found, key=lambda slice_: (slice_[0], slice_[1] or 0)))
+    """``(group, barrier, base, logs)`` of each file slice, by group and barrier; now, or as of a time."""
+    slices = model.slices(state) if as_of is None else model.slices(state, as_of)
+    entries = [(s.group, s.barrier, s.base, tuple(s.logs)) for s in slices]
+    return tuple(sorted(entries, key=lambda slice_: (slice_[0], slice_[1] or 0)))
 
 
 EVERY_STEP: Final[list[Observable]] = [
@@ -48,7 +45,7 @@ EVERY_STEP: Final[list[Observable]] = [
 
 
 def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """The answer of a read as the system gives it, by key; a change log has two records a key; or `refused`."""
+    """The model's answer of a read in canonical form, or `refused`."""
     try:
         return canonical_rows(model.rows(state, query, data))
     except Cleaned as error:
@@ -56,19 +53,19 @@ def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) 
 
 
 def refused(error: Exception) -> tuple[Any, ...]:
-    """A refusal in place of rows: the class of the error, which model and system call by the same name."""
+    """A refusal in place of rows: the name of the error class, which is the same in model and system."""
     return (("refused", type(error).__name__),)
 
 
 def is_answer(rows: Any) -> bool:
-    """Whether there are rows, if none at all, and no refusal in their place."""
+    """Whether an answer has rows (possibly none) and is not a refusal."""
     return isinstance(rows, tuple) and not (rows and rows[0][0] == "refused")
 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """What a reader actor that has answered read: the table is made of the instants that it kept. Or `refused`.
+    """The answer of a reader actor, from the instants that it found, or `refused`.
 
-    Of a consumer: the window that it has read last.
+    For a consumer: its newest window.
     """
     own = model.component(state, reader)
     if own.step == "refused":
@@ -77,13 +74,16 @@ def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) 
         window = Query("incremental", after=own.after, until=own.until)
         return canonical_rows(model.window_rows(state, own.kept, window, data))
     table = next(table for name, _, table in answers(model, state) if name == reader)
-    kept = answer(model.rules, table, model.world.groups, Query("snapshot"), 0, data, model.merger)
-    return canonical_rows(kept)
+    rows = answer(model.rules, table, model.world.groups, Query("snapshot"), 0, data, model.merger)
+    return canonical_rows(rows)
 
 
 def canonical_rows(rows: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """By key: ``(key, ordering, value, requested)``, the value of a delete is None; ``(key, op, before, after)``, where
-    a row of a change is ``(ordering, value)`` or None. A key has several records in a window of partial updates.
+    """The rows of an answer by key, in the form in which answers are compared.
+
+    A record is ``(key, ordering, value, requested)``; the value of a delete is None. A change is ``(key, op, before,
+    after)``, where before and after are ``(ordering, value)`` or None. In a window of partial updates a key can have
+    several records.
     """
     return tuple((key, *cells) for key in sorted(rows) for cells in _entries(rows[key]))
 
@@ -102,17 +102,17 @@ def _cells(row: Record | Change) -> tuple[Any, ...]:
 
 
 def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_windows: int = 6) -> Iterator[Query]:
-    """Every read that is compared when a history has ended: all as-of points, windows, and the read-optimised one.
+    """Every read that is compared at the end of a history: as-of points, windows, and the read-optimised read.
 
-    Incremental windows are all pairs of completion times (and the beginning, 0) while there are at most
-    ``most_windows`` of them, else the consecutive ones and the full one; of change logs, which compose, always those.
-    Whoever keeps the promises may make its change log from the keys that the window's writes touched, and no others; so
-    under settings that break promises change logs are not compared.
+    Incremental windows are all pairs of completion times (and 0) while there are at most ``most_windows`` of them, else
+    the consecutive ones and the full one. Change logs compose, so for them the latter always suffice. An engine that
+    keeps the promises may compute a change log from the keys that the window's writes touched. Under protocols that
+    break promises that is wrong, so callers leave change logs out.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)
     for end in ends if first else ():
-        if end >= first:  # before the first write a table has no rows, and engines may say so in an error
+        if end >= first:  # before the first write an engine may refuse instead of returning no row
             yield Query("as_of", until=end)
     points = [0, *ends]
     if not ends:

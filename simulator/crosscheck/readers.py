@@ -1,4 +1,4 @@
-"""Other readers of the system's table, asked once a history has ended."""
+"""Other readers of the system's table, which read it at the end of a history."""
 
 from __future__ import annotations
 
@@ -7,34 +7,35 @@ from importlib.util import find_spec
 from itertools import pairwise
 
 from nbcc.model import Protocol, Query
-from nbcc.model.mechanisms.added_columns.options import Alterations
 from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
+from nbcc.model.mechanisms.schema_evolution.options import Alterations
 
 from .foreign import foreign_rows, is_inverted, rule_of_difference
 from .history import History
 from .report import Tally
 
 Reader = Callable[[History, Tally], None]
-"""Compares what it reads with what the model predicts; raises `Disagreement`, counts differences from the promise."""
+"""A reader compares its answers with the model's predictions. It raises `Disagreement` and counts broken promises."""
 
 AS_HUDI_RS = Protocol(merge_order="requested", as_of_axis="requested", fold="logs_first", window_merge="slice_of_table",
                       window_deletes="omitted", log_compaction_window="included")  # fmt: skip
-"""How hudi-rs 0.5.0 reads (specs/protocols/hudi-rs-0.5.0.toml; a test holds the two together)."""
+"""The protocol of hudi-rs 0.5.0 as a reader, equal to specs/protocols/hudi-rs-0.5.0.toml (tested)."""
 
 
 def standard_readers() -> list[Reader]:
-    """hudi-rs, where it is installed."""
+    """hudi-rs, if it is installed."""
     return [hudi_rs if find_spec("hudi") else _not_installed]
 
 
 def hudi_rs(history: History, tally: Tally) -> None:
-    """The snapshot, as-of points and windows by hudi-rs: as the model's setting of that name predicts, always; and as
-    promised, for the snapshot of a history without inversion.
+    """Compare the snapshot, as-of points and windows by hudi-rs with the model's prediction under its protocol.
+
+    The snapshot of a history without inversion must also be as promised.
     """
     from ..systems.hudi_rs import HudiRs
 
     folder = getattr(history.system, "folder", None)
-    ticks = getattr(history.system, "ticks", None)  # of a table whose instants are times of day
+    ticks = getattr(history.system, "ticks", None)  # exists if the table's instants are times of day
     if folder is None or (history.model.protocol != Protocol() and ticks is None):
         tally.skipped["hudi-rs: the table has no files of the default protocol"] += 1
         return
@@ -43,10 +44,10 @@ def hudi_rs(history: History, tally: Tally) -> None:
         tally.skipped["hudi-rs: partial updates (finding partial-updates-in-hudi-files)"] += 1
         return
     if model.world[Alterations].alterations:
-        tally.skipped["hudi-rs: columns that were added (tests/engine/test_schema_evolution.py)"] += 1
+        tally.skipped["hudi-rs: added columns (tests/engine/test_schema_evolution.py)"] += 1
         return
     if model.world.custom:
-        tally.skipped["hudi-rs: it refuses to merge by a user's function"] += 1
+        tally.skipped["hudi-rs: it refuses tables with a user's merge function"] += 1
         return
     with folder() as place:
         reader = HudiRs(place, ticks)
@@ -66,26 +67,26 @@ def hudi_rs(history: History, tally: Tally) -> None:
 
 
 def _queries(history: History, most: int = 4) -> Iterator[Query]:
-    """The snapshot, as of at most ``most`` of the requested and completion times, spread over the history, and at most
-    as many windows.
-    """
+    """The snapshot, up to ``most`` as-of times spread over the history, and up to ``most`` windows."""
     done = {t for _, _, requested, completed in history.timeline if completed for t in (requested, completed)}
-    horizon = history.model.horizon(history.state)  # hudi-rs knows of none, and says nothing where files are gone
+    horizon = history.model.horizon(history.state)  # hudi-rs has no horizon and silently skips deleted files
     times = sorted(t for t in done if t >= horizon)
     if times:
         yield Query("snapshot")
     for time in times[len(times) % 2 :: max(1, -(-len(times) // most))]:
         yield Query("as_of", until=time)
     ends = sorted(completed for _, _, _, completed in history.timeline if completed)
-    if horizon or _has_archived(history):  # nor does it look into the archive for the writes of a window
+    if horizon or _has_archived(history):  # it does not search the archive for the writes of a window
         return
     for after, until in [*pairwise([0, *ends]), (0, ends[-1])][-most:] if ends else ():
         yield Query("incremental", after=after, until=until)
 
 
 def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
-    """Before the first commit, and files of a rolled-back write lie there: finding
-    rolled-back-write-shown-before-the-first-commit."""
+    """Whether the as-of time is before the first commit and a rolled back write has left files.
+
+    See the finding rolled-back-write-shown-before-the-first-commit.
+    """
     model, state = history.model, history.state
     if query.kind != "as_of" or "rollbacks" not in model.components:
         return False

@@ -1,4 +1,4 @@
-"""What a check has to say: how much it played, what of it was interesting, and the disagreement, if there was one."""
+"""The report of a check: its figures, and the disagreement if there is one."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Any
 from nbcc.model import Step
 
 from ..trace import Trace, context_switches
-from ..view.text import render
+from ..view.text import render, screen_width
 
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """Figures of a check.
+    """The figures of a check.
 
-    ``overlapping`` counts histories in which a compaction was pending while a write was; ``edges`` of ``all_edges`` of
-    the pinned world were taken; ``differences`` counts, by rule, where another reader answers differently as predicted;
-    ``skipped`` counts what a system could not be asked for. ``found`` is the trace of a disagreement, shrunk.
+    ``overlapping`` counts histories in which a compaction and a write were pending at once. The histories took
+    ``edges`` of ``all_edges`` edges of the pinned world. ``differences`` counts, by option, the predicted differences
+    of other readers. ``skipped`` counts steps and reads that the system does not offer. ``disagreement`` is the shrunk
+    trace of a history that disagreed.
     """
 
     histories: int
@@ -34,23 +35,23 @@ class CheckReport:
     seed: int
     differences: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
-    found: Trace | None = None
+    disagreement: Trace | None = None
 
     @property
     def agreed(self) -> bool:
-        """No history disagreed, and there was one."""
-        return self.found is None and self.histories > 0
+        """Whether at least one history was played and none disagreed."""
+        return self.disagreement is None and self.histories > 0
 
     @property
     def exit_code(self) -> int:
         """0 agreed, 1 disagreed, 3 nothing was played."""
-        return 1 if self.found is not None else 0 if self.histories else 3
+        return 1 if self.disagreement is not None else 0 if self.histories else 3
 
     @property
     def sentence(self) -> str:
-        """The verdict. It never says that anything holds: histories are drawn at random."""
-        if self.found is not None:
-            return f"DISAGREED after {self.histories} histories: {self.found.because}"
+        """The verdict. It never says HOLDS, because histories are random."""
+        if self.disagreement is not None:
+            return f"DISAGREED after {self.histories} histories: {self.disagreement.because}"
         if not self.histories:
             return "UNDETERMINED: no history was played"
         return f"AGREED in {self.histories} histories, {self.steps} steps (random: no proof)"
@@ -74,13 +75,14 @@ class CheckReport:
                 *(f"  not compared: {what} ({count})" for what, count in sorted(self.skipped.items())),
             ]
         )
-        return "\n".join([self.sentence, *figures, *(["", render(self.found)] if self.found else [])])
+        run = ["", render(self.disagreement, width=screen_width())] if self.disagreement else []
+        return "\n".join([self.sentence, *figures, *run])
 
     def to_mapping(self) -> dict[str, Any]:
         """The JSON value."""
         return {
             "format": 1,
-            "verdict": "DISAGREED" if self.found else "AGREED" if self.histories else "UNDETERMINED",
+            "verdict": "DISAGREED" if self.disagreement else "AGREED" if self.histories else "UNDETERMINED",
             "histories": self.histories,
             "steps": self.steps,
             "median_steps": median(self.lengths) if self.lengths else 0,
@@ -92,13 +94,13 @@ class CheckReport:
             "seed": self.seed,
             "differences": dict(self.differences),
             "skipped": dict(self.skipped),
-            "trace": self.found.handle if self.found else None,
-            "because": self.found.because if self.found else "",
+            "trace": self.disagreement.handle if self.disagreement else None,
+            "because": self.disagreement.because if self.disagreement else "",
         }
 
 
 class Tally:
-    """Adds up histories while a check runs."""
+    """The counts of a check in progress."""
 
     def __init__(self) -> None:
         self.lengths: list[int] = []
@@ -106,11 +108,11 @@ class Tally:
         self.overlapping = 0
         self.differences: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
-        self.pairs: Counter[tuple[str, str]] = Counter()  # histories by what overlapped in them on one file group
-        self.crowded = 0  # histories in which anything did
+        self.pairs: Counter[tuple[str, str]] = Counter()  # histories by overlapping kinds of actions
+        self.crowded = 0  # histories with any such overlap
 
     def add(self, steps: Sequence[Step], overlapped: bool, pairs: Collection[tuple[str, str]] = ()) -> None:
-        """A history has been played to its end."""
+        """Count a history that was played to its end."""
         self.pairs.update(pairs)
         self.crowded += bool(pairs)
         self.lengths.append(len(steps))

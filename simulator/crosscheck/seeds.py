@@ -1,4 +1,4 @@
-"""Checks with many seeds, on several processes or on a Spark cluster: each seed says what it says alone."""
+"""Checks with many seeds, on several processes or on a Spark cluster. The seeds are independent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Across = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[tuple[Any, Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seed:
-    """A check by names and numbers, so that it can be sent to another process or machine. No `world`: random ones."""
+    """A check by names and numbers, which can be sent to another process. Without `world` the worlds are random."""
 
     seed: int
     examples: int
@@ -27,7 +27,7 @@ class Seed:
     seconds: float | None = None
 
     def options(self) -> CheckOptions:
-        """What the names stand for; ValueError says which there are."""
+        """The options of the check. ValueError: a name is unknown; the message names those that exist."""
         by = f"nbcc check{f' {self.world}' if self.world else ''} --protocol {self.protocol}"
         return CheckOptions(
             factory=factory(self.system),
@@ -45,7 +45,7 @@ def check_seed(seed: Seed) -> CheckReport:
 
 
 def across_processes(workers: int) -> Across:
-    """So many processes of this machine, none of which has what this one has open."""
+    """A map over ``workers`` processes of this machine. They inherit no open files of this process."""
 
     def play(work: Callable[[Any], Any], values: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
         with process_pool(workers) as pool:
@@ -56,5 +56,5 @@ def across_processes(workers: int) -> Across:
 
 
 def check_seeds(seeds: Sequence[Seed], across: Across) -> Iterator[tuple[Seed, CheckReport]]:
-    """Every seed with its report, in the order given."""
+    """Each seed with its report, in the order of the seeds."""
     yield from across(check_seed, seeds)

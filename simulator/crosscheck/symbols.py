@@ -1,4 +1,4 @@
-"""Names for times, so that what was observed reads the same in every run: r1, c1, and sentences made of them."""
+"""Symbols for times (r1, c1), so that observations read the same in every run."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from nbcc.model import Step
 
 
 class Symbols:
-    """Symbols for the times of a history: ``r1`` is requested first, ``c1`` is that instant's completion.
+    """Symbols for the times of a history: ``r1`` is the first requested time, ``c1`` that instant's completion time.
 
-    Requested times are taken in order, so a symbol means the same from the step on in which it appears; also when its
-    instant has left the timeline, if the symbols of later timelines are made by `then`.
+    Requested times rise, so a symbol keeps its meaning from its first step on. It also does when its instant leaves the
+    timeline, if `then` makes the symbols of the later timeline.
     """
 
     def __init__(self, timeline: tuple[Any, ...]) -> None:
@@ -25,29 +25,29 @@ class Symbols:
         self._symbols = {tick: symbol for symbol, tick in self.ticks.items()}
 
     def then(self, timeline: tuple[Any, ...]) -> Symbols:
-        """The symbols for what the timeline is now, and for what was on it before."""
-        there = {entry[2] for entry in timeline}
-        gone = (("", "", *times) for times in self._times.items() if times[0] not in there)
-        return Symbols((*timeline, *gone))
+        """The symbols for the present timeline and for instants that were on it before."""
+        present = {entry[2] for entry in timeline}
+        removed = (("", "", *times) for times in self._times.items() if times[0] not in present)
+        return Symbols((*timeline, *removed))
 
     def symbol(self, tick: int | None) -> str:
-        """``r1``, ``c1``; ``-`` for no time; a tick that no instant has is shown as it is."""
+        """``r1`` or ``c1``; ``-`` for no time; the number for a tick that belongs to no instant."""
         return "-" if tick is None else self._symbols.get(tick, str(tick))
 
     def step(self, step: Step) -> Step:
-        """The step with the times in its arguments as symbols (a tuple holds times, a plain number is none)."""
+        """The step with symbols for the times in its arguments. Only tuples contain times."""
         return step._replace(args=tuple((name, self._named(value)) for name, value in step.args))
 
     def resolved(self, step: Step) -> Step:
-        """The step with its symbols as ticks again.
+        """The step with ticks in place of its symbols.
 
         Raises:
-            KeyError: a symbol names an instant that is not there.
+            KeyError: a symbol has no tick.
         """
         return step._replace(args=tuple((name, self._numbered(value)) for name, value in step.args))
 
     def sentence(self, text: str) -> str:
-        """A sentence of the model's with its times (``t3``) as symbols; those that no instant has stay as they are."""
+        """A sentence of the model with symbols for its times (``t3``). A time that belongs to no instant stays."""
         return re.sub(r"\bt(\d+)\b", lambda time: self._symbols.get(int(time[1]), time[0]), text)
 
     def _named(self, value: object) -> object:
@@ -68,12 +68,13 @@ class Symbols:
         return f"group {group} from {self.symbol(barrier)}: base {self.symbol(base)}, logs {files}"
 
     def rows(self, rows: tuple[Any, ...]) -> list[str]:
-        """`row` of each."""
+        """Each row as `row` formats it."""
         return [self.row(row) for row in rows]
 
     def row(self, row: tuple[Any, ...]) -> str:
-        """``a1: 2 w1.1 r1``: key, ordering value, the write that made it, its requested time; of a change log
-        ``a1: u 1 w1.1 -> 2 w2.1``. ``refused: Cleaned`` for a read that was not answered.
+        """``a1: 2 w1.1 r1``: key, ordering value, write, requested time. A change: ``a1: u 1 w1.1 -> 2 w2.1``.
+
+        A refused read: ``refused: Cleaned``.
         """
         key, first, *others = row
         if not others:

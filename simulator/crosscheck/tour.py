@@ -1,7 +1,7 @@
-"""A tour: the fewest runs that take every edge of a world, up to the names of equal actors, driven on a system.
+"""A tour: the fewest runs that take every edge of a world, up to renaming of equal actors, driven on a system.
 
-Random histories meet what is likely; a tour takes every step from every state that there is, the rarest first. The
-rows of the writes are drawn: a tour covers what can happen, not what can be written.
+Random histories reach likely states. A tour takes every step from every state, the rarest first. The rows of the
+writes are random: a tour covers the interleavings, not the contents.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..explore.quotient import Quotient
 from ..explore.tours import tours
 from ..schedule import Replay
 from ..shrink import shrink_disagreement
-from ..view.text import render
+from ..view.text import render, screen_width
 from .check import Check, CheckOptions, close
 from .disagreement import Disagreement
 from .generators import draw_batches
@@ -31,7 +31,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TourReport:
-    """`edges` of `all_edges` were taken in `runs` of the `all_runs` that take them all; `found`: a disagreement."""
+    """The figures of a tour: `runs` of `all_runs` took `edges` of `all_edges`. `disagreement`: a trace, or None."""
 
     world: World
     runs: int
@@ -41,32 +41,34 @@ class TourReport:
     all_edges: int
     seconds: float
     seed: int
-    found: traces.Trace | None = None
+    disagreement: traces.Trace | None = None
 
     @property
     def exit_code(self) -> int:
         """0 agreed, 1 disagreed."""
-        return int(self.found is not None)
+        return int(self.disagreement is not None)
 
     @property
     def text(self) -> str:
         """The verdict, the figures, and the interleaving of a disagreement."""
         verdict = f"AGREED in {self.runs:,} of {self.all_runs:,} runs"
-        if self.found is not None:
-            verdict = f"DISAGREED in run {self.runs:,} of {self.all_runs:,}: {self.found.because}"
+        if self.disagreement is not None:
+            verdict = f"DISAGREED in run {self.runs:,} of {self.all_runs:,}: {self.disagreement.because}"
         share = 100 * self.edges / self.all_edges
         lines = [
             f"{verdict}, {self.steps:,} steps",
             f"  {self.edges:,} of {self.all_edges:,} edges of {self.world.name} ({share:.0f} %, up to renaming)",
-            f"  seed {self.seed}, {self.seconds / 60:.1f} minutes, {int(self.found is not None)} disagreements",
+            f"  seed {self.seed}, {self.seconds / 60:.1f} minutes, {int(self.disagreement is not None)} disagreements",
         ]
-        return "\n".join([*lines, *(["", render(self.found)] if self.found else [])])
+        return "\n".join(
+            [*lines, *(["", render(self.disagreement, width=screen_width())] if self.disagreement else [])]
+        )
 
     def to_mapping(self) -> dict[str, Any]:
         """The JSON value."""
         return {
             "format": 1,
-            "verdict": "DISAGREED" if self.found else "AGREED",
+            "verdict": "DISAGREED" if self.disagreement else "AGREED",
             "runs": self.runs,
             "all_runs": self.all_runs,
             "steps": self.steps,
@@ -74,8 +76,8 @@ class TourReport:
             "all_edges": self.all_edges,
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
-            "trace": self.found.handle if self.found else None,
-            "because": self.found.because if self.found else "",
+            "trace": self.disagreement.handle if self.disagreement else None,
+            "because": self.disagreement.because if self.disagreement else "",
         }
 
 
@@ -87,12 +89,12 @@ def tour(
     progress: Progress | None = None,
     traces_dir: Path | None = None,
 ) -> TourReport:
-    """Drive a share of the runs through the world of the options; stop at the first disagreement.
+    """Drive a share of the runs through the world of the options. Stop at the first disagreement.
 
-    `progress(number from 0, how many)` is called after each run. The same seed writes the same rows.
+    `progress(number from 0, total)` is called after each run. Equal seeds write equal rows.
 
     Raises:
-        ValueError: the options has no world, or the system cannot take single steps.
+        ValueError: the options have no world, or the system cannot take single steps.
     """
     if options.world is None:
         raise ValueError("a tour needs a world: nbcc check WORLD --tour")
@@ -113,9 +115,9 @@ def tour(
             progress(number, len(chosen))
     played = len(check.tally.lengths) + (check.disagreed is not None)
     seconds = time.monotonic() - began
-    found = shrink_disagreement(check.disagreed, check.again) if check.disagreed else None
-    if found is not None and traces_dir is not None:
-        traces.save(found, traces_dir)
+    disagreement = shrink_disagreement(check.disagreed, check.again) if check.disagreed else None
+    if disagreement is not None and traces_dir is not None:
+        traces.save(disagreement, traces_dir)
     return TourReport(
         world=world,
         runs=played,
@@ -125,7 +127,7 @@ def tour(
         all_edges=len(edges),
         seconds=seconds,
         seed=seed,
-        found=found,
+        disagreement=disagreement,
     )
 
 
@@ -133,6 +135,6 @@ def _must_step(options: CheckOptions, world: World) -> None:
     system = options.factory(world, options.protocol, {})
     try:
         if getattr(system, "coarse", ()) or getattr(system, "impossible", ()):
-            raise ValueError(f"{system.name} does several steps at once; a tour takes each by itself: --on engine")
+            raise ValueError(f"{system.name} takes several steps at once, a tour takes single ones; use --on engine")
     finally:
         close(system)

@@ -1,12 +1,12 @@
-"""Whether a run may come back to where it was, told by what rows were found to do, without looking at states again.
+"""Acyclicity: a proof, from the transitions that a search has evaluated, that no run returns to an earlier state.
 
-In a cycle every component comes back to what it held. A component whose values only ever follow each other onwards
-cannot, so that no row which always changes it is a step of a cycle. Such rows are left out, and what is left is looked
-at again: a compactor goes from idle to idle, but it publishes on the way, and what is published only grows. Where no
-row is left there is no cycle. (Liveness asks for this: `progress.judge_cycles` goes through all states otherwise.)
+In a cycle every component returns to its value. A component whose values never return cannot be part of a cycle, so
+no transition that always changes it is a step of one. Such transitions are removed, and the rest is examined again: a
+compactor returns from idle to idle, but it publishes in between, and the published instants only grow. If no transition
+is left, there is no cycle. Otherwise `progress.judge_cycles` has to examine all states.
 
-Under symmetry a cycle is one up to names. Gone through several times it closes by name as well, so that the same
-follows from values without names, all actors that may be exchanged taken together.
+Under symmetry a cycle may close only up to the names of actors. Repeated several times it closes by name as well.
+Therefore the proof uses values without names, and treats exchangeable actors as one.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from .renaming import Renaming, renamed
 from .space import Space
 
 _Edges = set[tuple[Any, Any]]
-"""Values of one component, and what they were changed to."""
+"""The changes of one component: pairs of an old and a new value."""
 _FIELD = (1 << WIDTH) - 1
 
 
 def may_cycle(space: Space) -> bool:
-    """False is a proof that no run comes back; True: one may, or nobody knows."""
+    """False: it is proven that no run returns to an earlier state. True: one may."""
     coding = getattr(space.system, "coding", None)
     if coding is None:
         return True
-    names = _Nameless(coding, space.exchangeable)
+    names = _WithoutNames(coding, space.exchangeable)
     rows = [names.changes(compiled) for compiled in space.rows() if any(compiled.memo.values())]
     while rows:
         written = {name for row in rows for name in row}
-        onwards = {name for name in written if _only_onwards(row[name] for row in rows if name in row)}
-        left = [row for row in rows if not any(_always_changed(row[name]) for name in row.keys() & onwards)]
+        never_returning = {name for name in written if _never_returns(row[name] for row in rows if name in row)}
+        left = [row for row in rows if not any(_always_changed(row[name]) for name in row.keys() & never_returning)]
         if len(left) == len(rows):
             return True
         rows = left
@@ -47,7 +47,7 @@ def _always_changed(edges: _Edges) -> bool:
     return all(old != new for old, new in edges)
 
 
-def _only_onwards(several: Iterable[_Edges]) -> bool:
+def _never_returns(several: Iterable[_Edges]) -> bool:
     following: dict[Any, list[Any]] = {}
     for old, new in set().union(*several):
         if old != new:
@@ -59,8 +59,8 @@ def _only_onwards(several: Iterable[_Edges]) -> bool:
     return True
 
 
-class _Nameless:
-    """What rows do to components, by numbers that are equal where values are equal up to exchangeable names."""
+class _WithoutNames:
+    """The changes of components, with values as numbers that are equal where values are equal but for names."""
 
     def __init__(self, coding: Coding, exchangeable: Iterable[Iterable[str]]) -> None:
         self.coding = coding
@@ -69,7 +69,7 @@ class _Nameless:
         self._values: dict[tuple[str, Any], int] = {}
 
     def changes(self, compiled: Compiled) -> Mapping[str, _Edges]:
-        """What a row has done to each component that it writes."""
+        """Component -> the changes that a transition has made to it."""
         found = [(bits, bits + change) for bits, moves in compiled.memo.items() for _, change in moves]
         changes: dict[str, _Edges] = {}
         for place in compiled.writes:

@@ -1,11 +1,11 @@
-"""Whether an exchange of actors is a symmetry of everything that a reduced search of a `TransitionSystem` rests on.
+"""Checks that exchanged actors were a symmetry of everything that a reduced search of a `TransitionSystem` evaluated.
 
-Exchanges are found on a sample of states (see `exchanges`). For the table's model that suffices, because its actors of
-one kind have the same rows; a `TransitionSystem` may declare the same (`uniform`). The rows of any other system are
-arbitrary functions: two actors may differ in states that no sample holds. Therefore a search of such a system is
-checked when it ends, on all that it evaluated: every row on every footprint, every promise on every value of what it
-reads, and their images under the exchanges, until no new image turns up. If all of these commute with the exchanges,
-then so does every step of every reachable state.
+`symmetry_detection` finds exchanges on a sample of states. For the model of the table this suffices, because its actors
+of one kind have the same transitions; a `TransitionSystem` may declare the same (`uniform`). The transitions of any
+other system are arbitrary functions: two actors may differ in states outside of the sample. At its end, the search of
+such a system is therefore checked on all that it evaluated: every transition on every footprint, every promise on every
+value that it read, and their images under the exchanges, until no new image appears. If all of these commute with the
+exchanges, then so does every step of every reachable state.
 """
 
 from __future__ import annotations
@@ -25,14 +25,19 @@ from .space import Reduced
 from .system import rests_on
 from .transition_system import TransitionSystem
 
-_Checked = Callable[[Hashable, "Exchanged"], tuple[Hashable, bool]]
-"""Of one item and an exchange: the image of the item, and whether the exchange changes nothing there."""
+_Check = Callable[[Hashable, "Exchanged"], tuple[Hashable, bool]]
+"""(item, exchange) -> the image of the item, and whether both behave the same."""
 
 
 def refuted(search: Search) -> str | None:
-    """Why the reduction of a search that has run is not sound; None if it is."""
+    """Why the reduction of a finished search is not sound; None if it is."""
     space = search.space
-    if not isinstance(space, Reduced) or space.kept is None or isinstance(space.model, Model) or space.model.uniform:
+    if (
+        not isinstance(space, Reduced)
+        or space.canonical is None
+        or isinstance(space.model, Model)
+        or space.model.uniform
+    ):
         return None
     promises = [watch.promise for watch in search.watchers.watches if watch.unfit is None]
     swaps = [{one: two, two: one} for each in space.exchangeable for one, two in pairwise(each)]
@@ -48,7 +53,7 @@ def refuted(search: Search) -> str | None:
 
 
 class Exchanged:
-    """Two names exchanged in states of a system."""
+    """The exchange of two names in states of a system."""
 
     def __init__(self, system: TransitionSystem, names: Renaming) -> None:
         self.names = names
@@ -57,12 +62,12 @@ class Exchanged:
         self._image = Image(system, names, range(len(system.coding.names)), ())
 
     def state(self, state: State, mask: State) -> State:
-        """The image of a state, those bits of it alone."""
+        """The image of a state, restricted to a mask."""
         return self._image.of_own(state) & mask
 
 
-def _first_difference(items: Iterable[Hashable], exchanges: Sequence[Exchanged], check: _Checked) -> Exchanged | None:
-    """An exchange that changes something at one of these items, or at an image of one."""
+def _first_difference(items: Iterable[Hashable], exchanges: Sequence[Exchanged], check: _Check) -> Exchanged | None:
+    """An exchange under which an item, or an image of one, behaves differently; None if there is none."""
     seen = dict.fromkeys(items)
     queue = list(seen)
     while queue:
@@ -70,7 +75,7 @@ def _first_difference(items: Iterable[Hashable], exchanges: Sequence[Exchanged],
         for exchange in exchanges:
             try:
                 image, same = check(item, exchange)
-            except Exception:  # an image that no run reaches may be more than a row or a promise can take
+            except Exception:  # no run reaches this image, and a transition or promise cannot evaluate it
                 return exchange
             if not same:
                 return exchange
@@ -80,7 +85,7 @@ def _first_difference(items: Iterable[Hashable], exchanges: Sequence[Exchanged],
     return None
 
 
-_Part = tuple[str, Iterable[Hashable], _Checked]
+_Part = tuple[str, Iterable[Hashable], _Check]
 
 
 def _parts(
@@ -88,20 +93,20 @@ def _parts(
 ) -> Iterator[_Part]:
     system = space.model
     assert isinstance(system, TransitionSystem)
-    rows = _Rows(system)
+    transitions = _Transitions(system)
     for compiled in space.rows():
-        yield f"the action {compiled.transition.action}", rows.found(compiled), rows.check
+        yield f"the action {compiled.transition.action}", transitions.found(compiled), transitions.check
     for promise in promises:
-        said = _Promise(system, promise, space.exchangeable)
+        judge = _Promise(system, promise, space.exchangeable)
         if promise.kind == "state":
-            yield f"the promise {promise.name}", {said.part(state) for state in states}, said.check_state
+            yield f"the promise {promise.name}", {judge.part(state) for state in states}, judge.check_state
         elif promise.kind == "step":
-            those = {(said.part(before), step, said.part(after)) for before, step, after in moves}
-            yield f"the promise {promise.name}", those, said.check_step
+            those = {(judge.part(before), step, judge.part(after)) for before, step, after in moves}
+            yield f"the promise {promise.name}", those, judge.check_step
     ends = [end for state in states if not next(space.successors(state), None) for end in space.ends(state)]
     asked: list[tuple[str, Callable[[State], bool]]] = [
         ("whether a run may stop", lambda end: bool(space.finished(end))),
-        ("whether a limit stops a run", lambda end: any(True for _ in space.budget(end))),
+        ("whether a limit stops a run", lambda end: any(True for _ in space.limits(end))),
     ]
     for promise in (each for each in promises if each.kind == "run"):
         asked.append((f"the promise {promise.name}", partial(_left, promise, system)))
@@ -118,8 +123,11 @@ def _check_end(holds: Callable[[State], bool], end: Any, exchange: Exchanged) ->
     return image, holds(end) == holds(image)
 
 
-class _Rows:
-    """Rows and footprints. They are evaluated apart from the search, whose coverage counts footprints."""
+class _Transitions:
+    """Transitions and footprints.
+
+    A stepper of its own evaluates them, because coverage counts the search's footprints.
+    """
 
     def __init__(self, system: TransitionSystem) -> None:
         self.coding = system.coding
@@ -127,7 +135,7 @@ class _Rows:
         self.compiled = {(each.transition.actor, each.transition.action): each for each in self.stepper.rows}
 
     def found(self, compiled: Compiled) -> list[Hashable]:
-        """What the search evaluated of a row: footprints, and values of its own component."""
+        """What the search evaluated of a transition: footprints, and values of the actor's own component."""
         row, own = (compiled.transition.actor, compiled.transition.action), compiled.own
         awake = [(row, "awake", number << own * WIDTH) for number in range(len(self.coding.values(own)))]
         return [*awake, *((row, "moves", footprint) for footprint in compiled.memo)]
@@ -154,7 +162,7 @@ class _Rows:
 
 
 class _Promise:
-    """A promise on the components that it reads, and on those that become them by an exchange."""
+    """A promise, restricted to the components that it reads and those that an exchange maps to them."""
 
     def __init__(self, system: TransitionSystem, promise: Any, exchangeable: Sequence[Sequence[str]]) -> None:
         self.system, self.promise = system, promise

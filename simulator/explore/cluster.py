@@ -1,4 +1,4 @@
-"""Work on a Spark cluster: jobs of a matrix, branches of a search, seeds of a check, each a job of its own."""
+"""Work on a Spark cluster: the jobs of a matrix, the shards of a search, the seeds of a check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .jobs import SearchJob, run_job, try_job
 from .result import Result
 
 MOST_JOBS = 64
-"""Cells of a matrix that Spark is given at once; it runs as many as it has cores."""
+"""Jobs that are submitted to Spark at once; it runs as many as it has cores."""
 
 
 def search_on_spark(
@@ -23,9 +23,9 @@ def search_on_spark(
     done: Callable[[SearchJob, Result], None] | None = None,
     **bounds: Any,
 ) -> Iterator[tuple[SearchJob, Result]]:
-    """As `run_jobs`, each job a job of a Spark cluster whose workers can import nbcc; `memory` is that of a job.
+    """As `run_jobs`, on a Spark cluster whose workers can import nbcc.
 
-    How far a search is, is not known here; `workers` is what the cluster has.
+    `memory` is that of each job. `workers` and `progress` are ignored.
     """
     bounds = {name: value for name, value in bounds.items() if name not in ("workers", "progress")}
     work = partial(run_job if raises else try_job, **bounds)
@@ -40,33 +40,33 @@ def on_spark(
     done: Callable[[Any, Any], None] | None = None,
     failed: Callable[[Exception], Any] | None = None,
 ) -> Iterator[tuple[Any, Any]]:
-    """Every value with what `work` makes of it on the cluster, in the order given, as many at once as it has cores.
+    """Run `work` on each value on the cluster, and yield each value with its result, in the given order.
 
-    `done` hears of each as soon as it is made. `failed` says what there is of one whose job failed; without it, that is
-    an error.
+    `done` is called with each result at the end of its job. `failed` returns the result of a job that raised an error;
+    without it the error is raised here.
     """
 
     def one(value: Any) -> Any:
         try:
             return spark.sparkContext.parallelize([value], 1).map(work).collect()[0]
-        except Exception as error:  # a job fails in any way; what is left of its value is for the caller to say
+        except Exception as error:  # Spark wraps errors of a job in errors of many types
             if failed is None:
                 raise
             return failed(error)
 
-    told = 0
+    position = 0
     with ThreadPoolExecutor(MOST_JOBS) as jobs:
         running = [jobs.submit(one, value) for value in values]
         of = dict(zip(running, values, strict=True))
         try:
             for job in as_completed(running):
-                made = job.result()
+                result = job.result()
                 if done:
-                    done(of[job], made)
-                while told < len(running) and running[told].done():
-                    yield values[told], running[told].result()
-                    told += 1
-        except BaseException:  # an error or Ctrl-C: nobody waits for those that have not begun, nor for the others
+                    done(of[job], result)
+                while position < len(running) and running[position].done():
+                    yield values[position], running[position].result()
+                    position += 1
+        except BaseException:  # an error or Ctrl-C: cancel the jobs that wait and those that run
             jobs.shutdown(wait=False, cancel_futures=True)
             spark.sparkContext.cancelAllJobs()
             raise

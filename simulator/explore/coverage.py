@@ -1,4 +1,4 @@
-"""What a finished search has seen: each action taken, each condition false where it alone decided."""
+"""Coverage of a finished search: the actions that were possible, and the conditions that decided alone."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .space import Space
 from .watch import Watchers
 
 FAR = 64
-"""Between two footprints that are looked at one after the other: what one condition alone decides lies together."""
+"""The stride between footprints: those that one condition alone decides are close together in the memo."""
 
 
 def coverage_of(space: Space, watchers: Watchers) -> Coverage:
-    """Gathered afterwards from what the rows remember; a system without rows has neither actions nor conditions."""
+    """The coverage, from the memos of the transitions. A system without transitions has no actions or conditions."""
     untested = tuple(w.promise.name for w in watchers.watches if not w.reached and not w.unfit)
     actions: dict[str, int] = {}
     false: dict[tuple[str, str], bool] = {}
@@ -27,7 +27,7 @@ def coverage_of(space: Space, watchers: Watchers) -> Coverage:
         row = compiled.transition
         actions[row.action] = actions.get(row.action, 0) + sum(map(bool, compiled.memo.values()))
         for guard, decided in _decided(space.system.coding, compiled):
-            # Rows of several actors have the same conditions, each with its own name in it.
+            # The conditions of several actors are the same but for their names.
             key = (row.action, guard.reason.replace(row.actor, "the actor"))
             false[key] = false.get(key, False) or decided
     never = tuple(key for key, decided in false.items() if not decided)
@@ -35,7 +35,7 @@ def coverage_of(space: Space, watchers: Watchers) -> Coverage:
 
 
 def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[BoundGuard, bool]]:
-    """Each condition of a row, and whether it was once the only one that was false."""
+    """Each condition of a transition, and whether it was the only false one in some state."""
     row = compiled.transition
     own = [guard.holds for guard in row.actor_guards]
     yield from zip(row.actor_guards, _alone(own, coding.values(compiled.own)), strict=True)
@@ -50,12 +50,12 @@ def _of_state(coding: Coding, each: CompiledGuard) -> Callable[[int], bool]:
 
 
 def _alone(conditions: Sequence[Callable[[Any], object]], seen: Iterable[Any]) -> list[bool]:
-    """For each condition whether it was the only false one somewhere."""
+    """For each condition, whether it was the only false one for some value."""
     alone: list[int] = []
     left = list(range(len(conditions)))
     for value in seen:
         if any(not _holds(conditions[i], value) for i in alone):
-            continue  # others may be false as well, but none of them alone
+            continue  # another condition may be false here, but not alone
         false = list(islice((i for i in left if not _holds(conditions[i], value)), 2))
         if len(false) == 1:
             alone += false
@@ -66,7 +66,7 @@ def _alone(conditions: Sequence[Callable[[Any], object]], seen: Iterable[Any]) -
 
 
 def _holds(holds: Callable[[Any], object], value: Any) -> bool:
-    """A condition that cannot be evaluated, because another one does not hold, decides nothing."""
+    """The value of a condition. True if it cannot be evaluated because another condition is false."""
     try:
         return bool(holds(value))
     except (IndexError, KeyError, AttributeError, TypeError, StopIteration):

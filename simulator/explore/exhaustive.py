@@ -1,4 +1,4 @@
-"""Exhaustive search: every state once, several promises at a time, shortest counterexamples."""
+"""Exhaustive search: it visits every state once, judges several promises, and finds shortest counterexamples."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import Any
 from . import search_checkpoint
 from .certify import refuted
 from .coverage import coverage_of
-from .memory import not_collecting
+from .memory import without_gc
 from .result import PromiseResult, Result
 from .search import Bounds, Progress, Search
 from .shards import PrefixSearch, Shard, begin
-from .space import Reduced, Space, has_rows
+from .space import Reduced, Space, has_transitions
 from .transition_system import TransitionSystem
 from .verdict import Verdict
 from .watch import Watchers
 
 NOT_SHORTEST = " (not proven shortest: "
-"""Behind what a broken promise says, with the reason, where the second search could not be made."""
+"""Follows the message of a violation whose counterexample may not be a shortest one; the reason comes next."""
 
 
-@not_collecting()
+@without_gc()
 def explore(
     system: Any,
     promises: Sequence[Any] = (),
@@ -40,29 +40,31 @@ def explore(
     shard: Shard | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Look at every state of a system; see `system.Explorable` for what it needs and `result.Result` for the figures.
+    """Visit every state of a system and judge promises; `system.Explorable` and `system.Property` say what these need.
 
-    `canary` is a promise that must be found violated: a finished search that does not find it proves nothing.
-    Beyond `max_states` distinct states, `max_depth` levels, or `memory` GiB of this process (none given: most of what
-    is free), the search stops and what it has not seen violated is UNDETERMINED. `reduce` takes symmetry and private
-    steps out, where the system has rows; what is violated is searched again for a shortest counterexample. A foreign
-    system is searched again without reduction if its symmetry is refuted (`certify`).
-    `coverage` gathers which actions were taken and which conditions decided. `progress(distinct, generated, depth,
-    frontier)` is called now and then. `checkpoint` is a file in which the search is kept until it has seen everything:
-    the same search goes on from there. `part`: these of its states alone (see `branches`), and no search again.
+    Args:
+        canary: a promise that must be found violated; otherwise the search proves nothing.
+        max_states, max_depth, memory: distinct states, levels, and GiB of this process at which the search stops.
+            Promises that are not violated by then are UNDETERMINED. Without `memory` most of the free memory is used.
+        reduce: use symmetry and fuse private steps, if the system has transitions. A second search then finds a
+            shortest counterexample. The search is repeated without reduction if `certify` refutes the symmetry.
+        coverage: collect which actions were possible and which conditions decided.
+        checkpoint: a file from which an interrupted search continues.
+        shard: visit only these states (see `shards`), and search for no shorter counterexamples.
+        progress: called from time to time with distinct and generated states, depth and frontier.
     """
     watched = [*promises, canary] if canary is not None else list(promises)
     identity = search_checkpoint.identity(system, watched, reduce) if checkpoint else ""
-    kept = search_checkpoint.read(checkpoint, identity) if checkpoint else None
-    if kept and kept["values"] is not None:
-        system.coding.load(kept["values"])  # before any step is taken: the states are made of these numbers
+    saved = search_checkpoint.read(checkpoint, identity) if checkpoint else None
+    if saved and saved["values"] is not None:
+        system.coding.load(saved["values"])  # before the first step: states consist of these numbers
     space = _space(system, watched, shard, reduce)
     search = begin(space, Watchers(system, watched), Bounds(max_states, max_depth, memory), progress, shard)
     began = time.perf_counter()
-    if kept:
-        search_checkpoint.resume(search, kept)
+    if saved:
+        search_checkpoint.resume(search, saved)
     if checkpoint:
-        search.keep = partial(search_checkpoint.write, checkpoint, search, identity)
+        search.save = partial(search_checkpoint.write, checkpoint, search, identity)
     stopped = search.run()
     why = refuted(search)
     if checkpoint and (why or stopped is None):
@@ -89,7 +91,7 @@ def _result(search: Search, found: dict[str, PromiseResult], coverage: bool) -> 
         promises=found,
         deadlock=search.run_to_end(search.ends.deadlock),
         ends=search.ends.count,
-        ends_by_budget=search.ends.by_budget,
+        ends_at_limit=search.ends.at_limit,
         reductions=space.about,
         stands_for=search.stands_for if space.about else None,
         coverage=coverage_of(space, search.watchers) if coverage else None,
@@ -98,7 +100,7 @@ def _result(search: Search, found: dict[str, PromiseResult], coverage: bool) -> 
 
 
 def _space(system: Any, watched: Sequence[Any], shard: Shard | None, reduce: bool) -> Space:
-    if not reduce or not has_rows(system):
+    if not reduce or not has_transitions(system):
         return Space(system)
     # A shard cannot be searched again without reduction, so it must not use exchanges that `certify` would check.
     known = () if shard and isinstance(system, TransitionSystem) else shard and shard.exchangeable
@@ -108,18 +110,18 @@ def _space(system: Any, watched: Sequence[Any], shard: Shard | None, reduce: boo
 def shortest(
     system: Any, promises: Sequence[Any], found: dict[str, PromiseResult], memory: float | None
 ) -> dict[str, PromiseResult]:
-    """What is violated, searched again step by step, no further than the counterexample that is known."""
+    """Search violated promises again without fused steps, up to the length of the known counterexample."""
     broken = [p for p in promises if found[p.name].verdict is Verdict.VIOLATED]
     if not broken:
         return found
-    # A run that ends is seen to end one level later than its last step.
+    # The end of a run is detected one level after its last step.
     longest = max((found[p.name].steps or 0) + (p.kind == "run") for p in broken)
     space = Reduced(system, broken, fuse=False)
     again = Search(space, Watchers(system, broken), Bounds(max_depth=longest, memory=memory))
     again.until_all_broken = True
     stopped = again.run()
-    if refuted(again):  # the counterexample that is known is a run all the same
-        stopped = "the exchanges of actors are no symmetry further on"
+    if refuted(again):  # the known counterexample is still a run of the system
+        stopped = "exchanging actors is not a symmetry in later states"
         return {
             name: replace(each, because=f"{each.because}{NOT_SHORTEST}{stopped})") if each.steps is not None else each
             for name, each in found.items()

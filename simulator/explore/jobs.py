@@ -77,7 +77,7 @@ def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]
     known: Mapping[str, Any] = PROMISES if table else {each.name: each for each in getattr(system, "promises", ())}
     for name in names:
         if name not in known:
-            raise ValueError(f"no promise is called {name!r}; {nearest(name, known)}")
+            raise ValueError(f"no promise is called {name!r}; {nearest(name, known, 'nbcc list promises')}")
     return [known[name] for name in (names or known)], CANARY if table else None
 
 

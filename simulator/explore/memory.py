@@ -1,4 +1,4 @@
-"""How much memory a search may hold, and how much it holds: a search ends by itself before the machine ends it."""
+"""Memory bounds: a search stops by itself before the operating system kills it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 
 GIB = 1 << 30
 SHARE = 0.8
-"""Of the memory that is free when a search begins, what it takes if nobody sets a bound."""
+"""The share of the free memory that a search without a bound may use."""
 
 
 def held() -> int:
-    """The memory that this process holds, in bytes; where the system does not say, the most that it has held."""
+    """The memory of this process, in bytes; its peak where the system does not report the present value."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except (OSError, IndexError, ValueError):
@@ -26,13 +26,13 @@ def held() -> int:
 
 
 def peak_memory() -> int:
-    """The most memory that this process has held, in bytes."""
+    """The peak memory of this process, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 
 def free() -> int | None:
-    """The memory that processes can still have, in bytes; None where the system does not say."""
+    """The available memory, in bytes; None where the system does not report it."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -42,14 +42,16 @@ def free() -> int | None:
 
 
 def is_of_memory(reason: str) -> bool:
-    """Whether this is why a search stopped: then it may see more on another machine, or another day."""
+    """Whether a search stopped for lack of memory: on another machine it may finish."""
     return "GiB" in reason
 
 
 @contextmanager
-def not_collecting() -> Iterator[None]:
-    """Without looking for garbage in cycles: among millions of plain numbers and small tuples there are none, and
-    it would look at all of them."""
+def without_gc() -> Iterator[None]:
+    """A context without cyclic garbage collection.
+
+    A search holds millions of numbers and small tuples, which the collector would traverse without finding a cycle.
+    """
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -60,8 +62,10 @@ def not_collecting() -> Iterator[None]:
 
 
 class MemoryBound:
-    """`gib` of this process, or a share of what is free now. `reached` looks ahead: a table that is about to grow is
-    copied first, and both copies must fit."""
+    """A bound of `gib`, or of a share of the memory that is free now.
+
+    `reached` accounts for a table that is about to grow: it is copied, and both copies must fit.
+    """
 
     def __init__(self, gib: float | None) -> None:
         left = free()
@@ -69,11 +73,11 @@ class MemoryBound:
         self.bytes = int(gib * GIB) if gib else int(held() + left * SHARE) if left else None
 
     def reached(self, table: dict[Any, Any]) -> str | None:
-        """Why to stop now, None to go on. `table` is the largest that the search holds."""
+        """The reason to stop, or None. `table` is the largest one of the search."""
         if self.bytes is None:
             return None
         size = sys.getsizeof(table)
-        # CPython makes a dict twice as large once it holds less than 30 bytes an entry; a tenth earlier is near.
+        # CPython doubles a dict below 30 bytes an entry; 33 leaves time until the next check.
         about_to_grow = len(table) * 33 > size
         if held() + (2 * size if about_to_grow else 0) <= self.bytes:
             return None

@@ -1,4 +1,4 @@
-"""One search divided into parts, each some of its branches, and what these found put merge_results (see `branches`)."""
+"""One search split into shards, and the results of these merged into one (see `shards`)."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def explore_in_shards(
     progress: Callable[..., None] | None = None,
     **bounds: Any,
 ) -> Result:
-    """What `run_job` finds, by so many processes; `search` and `bounds` as of `run_jobs`.
+    """The result of `run_job`, from several processes; `search` and `bounds` are those of `run_jobs`.
 
-    `memory` (GiB) is divided among those of this machine; none given, most of what is free is. A system that names
-    nothing that parts its runs is searched here.
+    `memory` (GiB) is divided among the processes of this machine; without it, most of the free memory is. A system
+    without a shard key is searched in this process.
     """
     began = time.perf_counter()
     bounds["max_states"] = max_states
@@ -40,23 +40,25 @@ def explore_in_shards(
     if getattr(system, "shard_key", None) is None:
         return run_job(job, memory=memory, progress=progress, **bounds)
     if search is run_jobs:
-        prepare()  # while the prefix is walked here
+        prepare()  # while this process searches the prefix
     prefix = run_job(replace(job, shard=PREFIX), memory=memory, **bounds)
-    found, told = [prefix], _Told(prefix, progress)
+    found, shard_progress = [prefix], _ShardProgress(prefix, progress)
     if not prefix.stopped:
         jobs = [replace(job, shard=shard) for shard in prefix.shards.split(workers)]
         if search is run_jobs and memory is None and (left := free()):
-            memory = left * SHARE / GIB  # else each would take most of what is free
-        for _, result in search(jobs, workers=workers, progress=told.running, done=told.ended, memory=memory, **bounds):
+            memory = left * SHARE / GIB  # otherwise each process would use most of the free memory
+        for _, result in search(
+            jobs, workers=workers, progress=shard_progress.running, done=shard_progress.ended, memory=memory, **bounds
+        ):
             found.append(result)
             if _stopped(found, max_states):
-                break  # whoever is still at it ends with the generator
+                break  # closing the generator ends the other processes
     whole = merge_results(*promises_of(system, job.promises), found, _stopped(found, max_states))
     return replace(_shortest(job, whole, memory), seconds=time.perf_counter() - began)
 
 
-class _Told:
-    """How far a search is that goes on in several processes."""
+class _ShardProgress:
+    """The sum of the progress of all shards."""
 
     def __init__(self, prefix: Result, progress: Callable[..., None] | None) -> None:
         self.progress = progress
@@ -64,7 +66,7 @@ class _Told:
         self.figures: dict[SearchJob, tuple[int, ...]] = {}
 
     def running(self, job: SearchJob, *figures: int) -> None:
-        """One is so far: states, steps, depth, frontier."""
+        """Report the figures of a running shard: states, steps, depth, frontier."""
         self.figures[job] = figures
         if self.progress:
             done = [(each.distinct, each.generated, each.depth, 0) for each in self.done]
@@ -72,20 +74,20 @@ class _Told:
             self.progress(sum(states), sum(steps), max(depths), sum(frontier))
 
     def ended(self, job: SearchJob, result: Result) -> None:
-        """One has come to its end."""
+        """Count a finished shard."""
         self.figures.pop(job, None)
         self.done.append(result)
 
 
 def _stopped(found: Sequence[Result], max_states: int | None) -> str | None:
-    """Why all merge_results have not seen everything."""
+    """Why the shards together have not visited all states; None if they have."""
     if max_states and sum(result.distinct for result in found) > max_states:
         return f"more than {max_states:,} distinct states"
     return next((result.stopped for result in found if result.stopped), None)
 
 
 def merge_results(promises: Sequence[Any], canary: Any | None, found: Sequence[Result], stopped: str | None) -> Result:
-    """The prefix and its branches as one result; `stopped` says why they are not all."""
+    """The results of the prefix and of all shards as one. `stopped`: why states are missing."""
     seen = None if canary is None else any(_violated(result, canary.name) for result in found)
     doubt = stopped or (blind(canary) if seen is False else None)
     deadlocks = [result.deadlock for result in found if result.deadlock is not None]
@@ -98,7 +100,7 @@ def merge_results(promises: Sequence[Any], canary: Any | None, found: Sequence[R
         promises={each.name: _verdict(each.name, found, doubt) for each in promises},
         deadlock=min(deadlocks, key=len, default=None),
         ends=sum(result.ends for result in found),
-        ends_by_budget=sum(result.ends_by_budget for result in found),
+        ends_at_limit=sum(result.ends_at_limit for result in found),
         canary=seen,
         stands_for=sum(result.stands_for or 0 for result in found) if found[0].reductions else None,
         coverage=_covered([result.coverage for result in found if result.coverage]),
@@ -111,7 +113,7 @@ def _violated(result: Result, name: str) -> bool:
 
 
 def _verdict(name: str, found: Sequence[Result], doubt: str | None) -> PromiseResult:
-    """What all merge_results say of one promise; of its counterexamples the shortest, of those the first."""
+    """The verdict of all shards on one promise, with the first of the shortest counterexamples."""
     said = [result.promises[name] for result in found if name in result.promises]
     if broken := [each for each in said if each.verdict is Verdict.VIOLATED]:
         return min(broken, key=lambda each: each.steps or 0)
@@ -125,7 +127,7 @@ def _verdict(name: str, found: Sequence[Result], doubt: str | None) -> PromiseRe
 
 
 def _covered(found: Sequence[Coverage]) -> Coverage | None:
-    """What all merge_results covered; every branch has been through the prefix as well."""
+    """The coverage of all shards; each of them includes the prefix."""
     if not found:
         return None
     prefix, *others = found
@@ -139,7 +141,7 @@ def _covered(found: Sequence[Coverage]) -> Coverage | None:
 
 
 def _shortest(job: SearchJob, whole: Result, memory: float | None) -> Result:
-    """What is violated, searched again where its counterexample may not be a shortest one."""
+    """The result, with shortest counterexamples where those of the shards may be longer."""
     if not any(_violated(whole, name) for name in whole.promises):
         return whole
     with applied(job.mutant):

@@ -1,6 +1,6 @@
-"""Cells in processes of their own, which end with whoever asked.
+"""Search jobs in processes of their own, which end with the calling process.
 
-A process that dies takes its job with it and no other: the job is UNDETERMINED, with the reason.
+If a process dies, its job is UNDETERMINED, with the reason; other jobs are not affected.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ from .result import Result
 
 Work = Callable[..., Result]
 NEEDED = ("nbcc.simulator.explore.jobs", "nbcc.simulator.mutants", "nbcc.simulator.specs")
-"""What a search imports: the server does so once, not each of its children."""
+"""Modules that a search imports. The fork server imports them once for all of its children."""
 EVERY = 0.5
-"""Seconds between two times that a process says how far it is."""
+"""Seconds between two progress messages of a process."""
 
 
 def in_processes(
     work: Work, jobs: Sequence[Any], workers: int, progress: Callable[..., None] | None = None
 ) -> Generator[tuple[int, Result]]:
-    """The number of each job with what `work` makes of it, as they end; so many `workers` at once. `progress(number,
-    *figures)` hears now and then how far one is."""
+    """Run `work` on each job, and yield the number of the job with its result, in the order in which they end.
+
+    `progress(number, *figures)` is called from time to time.
+    """
     running: dict[Any, tuple[int, Any]] = {}
     waiting = list(enumerate(jobs))[::-1]
     try:
@@ -43,7 +45,7 @@ def in_processes(
                 with deferred():
                     connection, process = _start(work, job)
                     running[connection] = (number, process)
-            # With a limit: a signal that another thread receives does not end a wait of this one.
+            # The timeout lets this thread handle a signal that another thread received.
             for ready in wait(list(running), timeout=EVERY):
                 number, process = running[ready]
                 answer = _received(ready, process)
@@ -60,13 +62,13 @@ def in_processes(
 
 
 def prepare() -> None:
-    """Have the processes to come begin at once with what all of them import."""
+    """Start the fork server in advance, so that it imports the modules of all later processes."""
     _server()
 
 
 @cache
 def _server() -> Any:
-    # Forked from a clean server process, not from this one: whoever calls may have threads, a JVM, gigabytes.
+    # Processes fork from a clean server: this process may have threads, a JVM, or gigabytes of memory.
     context = multiprocessing.get_context("forkserver")
     parts = {each.compose.__module__ for each in mechanisms.every().values()}
     context.set_forkserver_preload([*NEEDED, *sorted(parts)])
@@ -85,30 +87,30 @@ def _start(work: Work, job: Any) -> tuple[Connection, Any]:
 
 
 def _serve(work: Work, job: Any, answer: Connection) -> None:
-    gc.disable()  # all that is made here goes with the process: nobody need look for garbage in it
-    told = -math.inf  # the first figures are told at once
+    gc.disable()  # the process ends soon, and its memory with it
+    reported = -math.inf  # the first figures are sent at once
 
-    def tell(*figures: int) -> None:
-        nonlocal told
-        if time.monotonic() - told > EVERY:
-            told = time.monotonic()
+    def report(*figures: int) -> None:
+        nonlocal reported
+        if time.monotonic() - reported > EVERY:
+            reported = time.monotonic()
             answer.send(figures)
 
-    with suppress(BrokenPipeError):  # who asked is gone, so that nobody needs an answer
+    with suppress(BrokenPipeError):  # the calling process has ended
         try:
-            answer.send(work(job, progress=tell))
+            answer.send(work(job, progress=report))
         except BrokenPipeError:
             raise
-        except Exception as error:  # an error of the job is the caller's to see, not a failed_search process
+        except Exception as error:  # the calling process raises it
             error.add_note(f"in the search of {job}")
             answer.send(error)
 
 
 def _received(ready: Any, process: Any) -> Result | tuple[int, ...]:
-    """What a process says: how far it is, or what it has found; then it is gone."""
+    """The message of a process: figures, or its result, after which it ends."""
     try:
         answer: Any = ready.recv()
-    except (EOFError, OSError):  # nothing, or half of it
+    except (EOFError, OSError):  # the process died before or while it answered
         answer = None
     if isinstance(answer, tuple):
         return answer

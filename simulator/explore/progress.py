@@ -1,9 +1,9 @@
-"""Liveness on a finished search: where runs end or go round for ever, and what is still outstanding there.
+"""Liveness of a finished search: the states in which runs end, the cycles, and what is outstanding there.
 
-A promise about whole runs (`kind` run) has `outstanding(system, state)`: what must still happen, each with a sentence,
-empty where the goal is reached. Under weak fairness a run ends in a state without successors, or stays for ever in a
-strongly connected component, or a part of one, in which no fair action is possible in every state and never taken. In
-either place something that is outstanding throughout will never happen.
+A promise about whole runs (`kind` run) has `outstanding(system, state)`: what must still happen, each with a sentence;
+empty once the goal is reached. Under weak fairness a run ends in a state without successors, or stays permanently in a
+strongly connected component, or in a part of one. It can stay there only if no fair action is possible in every state
+and never taken. An event that is outstanding in all these states never happens.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from .watch import Watchers
 
 
 class Ends:
-    """The states in which nothing can happen: deadlock, a limit of the world, or an end of the run."""
+    """The states without successors: deadlocks, limits of the world, or ends of the run."""
 
     def __init__(self, space: Space, watchers: Watchers) -> None:
         self.space, self.watchers = space, watchers
-        self.count = self.by_budget = 0
+        self.count = self.at_limit = 0
         self.deadlock: int | None = None
 
     def see(self, number: int, state: Any) -> None:
-        """The state of this number has no successors."""
+        """Record that the state with this number has no successors."""
         self.count += 1
         ends = list(self.space.ends(state))
         if not all(self.space.finished(end) for end in ends):
             self.deadlock = number if self.deadlock is None else self.deadlock
-        elif any(True for end in ends for _ in self.space.budget(end)):
-            self.by_budget += 1
+        elif any(True for end in ends for _ in self.space.limits(end)):
+            self.at_limit += 1
         for watch in self.watchers.of_runs:
             for end in ends:
                 self._judge(watch, state, end)
@@ -43,20 +43,20 @@ class Ends:
         if limited := watch.promise.limited(self.space.system, end):
             watch.doubt = watch.doubt or f"{what}, and a limit of the world keeps {limited} from acting"
         elif watch.broken is None:
-            watch.broken = (f"nothing can happen any more, and {what}", state, None)
+            watch.broken = (f"no step is possible any more, and {what}", state, None)
 
 
 def judge_cycles(space: Space, states: Sequence[Any], numbers: Mapping[Any, int], watches: Sequence[Any]) -> None:
-    """Look for runs that go round for ever, for every promise about runs that is not broken yet.
+    """Find fair cycles that break a promise about runs.
 
-    A run may go round in a part of a component in which the whole of it could not: what is outstanding need only be so
-    where the run goes. So each thing is looked at in the states in which it is outstanding, and their components.
+    A run may cycle in a part of a component: an event need only be outstanding in the states that the run visits.
+    Therefore each event is examined in the components of the states in which it is outstanding.
     """
     left = [watch for watch in watches if watch.broken is None]
-    if space.about:  # things have names, and steps are several in one: neither can be told of what is kept
+    if space.about:  # with reductions neither the names of events nor single steps are known
         if any(_stays(space, states, numbers, set(each)) for each in components(space, states, numbers)):
             for watch in left:
-                watch.doubt = "runs can go round for ever: fairness is judged without reductions (--no-reduction)"
+                watch.doubt = "runs can cycle permanently: fairness is judged without reductions (--no-reduction)"
         return
     for watch in left:
         where: dict[str, set[int]] = {}
@@ -69,19 +69,19 @@ def judge_cycles(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]
 
 
 def _never(space: Space, component: Sequence[Any], promise: Any) -> tuple[str, Any, Any]:
-    """What stays outstanding all over a component: one thing at least."""
+    """The violation: the events that are outstanding in every state of a component."""
     left = [promise.outstanding(space.system, state) for state in component]
     common = set.intersection(*(set(each) for each in left))
-    return f"a run can go round for ever, and {'; '.join(left[0][n] for n in sorted(common))}", component[0], None
+    return f"a run can cycle permanently, and {'; '.join(left[0][n] for n in sorted(common))}", component[0], None
 
 
 def _stays(space: Space, states: Sequence[Any], numbers: Mapping[Any, int], inside: set[int]) -> bool:
-    """Whether a step stays inside."""
+    """Whether a step stays within these states."""
     return any(after in inside for number in inside for after in _numbered(space, states, numbers, number))
 
 
 def _is_fair(space: Space, states: Sequence[Any], numbers: Mapping[Any, int], inside: set[int], promise: Any) -> bool:
-    """Whether a run may stay inside for ever: no fair action is possible in every state of it and never taken."""
+    """Whether a fair run can stay within these states: no fair action is possible in all of them and never taken."""
     stays, taken = False, set[Any]()
     always: set[Any] | None = None
     for number in inside:
@@ -101,11 +101,10 @@ def _is_fair(space: Space, states: Sequence[Any], numbers: Mapping[Any, int], in
 def components(
     space: Space, states: Sequence[Any], numbers: Mapping[Any, int], within: Container[int] | None = None
 ) -> Iterator[list[int]]:
-    """The strongly connected components, as numbers of states, those first from which nothing else is reached; `within`
-    some of the states alone, as if the others were not there.
+    """The strongly connected components, as numbers of states; a component comes after those that it leads to.
 
-    Tarjan's algorithm without recursion. Successors are asked for again (they are remembered per footprint), so that no
-    edge is kept; a library would want all of them in memory, ten times what the states take.
+    `within` restricts the graph to some states. This is Tarjan's algorithm without recursion. It computes successors
+    again from the memos of the transitions, because a list of all edges would take ten times the memory of the states.
     """
     order: dict[int, int] = {}
     low: dict[int, int] = {}
@@ -140,7 +139,7 @@ def components(
 def _lowering(
     following: Iterator[int], at: int, order: dict[int, int], low: dict[int, int], on_stack: set[int]
 ) -> Iterator[int]:
-    """The next successors that were not met yet; the others lower `at` where they are on the stack."""
+    """The successors that were not visited yet; those on the stack lower the low link of `at`."""
     for number in following:
         if number not in order:
             yield number
@@ -160,4 +159,4 @@ def _numbered(
 
 
 def _number(space: Space, numbers: Mapping[Any, int], state: Any) -> int:
-    return numbers[space.kept(state) if space.kept else state]
+    return numbers[space.canonical(state) if space.canonical else state]

@@ -1,4 +1,4 @@
-"""The graph of a world up to the names of exchangeable actors: what a tour walks and what coverage is a share of."""
+"""The graph of a world up to the names of exchangeable actors. Tours walk it, and coverage counts its edges."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .symmetry import Symmetry
 
 
 class Edge(NamedTuple):
-    """A step from a kept state to a kept state; of steps that differ in names alone one stands for all."""
+    """A step between canonical states; steps that differ only in names are one edge."""
 
     before: State
     step: Step
@@ -20,26 +20,26 @@ class Edge(NamedTuple):
 
 
 class Quotient:
-    """One state for all that differ in exchangeable names, one edge for all steps that do."""
+    """The graph with one state for all that differ only in exchangeable names."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self.symmetry = Symmetry(model)
-        self.first = self.symmetry.kept(model.initial)
+        self.first = self.symmetry.canonical(model.initial)
 
     def edge(self, state: State, step: Step, after: State) -> Edge:
-        """What stands for a step of the model."""
-        # Of the renamings that lead to the kept state each gives the step a name; the smallest is the same for all.
+        """The edge of a step of the model."""
+        # Several renamings may lead to the canonical state. The smallest step among their images is unique.
         names = min(renamed_step(step, renaming) for renaming in self.symmetry.renamings(state))
-        return Edge(self.symmetry.kept(state), names, self.symmetry.kept(after))
+        return Edge(self.symmetry.canonical(state), names, self.symmetry.canonical(after))
 
     def from_state(self, state: State) -> Iterator[Edge]:
-        """The edges that leave a state."""
+        """The edges from a state."""
         found = (self.edge(state, step, after) for step, after in self.model.successors(state))
         yield from dict.fromkeys(found)
 
     def edges(self) -> list[Edge]:
-        """Every edge there is, in the order of a breadth-first search."""
+        """All edges, in the order of a breadth-first search."""
         seen, queue, found = {self.first}, [self.first], list[Edge]()
         for state in queue:
             for edge in self.from_state(state):
@@ -50,7 +50,7 @@ class Quotient:
         return found
 
     def run(self, edges: Sequence[Edge]) -> Iterator[Step]:
-        """The steps of a run of the model that takes these edges, which must begin in the first state."""
+        """A run of the model that takes these edges, from the first state."""
         state = self.model.initial
         for edge in edges:
             step, state = next(

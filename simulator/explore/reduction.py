@@ -1,11 +1,11 @@
-"""Reduction: an actor's private steps happen together with its next visible one.
+"""Reduction: the private steps of an actor are fused with its next visible step.
 
-A row is private if it touches its own component alone, no row of another component touches that component, and no
-promise under watch rests on it. Such a step commutes with every step of everybody else, so a run that takes it early
-and one that takes it just before the actor's next visible step pass through the same values of everything that anybody
-else, or a promise, can see. An actor's visible step, a crash among them, is taken after each number of private steps
-that could have happened: a crash chooses how many had. Where another actor looks at the component (to roll it back,
-to let it expire, because a protocol reads what is not published), its rows are not private and stay steps.
+A transition is private if it touches only the component of its actor, no transition of another actor touches this
+component, and no judged promise reads it. Such a step commutes with all steps of other actors. A run that takes it
+early and a run that takes it just before the actor's next visible step have the same values of all that others can see.
+
+A visible step, also a crash, is taken after each possible number of private steps. If another actor reads the component
+(to roll back, to let a heartbeat expire, or to read files before they are published), its transitions are not private.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from nbcc.model.machine.bound import BoundTransition
 from .transition_system import TransitionSystem
 
 
-def touched(row: BoundTransition) -> frozenset[str]:
-    """The components that a row reads or writes."""
-    return frozenset((*row.reads, *row.writes))
+def touched(transition: BoundTransition) -> frozenset[str]:
+    """The components that a transition reads or writes."""
+    return frozenset((*transition.reads, *transition.writes))
 
 
-def private_rows(model: Model | TransitionSystem, promises: Iterable[Any]) -> frozenset[tuple[str, str]]:
-    """The rows, as (actor, action), that may be fused under this protocol and for these promises."""
+def private_transitions(model: Model | TransitionSystem, promises: Iterable[Any]) -> frozenset[tuple[str, str]]:
+    """The transitions, as (actor, action), that may be fused under this protocol and for these promises."""
     rows = model.transitions
     watched = {name for promise in promises for name in promise.reads(model)}
     shared = {name for row in rows for name in touched(row) - {row.component}} | watched
@@ -37,7 +37,7 @@ def private_rows(model: Model | TransitionSystem, promises: Iterable[Any]) -> fr
 
 
 def symmetric(private: frozenset[tuple[str, str]], exchangeable: Sequence[Sequence[str]]) -> frozenset[tuple[str, str]]:
-    """The private rows whose counterparts under every exchange are private, too."""
+    """The private transitions whose images under every exchange are private as well."""
     others = {name: each for each in exchangeable for name in each}
     return frozenset(
         (actor, action) for actor, action in private

@@ -1,6 +1,6 @@
-"""Other names for actors: what a value, a state and a step are called then.
+"""Renamings of actors, applied to values, states and steps.
 
-Components of actors change places, and the values of all components may name them.
+A renaming permutes the components of actors, and replaces their names in the values of all components.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from .transition_system import TransitionSystem
 
 Renaming = Mapping[str, str]
 Order = tuple[tuple[str, ...], ...]
-"""Names one after the other, those together that stand in one place."""
+"""Names in order; those of one tuple have the same place."""
 _Path = tuple[float, ...]
-"""Where something stands in a value of tuples in tuples."""
+"""The path to a part of a value of nested tuples."""
 _Field = tuple[int, int, int, dict[State, State]]
-"""Where a component stands and where it goes, its bits, and what was made of its values."""
+"""The old and new place of a component, its mask, and the memo of its renamed values."""
 
 
 def renamed(value: Any, names: Renaming) -> Any:
-    """A value with other actors' names, however deep in tuples they stand."""
+    """A value with renamed actors, at any depth of tuples."""
     if isinstance(value, str):
         return names.get(value, value)
     if isinstance(value, tuple):
@@ -37,7 +37,7 @@ def renamed(value: Any, names: Renaming) -> Any:
 
 
 class InOrder:
-    """Who of some actors is named in a value, by where first; those together whom a set names, which has no order."""
+    """Value -> the actors that it names, in the order of their first places. A set has no order."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = frozenset(names)
@@ -62,7 +62,7 @@ class InOrder:
 
 
 def renamed_state(model: Model | TransitionSystem, state: State, names: Renaming) -> State:
-    """A state with other actors' names: components change places, values inside them change names."""
+    """A state with renamed actors: components change places, and their values change names."""
     coding, after = model.coding, 0
     for position, name in enumerate(coding.names):
         after = coding.put(after, coding.place[names.get(name, name)], renamed(coding.value(state, position), names))
@@ -70,22 +70,22 @@ def renamed_state(model: Model | TransitionSystem, state: State, names: Renaming
 
 
 def renamed_step(step: Step, names: Renaming) -> Step:
-    """A step of another actor."""
+    """A step with renamed actors."""
     return Step(names.get(step.actor, step.actor), step.action, renamed(step.args, names))
 
 
 class Image:
-    """One renaming, applied field by field; what it makes of a field, and of all others together, is remembered."""
+    """One renaming, applied component by component, with memos."""
 
     def __init__(
         self, model: Model | TransitionSystem, names: Renaming, own: Sequence[int], others: Sequence[int]
     ) -> None:
         self.coding, self.names = model.coding, {old: new for old, new in names.items() if old != new}
-        # The fields of the actors change places, and may name others; the other fields stay where they are.
+        # The components of actors change places and may name other actors; other components keep their places.
         self.own = [self._field(old, self._moved(old)) for old in own]
         self.others = [self._field(place, place) for place in others]
         self._parts: dict[tuple[type, Any], Any] = {}
-        """Of what stands in a tuple, as an entry does in many states of what is published: what it is called now."""
+        """Part of a tuple -> its image: one published instant is part of many values."""
 
     def _renamed(self, value: Any) -> Any:
         if type(value) is not tuple:

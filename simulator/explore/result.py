@@ -1,4 +1,4 @@
-"""What a search found, as values and as the JSON of `nbcc explore --json`."""
+"""The result of a search, as values and as the JSON of `nbcc explore --json`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from .verdict import Verdict, worst
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromiseResult:
-    """`steps` is the length of the shortest counterexample, `trace` the counterexample (steps of the system).
+    """The verdict on one promise.
 
-    `because` is the broken promise's message, or why the verdict is not HOLDS.
+    `trace` is the shortest counterexample, `steps` its length. `because` is the message of the violated promise, or why
+    the verdict is not HOLDS.
     """
 
     name: str
@@ -27,9 +28,12 @@ class PromiseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """`actions`: action -> in how many footprints it was possible, those of each part of a search counted by itself.
-    `never_false`: (action, condition) that no state
-    refuted while the action's other conditions held. `untested`: promises whose `sometimes` was not reached."""
+    """The coverage of a search.
+
+    `actions`: action -> the number of footprints in which it was possible, summed over shards. `never_false`: (action,
+    condition) pairs where no state made this condition alone false. `untested`: promises whose `sometimes` no state
+    satisfied.
+    """
 
     actions: dict[str, int]
     never_false: tuple[tuple[str, str], ...]
@@ -37,22 +41,23 @@ class Coverage:
 
     @property
     def never_taken(self) -> tuple[str, ...]:
-        """Actions that the world has and that no state allowed."""
+        """Actions of the world that were possible in no state."""
         return tuple(name for name, times in self.actions.items() if not times)
 
     def to_json(self) -> dict[str, Any]:
-        """For `explore --json`."""
+        """The object of `explore --json`."""
         never = [{"action": action, "condition": reason} for action, reason in self.never_false]
         return {"actions": self.actions, "never_false": never, "untested": list(self.untested)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """`distinct` states, `generated` states (the first one and every successor), `depth` in levels, as TLC counts.
+    """The figures and verdicts of a search.
 
-    `stopped` says why the search did not see everything, None if it did. `deadlock` leads to a state in which nothing
-    can happen although somebody is in the midst of an operation. `ends` are the states in which nothing can happen,
-    `ends_by_budget` those of them where a limit of the world, and nothing else, keeps somebody from going on.
+    `distinct`, `generated` (the first state and every successor) and `depth` (levels) are counted as TLC counts them.
+    `stopped` says why the search did not visit all states; None if it did. `deadlock` is a run to a state without
+    successors in which an actor is within an operation. `ends` counts the states without successors, `ends_at_limit`
+    those of them in which only a limit of the world stops an actor.
     """
 
     distinct: int
@@ -63,11 +68,11 @@ class Result:
     promises: dict[str, PromiseResult] = field(default_factory=dict)
     deadlock: tuple[Any, ...] | None = None
     ends: int = 0
-    ends_by_budget: int = 0
+    ends_at_limit: int = 0
     canary: bool | None = None
-    """Whether the canary was seen to be violated; None: there was none."""
+    """Whether the canary was found violated; None: there was none."""
     reductions: tuple[str, ...] = ()
-    """What was reduced, in words; then `distinct` counts what was kept, and `stands_for` the states of the system."""
+    """The reductions in words. With reductions `distinct` counts canonical states, `stands_for` those of the system."""
     stands_for: int | None = None
     coverage: Coverage | None = None
     shards: Any = None
@@ -75,18 +80,18 @@ class Result:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdicts of all promises in one."""
+        """The worst of the verdicts."""
         return worst(promise.verdict for promise in self.promises.values())
 
     @property
     def bound(self) -> str:
-        """How far the search came."""
+        """The extent of the search in words."""
         part = f"stopped: {self.stopped}; " if self.stopped else ""
         whole = f" that stand for {self.stands_for:,}" if self.stands_for else ""
         return f"{part}{self.distinct:,} states{whole}, {self.generated:,} generated, depth {self.depth}"
 
     def to_json(self, world: str, protocol: str) -> dict[str, Any]:
-        """The mapping that `explore --json` prints; a trace is a list of steps by name."""
+        """The object that `explore --json` prints; a trace is a list of steps by name."""
         return {
             "format": 1,
             "world": world,
@@ -99,7 +104,7 @@ class Result:
             "stopped": self.stopped,
             "deadlock": _steps(self.deadlock),
             "ends": self.ends,
-            "ends_by_budget": self.ends_by_budget,
+            "ends_at_limit": self.ends_at_limit,
             "reductions": list(self.reductions),
             "stands_for": self.stands_for,
             "coverage": self.coverage.to_json() if self.coverage else None,

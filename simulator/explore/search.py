@@ -1,4 +1,4 @@
-"""The search itself, breadth first: states in the order of their discovery, promises under watch, where it ends."""
+"""The breadth-first search: it numbers states in the order of discovery, and judges promises on the way."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .result import PromiseResult
 from .space import Space
 from .watch import Watchers
 
-LOOK_EVERY = 4096
-"""States between two looks at the bounds and two calls of `progress`."""
-KEEP_EVERY = 60.0
-"""Seconds between two times that a search is written down."""
+CHECK_EVERY = 4096
+"""States between two checks of the bounds and two calls of `progress`."""
+CHECKPOINT_EVERY = 60.0
+"""Seconds between two checkpoints."""
 Progress = Callable[[int, int, int, int], None]
 
 
 class Bounds(NamedTuple):
-    """Where a search stops: distinct states, levels, GiB of memory (None: most of what is free)."""
+    """Where a search stops: distinct states, levels, GiB of memory (None: most of the free memory)."""
 
     max_states: int | None = None
     max_depth: int | None = None
@@ -30,59 +30,59 @@ class Bounds(NamedTuple):
 
 
 def blind(canary: Any) -> str:
-    """Why nothing is proven by a search that has not found the canary."""
-    return f"the canary {canary.name} was not found violated: this search sees nothing"
+    """The reason why a search that has not found the canary proves nothing."""
+    return f"the canary {canary.name} was not found violated: this search proves nothing"
 
 
 class Search:
-    """States in the order of their discovery, each with the number of the state it was discovered from."""
+    """A search: `states` in the order of discovery, and in `parents` the number of the state that led to each."""
 
     def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
         self.space, self.watchers, self.progress = space, watchers, progress
         self.max_states, self.max_depth = bounds.max_states, bounds.max_depth
         self.memory = MemoryBound(bounds.memory)
-        first = space.kept(space.initial) if space.kept else space.initial
+        first = space.canonical(space.initial) if space.canonical else space.initial
         self.states: list[Any] = [first]
         self.numbers: dict[Any, int] = {first: 0}
         self.parents = array("q", [-1])
         self.generated, self.depth = 1, 1
-        self.at, self.level_end, self.look = 0, 1, LOOK_EVERY
+        self.at, self.level_end, self.next_check = 0, 1, CHECK_EVERY
         self.stands_for = space.stands_for(first)
         self.ends = Ends(space, watchers)
         self.until_all_broken = False
-        self.keep: Callable[[], None] | None = None
-        """Writes the search down."""
+        self.save: Callable[[], None] | None = None
+        """Writes a checkpoint."""
         self.goes_back = False
-        """Whether some step leads to a state of the same or an earlier level: without one there is no cycle."""
+        """Whether a step leads to a state of the same or an earlier level. Without one there is no cycle."""
         self.resumed = False
-        """Whether another process has begun it: then what rows were found to do is known in part alone."""
+        """Whether the search continues a checkpoint. Then the memos of transitions are incomplete."""
         self.coming: dict[int, list[Any]] = {}
-        """States that begin here without a step that leads to them, by level (see `branches`)."""
+        """Level -> states that are added there without a step that leads to them (see `shards`)."""
 
     @property
     def distinct(self) -> int:
-        """How many states were found here."""
+        """The number of states that this search found."""
         return len(self.states)
 
     def run(self) -> str | None:
-        """Search to the end; the answer is why it did not come there, or None."""
+        """Search to the end; returns why the search stopped early, or None."""
         if self.at == 0 and not self.coming:
             self.watchers.see_state(self.states[0], None, None)
         stopped = self._run()
-        if stopped and self.keep:
-            self.keep()
+        if stopped and self.save:
+            self.save()
         return stopped
 
     def _run(self) -> str | None:
-        states, kept = self.states, time.monotonic()
+        states, saved = self.states, time.monotonic()
         while self.at < len(states) or self.coming:
             if self.at == self.level_end:
                 if self.max_depth and self.depth >= self.max_depth:
                     return f"more than {self.max_depth} levels"
                 self.depth += 1
-                self._take_up(self.coming.pop(self.depth, ()))
+                self._add(self.coming.pop(self.depth, ()))
                 self.level_end = len(states)
-            until = min(self.level_end, self.look)
+            until = min(self.level_end, self.next_check)
             if self.max_states:
                 until = min(until, self.at + max(1, (self.max_states - len(states)) // 8))
             self._expand(until)
@@ -90,19 +90,19 @@ class Search:
                 return None
             if self.max_states and len(states) > self.max_states:
                 return f"more than {self.max_states:,} distinct states"
-            if self.at >= self.look:
-                self.look = self.at + LOOK_EVERY
-                self._tell()
+            if self.at >= self.next_check:
+                self.next_check = self.at + CHECK_EVERY
+                self._report()
                 if reason := self.memory.reached(self.numbers):
                     return reason
-                if self.keep and time.monotonic() - kept > KEEP_EVERY:
-                    self.keep()
-                    kept = time.monotonic()
-        self._tell()
+                if self.save and time.monotonic() - saved > CHECKPOINT_EVERY:
+                    self.save()
+                    saved = time.monotonic()
+        self._report()
         return None
 
-    def _take_up(self, coming: Sequence[Any]) -> None:
-        """Begin with these states, too, as far as nothing here has led to them."""
+    def _add(self, coming: Sequence[Any]) -> None:
+        """Add states that the search has not discovered."""
         for state in coming:
             if state not in self.numbers:
                 self.numbers[state] = len(self.states)
@@ -111,8 +111,9 @@ class Search:
                 self.stands_for += self.space.stands_for(state)
 
     def _expand(self, until: int) -> None:
-        """The successors of the states numbered `at` to `until`."""
-        states, numbers, parents, kept = self.states, self.numbers, self.parents, self.space.kept
+        """Visit the successors of the states numbered `at` to `until`."""
+        states, numbers, parents = self.states, self.numbers, self.parents
+        canonical = self.space.canonical
         successors, see_state = self.space.successors, self.watchers.see_state
         see_step, can_matter, judged = self.watchers.see_step, self.watchers.step_bits, self.watchers.state_bits
         reduced, level_end = bool(self.space.about), self.level_end
@@ -120,7 +121,7 @@ class Search:
             state, generated = states[number], 0
             for step, after in successors(state):
                 generated += 1
-                new = after if kept is None else kept(after)
+                new = after if canonical is None else canonical(after)
                 known = numbers.get(new)
                 if known is None:
                     numbers[new] = len(states)
@@ -139,26 +140,26 @@ class Search:
                 self.ends.see(number, state)
         self.at = until
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         if self.progress:
             self.progress(len(self.states), self.generated, self.depth, len(self.states) - self.at)
 
     def chain(self, number: int) -> list[Any]:
-        """The kept states along a shortest way from the first state to this one."""
+        """The canonical states on a shortest path from the first state to this one."""
         numbers = [number]
         while self.parents[numbers[-1]] >= 0:
             numbers.append(self.parents[numbers[-1]])
         return [self.states[each] for each in reversed(numbers)]
 
     def run_to_end(self, number: int | None) -> tuple[Any, ...] | None:
-        """A run of the system to the end that the state of this number stands for, or to one that differs in names."""
+        """A run of the system to the end of the state with this number, or to one that differs only in names."""
         if number is None:
             return None
         taken, reached = self.space.walk(self.chain(number))
         return (*taken, *self.space.to_end(reached))
 
     def verdicts(self, count: int, stopped: str | None, canary: Any | None) -> dict[str, PromiseResult]:
-        """The results of the first `count` promises under watch."""
+        """The results of the first `count` promises."""
         doubt = stopped
         if canary is not None and self.watchers.watches[-1].broken is None and doubt is None:
             doubt = blind(canary)
@@ -177,7 +178,7 @@ class Search:
         return found
 
     def _broken_run(self, watch: Any) -> tuple[tuple[Any, ...], str]:
-        """A run whose last step breaks the promise, and what it says there."""
+        """A run whose last step violates the promise, and the message of the promise there."""
         message, before, _ = watch.broken
         if before is None:
             return (), message
@@ -186,4 +187,4 @@ class Search:
             said = watch.promise.holds(self.space.system, state, step, after)
             if said:
                 return (*taken, *self.space.steps(state, step, after)), said
-        raise AssertionError(f"{watch.promise.name} was broken by a step that is not there again")
+        raise AssertionError(f"{watch.promise.name} was violated by a step that cannot be found again")

@@ -1,4 +1,4 @@
-"""What a search walks through: a system as it is, or a model with its symmetry and its private steps taken out."""
+"""The space of a search: a system as it is, or reduced by symmetry and by fusing private steps."""
 
 from __future__ import annotations
 
@@ -10,77 +10,81 @@ from typing import Any
 from nbcc.model import Model
 from nbcc.model.machine.stepper import Compiled, Stepper
 
-from .reduction import private_rows, symmetric
+from .reduction import private_transitions, symmetric
 from .symmetry import Symmetry
 from .system import Successors, successors_of
 from .transition_system import TransitionSystem
 
 
-def has_rows(system: Any) -> bool:
-    """Whether a system is made of rows: then it can be reduced, and what it covers can be told."""
+def has_transitions(system: Any) -> bool:
+    """Whether a system consists of transitions: then it can be reduced, and coverage is known."""
     return isinstance(system, Model | TransitionSystem)
 
 
 class Space:
-    """A system as it is. `kept(state)`, if there is one, gives the state that stands for this one."""
+    """A system as it is. `canonical(state)`, if not None, is the representative of the state's orbit."""
 
-    kept: Callable[[Any], Any] | None = None
+    canonical: Callable[[Any], Any] | None = None
     about: tuple[str, ...] = ()
-    """What was reduced, in words."""
+    """The reductions in words."""
     exchangeable: Sequence[Sequence[str]] = ()
-    """The actors whose names `kept` does not mind, those together that may be exchanged with each other."""
+    """The classes of exchangeable actors."""
     fused = False
-    """Whether several steps of the system may be one here: then the first counterexample may not be a shortest one."""
+    """Whether one step here may be several of the system. Then the first counterexample may not be shortest."""
 
     def __init__(self, system: Any) -> None:
         self.system = system
         self.initial = system.initial
         self.successors: Successors = successors_of(system)
         self.finished: Callable[[Any], bool] = getattr(system, "finished", lambda state: True)
-        self.budget: Callable[[Any], Iterable[Any]] = getattr(system, "stopped_by_limits", lambda state: ())
+        self.limits: Callable[[Any], Iterable[Any]] = getattr(system, "stopped_by_limits", lambda state: ())
 
     def rows(self) -> Sequence[Compiled]:
-        """The rows that were run, with what they found; none in a system that has no rows."""
-        return self.system.stepper.rows if has_rows(self.system) else ()
+        """The compiled transitions with their memos; empty for a system without transitions."""
+        return self.system.stepper.rows if has_transitions(self.system) else ()
 
     def stands_for(self, state: Any) -> int:
-        """How many states of the system the one stands for that is kept for this one."""
+        """The number of states of the system that the canonical state represents."""
         return 1
 
     def ends(self, state: Any) -> Iterator[Any]:
-        """The states of the system in which a state without successors ends."""
+        """The states of the system in which a run ends, for a state without successors here."""
         yield state
 
     def to_end(self, state: Any) -> Iterator[Any]:
-        """The steps of the system that are left in a state without successors here."""
+        """The steps that the system can still take in a state without successors here."""
         yield from ()
 
     def steps(self, before: Any, step: Any, after: Any) -> Iterator[Any]:
-        """The steps of the system that make up one step here."""
+        """The steps of the system that one step here consists of."""
         yield step
 
-    def walk(self, chain_of_kept: Sequence[Any]) -> tuple[list[Any], Any]:
-        """The steps of a run of the system along kept states, and the state it ends in."""
+    def walk(self, chain_of_canonical: Sequence[Any]) -> tuple[list[Any], Any]:
+        """A run of the system along canonical states: its steps, and its last state."""
         state, taken = self.initial, list[Any]()
-        for target in chain_of_kept[1:]:
+        for target in chain_of_canonical[1:]:
             step, after = next(
                 (step, after) for step, after in self.successors(state)
-                if (self.kept(after) if self.kept else after) == target
+                if (self.canonical(after) if self.canonical else after) == target
             )  # fmt: skip
             taken.extend(self.steps(state, step, after))
             state = after
         return taken, state
 
 
-def _may_be_stranded(model: Model | TransitionSystem, promises: Sequence[Any]) -> bool:
-    """Whether it matters, and nobody has looked, that a private step may lead to where its actor can do nothing more:
-    a run that ends there has no next visible step. In the table's model nobody is (a test holds it)."""
+def _may_strand(model: Model | TransitionSystem, promises: Sequence[Any]) -> bool:
+    """Whether an actor may have no visible step after a private one, and an end of a run there matters.
+
+    In the model of the table this cannot happen; a test shows it.
+    """
     return not isinstance(model, Model) and (hasattr(model, "finished") or any(p.kind == "run" for p in promises))
 
 
 class Reduced(Space):
-    """A model with one state for all that differ in exchangeable names, and private steps fused (`fuse`). `known` are
-    the exchangeable actors, where they are."""
+    """A system with canonical states, and with fused private steps (`fuse`).
+
+    `known`: the classes of exchangeable actors, if they are known.
+    """
 
     def __init__(
         self,
@@ -91,13 +95,13 @@ class Reduced(Space):
     ) -> None:
         super().__init__(model)
         self.model = model
-        # A promise about whole runs looks at ends alone, and there every private step has been taken.
+        # A promise about whole runs reads ends of runs, where every private step has been taken.
         about_states = [promise for promise in promises if promise.kind != "run"]
         # What one call does at the granularity `call` is not fused with what comes next: others may come between calls.
-        may = fuse and not model.stepper.continuations and not _may_be_stranded(model, promises)
+        may = fuse and not model.stepper.continuations and not _may_strand(model, promises)
         self.symmetry = Symmetry(model, about_states, known)
         self.exchangeable = self.symmetry.classes
-        self.private = private_rows(model, about_states) if may else frozenset()
+        self.private = private_transitions(model, about_states) if may else frozenset()
         if isinstance(model, TransitionSystem):
             self.private = symmetric(self.private, self.exchangeable)
         self.fused = bool(self.private)
@@ -106,7 +110,7 @@ class Reduced(Space):
         self._runs: dict[Any, int] = {}
         self.stepper = Stepper(model.coding, model.transitions, self.private, model.stepper.continuations)
         self.successors = self.stepper.successors
-        self.kept = self.symmetry.kept if self.symmetry.order > 1 else None
+        self.canonical = self.symmetry.canonical if self.symmetry.order > 1 else None
         words = [self.symmetry.about] if self.symmetry.order > 1 else []
         if self.private:
             private = sorted({action for _, action in self.private})
@@ -121,10 +125,10 @@ class Reduced(Space):
         if self.private:
             own = state & self._bits
             runs = self._runs.get(own) or self._count_runs(own)
-        return runs * self.symmetry.orbit(state) if self.kept else runs
+        return runs * self.symmetry.orbit(state) if self.canonical else runs
 
     def _count_runs(self, own: Any) -> int:
-        """How many private steps may have happened, by the components of those who can take one."""
+        """The number of combinations of private steps that may have happened."""
         found = self._runs[own] = prod(len(changes) for _, changes in self.stepper.private_runs(own))
         return found
 
@@ -132,7 +136,7 @@ class Reduced(Space):
         ends = [state]
         for _, changes in self.stepper.private_runs(state):
             ends = [end + change for end in ends for change in changes]
-        # Where a private step is left, the run has not ended.
+        # A run has not ended if a private step is possible.
         return (end for end in ends if next(self.model.successors(end), None) is None)
 
     def to_end(self, state: Any) -> Iterator[Any]:
@@ -147,4 +151,4 @@ class Reduced(Space):
                 yield from private
                 yield step
                 return
-        raise AssertionError(f"{step} is no step of the model here")
+        raise AssertionError(f"{step} is not a step of the model in this state")

@@ -1,12 +1,14 @@
-"""Symmetry: one state kept for all that differ in the names of exchangeable actors alone (see `exchanges`).
+"""Symmetry: one canonical state for all that differ only in the names of exchangeable actors.
 
-Orbits are exact. The kept state of an orbit is an image in which the components of the exchangeable actors are in
-order. Where these components name no actor, order means ascending; of actors whose components are equal that one comes
-first whom the other components name first, and only what that leaves open (the members of a set) is tried, the smallest
-image being kept. Where one names another, every renaming is tried, once per value of them.
+`symmetry_detection` finds these actors.
 
-A search keeps no names along its edges: the way to a kept state is walked again from the first state, each time to a
-successor whose kept state is the next one, so that what comes out is a run of the system as it is.
+Orbits are exact. The canonical state of an orbit is an image in which the components of the exchangeable actors are in
+order. If these components name no actor, the order is ascending; actors with equal components are ordered by their
+first place in the other components. Ties that remain (the members of a set) are tried, and the smallest image is
+canonical. If a component names another actor, every renaming is tried, once for each value of these components.
+
+A search does not store the renamings of its edges. The path to a canonical state is walked again from the first state,
+each time to a successor whose canonical state is the next one. The result is a run of the original system.
 """
 
 from __future__ import annotations
@@ -24,22 +26,22 @@ from .renaming import Image, InOrder, Order, Renaming
 from .symmetry_detection import classes
 from .transition_system import TransitionSystem
 
-REMEMBERED = 1 << 18
-"""Values of all other components together that are kept with what the same renamings make of them, some 60 MB."""
+MEMO_SIZE = 1 << 18
+"""The most entries of the memo for values of the other components, some 60 MB."""
 _Least = tuple[State, int]
-"""What the other components are in the kept state, and how many renamings make them so."""
+"""The other components of the canonical state, and the number of renamings that lead to it."""
 _Tried = tuple[Sequence[Image], int]
-"""The renamings to be tried on the other components, and how many more there are that do what each of them does."""
+"""The renamings to try on the other components, and how many renamings each of them represents."""
 _Tries = Callable[[State], _Tried]
 _Sorted = tuple[State, _Tries, dict[State, _Least]]
-"""The exchangeable components in order, what they leave to be tried, and what was kept of the others."""
+"""The exchangeable components in order, the renamings to try, and the memo of the other components."""
 _FIELD = (1 << WIDTH) - 1
 NOWHERE = inf
-"""The place of whom nobody names."""
+"""The place of an actor that no component names."""
 
 
 class Symmetry:
-    """The admitted exchanges of a model; none: `kept` gives back what it is given."""
+    """The exchanges of a model. Without exchanges `canonical` returns its argument."""
 
     def __init__(
         self,
@@ -50,14 +52,14 @@ class Symmetry:
         self.model = model
         self.classes = classes(model, promises) if known is None else known
         self.order = prod(factorial(len(each)) for each in self.classes)
-        """How many renamings there are, the one that changes nothing included."""
+        """The number of renamings, with the identity."""
         coding = model.coding
         self._members = tuple(chain.from_iterable(self.classes))
         mine = [coding.place[name] for name in self._members]
-        # What is a number names nobody: it is the same in every image. Of the others each value may name somebody. In a
-        # stranger's system what begins as a number may name somebody one day.
-        ours = range(len(coding.names)) if isinstance(model, Model) else ()
-        numbers = [place for place in ours if isinstance(coding.values(place)[0], int)]
+        # A number names no actor, so it is equal in all images. Every other value may name one. In another system a
+        # component whose first value is a number may name an actor later.
+        own_model = range(len(coding.names)) if isinstance(model, Model) else ()
+        numbers = [place for place in own_model if isinstance(coding.values(place)[0], int)]
         others = [place for place in range(len(coding.names)) if place not in mine and place not in numbers]
         self._fields = (mine, others)
         self._bits, self._rest, self._numbers = coding.mask(mine), coding.mask(others), coding.mask(numbers)
@@ -73,28 +75,28 @@ class Symmetry:
 
     @property
     def about(self) -> str:
-        """The admitted exchanges in words; empty if there are none."""
+        """The exchanges in words; empty if there are none."""
         return ", ".join(f"{' and '.join(each)} are exchangeable" for each in self.classes)
 
-    def kept(self, state: State) -> State:
-        """The state that stands for all of its orbit."""
+    def canonical(self, state: State) -> State:
+        """The representative of the orbit of a state."""
         own, tries, least = self._sorted.get(state & self._bits) or self._sorting(state & self._bits)
         rest = state & self._rest
         return own + (least.get(rest) or self._least_of(rest, tries, least))[0] + (state & self._numbers)
 
     def renamings(self, state: State) -> list[Renaming]:
-        """The renamings that lead from a state to the one that stands for it; one at least."""
-        own, rest, kept = state & self._bits, state & self._rest, self.kept(state) - (state & self._numbers)
-        return [image.names for image in self._every if image.of_own(own) + image.of_others(rest) == kept]
+        """The renamings that lead from a state to its canonical state; at least one."""
+        own, rest, canonical = state & self._bits, state & self._rest, self.canonical(state) - (state & self._numbers)
+        return [image.names for image in self._every if image.of_own(own) + image.of_others(rest) == canonical]
 
     def orbit(self, state: State) -> int:
-        """How many states there are of which one stands for this one."""
+        """The size of the orbit of a state."""
         _, tries, least = self._sorted.get(state & self._bits) or self._sorting(state & self._bits)
         rest = state & self._rest
         return self.order // (least.get(rest) or self._least_of(rest, tries, least))[1]
 
     def _least_of(self, rest: State, tries: _Tries, least: dict[State, _Least]) -> _Least:
-        if len(least) >= REMEMBERED:
+        if len(least) >= MEMO_SIZE:
             least.clear()
         images, times = tries(rest)
         others = [image.of_others(rest) for image in images]
@@ -102,7 +104,7 @@ class Symmetry:
         return found
 
     def _sorting(self, bits: State) -> _Sorted:
-        """The exchangeable components in order, and what they leave open."""
+        """The exchangeable components in order, and the ties that remain."""
         left_open: Hashable
         if any(self._order_in(place, bits & mask) for place, mask in self._mine):
             made = [image.of_own(bits) for image in self._every]
@@ -112,22 +114,22 @@ class Symmetry:
         else:
             left_open = alike = self._alike(bits)
             own = self._image(tuple(chain.from_iterable(alike))).of_own(bits)
-            tries = partial(self._told_apart, alike)
+            tries = partial(self._tie_breakers, alike)
         found = self._sorted[bits] = (own, *self._left_open.setdefault(left_open, (tries, {})))
         return found
 
     def _alike(self, bits: State) -> Order:
-        """The actors class by class, in each by their components, ascending."""
+        """The actors of each class, in ascending order of their components."""
 
-        # Not by value: equal numbers mean equal components, and any fixed order of the numbers will do.
+        # By number, not by value: equal numbers mean equal components, and any fixed order is good.
         numbers = {name: bits >> shift & _FIELD for name, shift in self._shifts}
         by_number = numbers.__getitem__
         return tuple(
             [tuple(those) for each in self.classes for _, those in groupby(sorted(each, key=by_number), by_number)]
         )
 
-    def _told_apart(self, alike: Order, rest: State) -> _Tried:
-        """Of those who are alike they first whom the others name first."""
+    def _tie_breakers(self, alike: Order, rest: State) -> _Tried:
+        """The renamings that order actors with equal components by their first place in the other components."""
         orders = tuple([self._order_in(place, rest & mask) for place, mask in self._others])
         return self._tried.get((alike, orders)) or self._ordering(alike, orders)
 
@@ -137,7 +139,9 @@ class Symmetry:
             where = {name: [_place(name, order) for order in orders] for name in together}
             for first, those in groupby(sorted(together, key=where.__getitem__), key=where.__getitem__):
                 tied = tuple(those)
-                if min(first, default=NOWHERE) == NOWHERE:  # these may be called anything
+                if (
+                    min(first, default=NOWHERE) == NOWHERE
+                ):  # no component names them, so all their orders are equivalent
                     times *= factorial(len(tied))
                     parts.append([tied])
                 else:
@@ -147,7 +151,7 @@ class Symmetry:
         return found
 
     def _order_in(self, place: int, bits: State) -> Order:
-        """In which order a component names those who may be exchanged."""
+        """The order in which a component names exchangeable actors."""
         found = self._orders.get((place, bits))
         if found is None:
             found = self._orders[place, bits] = self._in_order(self.model.coding.value(bits, place))
@@ -159,7 +163,7 @@ class Symmetry:
         return [self._image(tuple(chain.from_iterable(each))) for each in orders]
 
     def _image(self, order: tuple[str, ...]) -> Image:
-        """The renaming after which the members of each class stand in this order."""
+        """The renaming after which the members of each class are in this order."""
         found = self._images.get(order)
         if found is None:
             names = dict(zip(order, self._members, strict=True))

@@ -1,10 +1,11 @@
-"""Which actors may be exchanged with each other: those that, on the states a search meets first, only names tell apart.
+"""Symmetry detection: finds the actors that differ only in their names, on the first states of a search.
 
-The candidates are the actors of one kind of whom the world says the same: a choice of one alone, or a write of another
-shape, may show late, in states that are not looked at. Nothing else is assumed: a pair is admitted if stepping commutes
-with exchanging the two names and every promise says the same of both sides, which one that goes by shapes
-(`promises.shape`) does where these are equal. An order by name in a row shows there. The rows of a foreign system may
-be anything, so `certify` checks a pair of it again, on all that the search evaluated.
+Candidates are actors of one kind with the same options and writes in the world: a difference there may show only in
+later states. Two candidates are exchangeable if steps commute with exchanging their names, and every promise has the
+same verdict on both sides. Promises that judge shapes (`promises.shape`) have the same verdict for equal shapes.
+
+The transitions of a `TransitionSystem` may be any functions, so `certify` checks its exchanges again, on all that the
+search evaluated.
 """
 
 from __future__ import annotations
@@ -22,27 +23,27 @@ from .transition_system import TransitionSystem
 
 Moved = tuple[State, Step, State]
 """A step with the states before and after it."""
-LOOKED_AT = 400
-"""States on which a pair must pass before it is exchanged. Tests look at all states of every small world."""
+SAMPLE = 400
+"""States on which a pair is tested. Tests of nbcc use all states of every small world."""
 
 
 def classes(model: Model | TransitionSystem, promises: Iterable[Any]) -> list[list[str]]:
-    """Actors of one kind, those together that may be exchanged with each other; only classes of several."""
-    states = list(islice(_first_states(model), LOOKED_AT))
-    said = PropertyCache(model, (p for p in promises if not getattr(p, "unfit", lambda model: None)(model)))
+    """The classes of exchangeable actors with at least two members."""
+    states = list(islice(_first_states(model), SAMPLE))
+    cache = PropertyCache(model, (p for p in promises if not getattr(p, "unfit", lambda model: None)(model)))
     found: list[list[str]] = []
     for names in model.actors.values():
-        found += _classes_of(names, states, said)
+        found += _classes_of(names, states, cache)
     return [each for each in found if len(each) > 1]
 
 
-def _classes_of(names: Sequence[str], states: Sequence[State], said: PropertyCache) -> list[list[str]]:
-    model = said.model
+def _classes_of(names: Sequence[str], states: Sequence[State], cache: PropertyCache) -> list[list[str]]:
+    model = cache.model
     found: list[list[str]] = []
     first = {name: model.component(model.initial, name) for name in names}
     for name in names:
         for each in found:
-            exchange = Exchange(said, {name: each[0], each[0]: name})
+            exchange = Exchange(cache, {name: each[0], each[0]: name})
             same = renamed(first[name], exchange.names) == first[each[0]]
             same = same and (
                 model.world.alike(name, each[0]) if isinstance(model, Model) else _same_shape(model, exchange.names)
@@ -56,7 +57,7 @@ def _classes_of(names: Sequence[str], states: Sequence[State], said: PropertyCac
 
 
 def _same_shape(system: TransitionSystem, names: Renaming) -> bool:
-    """Whether each row has a counterpart that reads and writes the exchanged components."""
+    """Whether each transition has a counterpart that reads and writes the exchanged components."""
     rows = {(row.actor, row.action): row for row in system.transitions}
     if len(rows) < len(system.transitions):
         return False
@@ -76,19 +77,19 @@ def _same_shape(system: TransitionSystem, names: Renaming) -> bool:
 
 
 class PropertyCache:
-    """What promises say of steps, each asked once for all that is equal in what it rests on."""
+    """The verdicts of promises on steps, cached by the values that each promise reads."""
 
     def __init__(self, model: Model | TransitionSystem, promises: Iterable[Any] = ()) -> None:
         self.model = model
         self._alike: dict[tuple[str, Any], list[tuple[Any, Projection]]] = {}
-        """Promises with their projections, those together that tell the same steps apart."""
+        """Promises with their projections, grouped by the steps that they distinguish."""
         for promise in promises:
             same = (promise.kind, getattr(promise, "shape", None))
             self._alike.setdefault(same, []).append((promise, projection_of(model, promise)))
         self._held: dict[Hashable, bool] = {}
 
     def apart(self, one: Moved, other: Moved) -> str | None:
-        """A promise that holds in one of two steps of one action and is broken in the other; None: there is none."""
+        """The name of a promise that only one of two steps violates; None if there is none."""
         for (kind, shape), promises in self._alike.items():
             if shape is not None and self._shaped_alike(kind, shape, one, other):
                 continue
@@ -98,7 +99,7 @@ class PropertyCache:
         return None
 
     def _shaped_alike(self, kind: str, shape: Callable[..., Hashable | None], one: Moved, other: Moved) -> bool:
-        """Whether what these promises can tell of both steps is the same, so that they need not be asked."""
+        """Whether both steps have the same shape, so that these promises have the same verdict."""
         states = [(after,) if kind == "state" else (before, after) for before, _, after in (one, other)]
         here, there = (shape(self.model, *each) for each in states)
         return here is not None and here == there
@@ -112,26 +113,26 @@ class PropertyCache:
 
 
 class Exchange:
-    """Two actors with each other's names."""
+    """Two actors with exchanged names."""
 
-    def __init__(self, said: PropertyCache, names: Renaming) -> None:
-        self.said, self.model, self.names = said, said.model, names
-        self._image = Image(said.model, names, range(len(said.model.coding.names)), ())
+    def __init__(self, cache: PropertyCache, names: Renaming) -> None:
+        self.cache, self.model, self.names = cache, cache.model, names
+        self._image = Image(cache.model, names, range(len(cache.model.coding.names)), ())
 
     def difference(self, state: State) -> str | None:
-        """Why the exchange is no symmetry in this state, None if it is one."""
+        """Why the exchange is not a symmetry in this state; None if it is."""
         other = self._image.of_own(state)
         moves = [(step, after, self._image.of_own(after)) for step, after in self.model.successors(state)]
         if {(renamed_step(step, self.names), there) for step, _, there in moves} != set(self.model.successors(other)):
             return f"other steps are possible after {self.names}"
         for step, after, there in moves:
-            if wrong := self.said.apart((state, step, after), (other, renamed_step(step, self.names), there)):
-                return f"{wrong} says something else after {self.names}"
+            if wrong := self.cache.apart((state, step, after), (other, renamed_step(step, self.names), there)):
+                return f"{wrong} has another verdict after {self.names}"
         return None
 
 
 def _first_states(model: Model | TransitionSystem) -> Iterator[State]:
-    """States in the order of a breadth-first search, thinned out so that they come from every depth."""
+    """States in the order of a breadth-first search, a sample of each level."""
     seen, level = {model.initial}, [model.initial]
     while level:
         yield from level[:: max(1, len(level) // 8)]
@@ -145,7 +146,7 @@ def _first_states(model: Model | TransitionSystem) -> Iterator[State]:
 
 
 def pairs(model: Model | TransitionSystem) -> Iterator[dict[str, str]]:
-    """Every two actors of one kind, as a renaming: what a test holds against all states of a world."""
+    """Every pair of actors of one kind, as a renaming. Tests check them on all states of a world."""
     for names in model.actors.values():
         for one, other in combinations(names, 2):
             yield {one: other, other: one}

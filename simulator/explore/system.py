@@ -1,4 +1,4 @@
-"""What a search needs of a system and of a promise; anything of this shape can be explored."""
+"""The interfaces of systems and promises that a search needs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Projection = Callable[[Any], Hashable]
 
 
 class Explorable(Protocol):
-    """`initial` and `successors(state)`; instead of the latter `enabled(state)` and `apply(state, step)` will do.
+    """A system: `initial`, and `successors(state)` or both `enabled(state)` and `apply(state, step)`.
 
-    If it has them, these are used: `finished(state)` (to stop here is no deadlock), `stopped_by_limits(state)` (who is
-    kept from acting by a limit alone), `projection(names)` (a function from a state to what some components hold).
+    Optional: `finished(state)` (an end here is not a deadlock), `stopped_by_limits(state)` (the actors that only a
+    limit stops), `projection(names)` (a function from a state to the values of components).
     """
 
     @property
@@ -22,10 +22,11 @@ class Explorable(Protocol):
 
 @runtime_checkable
 class Property(Protocol):
-    """A promise: `kind` is state or step, `holds` gives None or a message, `sometimes` a state that tests it.
+    """A promise about states or steps (`kind`).
 
-    If it has them, these are used: `reads(system)` (the components it rests on: it is evaluated once per distinct
-    values of these, and per action for a step) and `unfit(system)` (why it says nothing of this system).
+    `holds(system, before, step, after)` returns None or a message. `sometimes(system, state)` is true in a state that
+    tests the promise. Optional: `reads(system)`, the components that it reads, so that it is evaluated once for each of
+    their values; `unfit(system)`, the reason why it does not apply to a system.
     """
 
     @property
@@ -39,7 +40,7 @@ class Property(Protocol):
 
 
 def successors_of(system: Any) -> Successors:
-    """The system's successors, made of `enabled` and `apply` where it has no faster way."""
+    """The function `successors` of a system; made of `enabled` and `apply` if it has none."""
     if hasattr(system, "successors"):
         return cast(Successors, system.successors)
 
@@ -51,14 +52,14 @@ def successors_of(system: Any) -> Successors:
 
 
 def rests_on(system: Any, promise: Any) -> tuple[str, ...] | None:
-    """The components of a packed system that a promise rests on; None: everything, or nobody says."""
+    """The components that a promise reads; None if they are unknown."""
     if not hasattr(promise, "reads") or not hasattr(system, "coding"):
         return None
     return tuple(promise.reads(system))
 
 
 def projection_of(system: Any, promise: Any) -> Projection:
-    """What of a state a promise rests on; all of it unless both say more."""
+    """A function from a state to the part that a promise reads; the whole state if that is unknown."""
     if hasattr(promise, "reads") and hasattr(system, "projection"):
         return cast(Projection, system.projection(promise.reads(system)))
     return lambda state: state

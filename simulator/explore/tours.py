@@ -1,10 +1,10 @@
-"""The fewest runs that take every edge of a graph: a minimum flow that takes each edge once at least.
+"""Tours: the fewest runs that take every edge of a graph, by a minimum flow that takes each edge at least once.
 
-Every run begins in the first state and may end anywhere. Take each edge once: where more edges leave a state than come
-in, somebody must come a second time; where more come in than leave, a run may end or go on. As many as possible go on
-to where somebody is missing (a maximum flow); the others begin anew. What is left is a graph in which, with a way back
-to the beginning, as many edges come in as leave everywhere: its Eulerian circuit, cut at the beginning, is the runs.
-Graphs with cycles are no exception.
+Every run starts in the first state and may end in any state. If each edge is taken once, some states have more leaving
+than entering edges, and need further visits; others have more entering edges, where runs may end or continue. A maximum
+flow lets as many runs as possible continue to states that need visits; the other visits need new runs. With edges from
+the ends of runs back to the first state, every state then has as many entering as leaving edges. The Eulerian circuit
+of this graph, cut at the first state, is the set of runs. Graphs may have cycles.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import networkx as nx
 
 
 class Arrow(Protocol):
-    """An edge of a graph; several may lie between the same two ends."""
+    """An edge of a graph; two states may have several."""
 
     @property
     def before(self) -> Hashable: ...
@@ -30,32 +30,32 @@ BACK = "back"
 
 
 def tours(edges: Sequence[A], first: Hashable) -> list[list[A]]:
-    """The fewest runs from `first` that take every edge, those with the rarest edges first.
+    """The fewest runs from `first` that take every edge; runs with rare edges come first.
 
-    An edge is the rarer, the less likely a random walk is to take it. Every edge must be reachable from `first`.
+    An edge is rare if a random walk seldom takes it. Every edge must be reachable from `first`.
     """
     likely = _likely(edges, first)
     return sorted(_cut(_circuit(edges, first)), key=lambda run: min(likely[edge] for edge in run))
 
 
 def _likely(edges: Sequence[A], first: Hashable) -> dict[A, float]:
-    """How likely a walk is that chooses among all edges alike; in a cycle, how likely it is the first time round."""
+    """Edge -> the probability that a uniform random walk takes it; in a cycle, on its first pass."""
     leaving = Counter(edge.before for edge in edges)
     reached: dict[Hashable, float] = {first: 1.0}
     found = {}
-    for edge in edges:  # in the order of a search: most edges into a state come before those that leave it
+    for edge in edges:  # in search order most edges into a state come before those that leave it
         found[edge] = reached.get(edge.before, 0.0) / leaving[edge.before]
         reached[edge.after] = reached.get(edge.after, 0.0) + found[edge]
     return found
 
 
 def _circuit(edges: Sequence[A], first: Hashable) -> Iterator[A | None]:
-    """A closed walk that takes every edge; None where it goes back to the beginning."""
+    """A closed walk that takes every edge; None marks a return to the first state."""
     between: dict[tuple[Hashable, Hashable], A] = {(edge.before, edge.after): edge for edge in edges}
     graph: Any = nx.MultiDiGraph()
     for number, edge in enumerate(edges):
         graph.add_edge(edge.before, edge.after, key=number, edge=edge)
-    for (before, after), times in _again(edges, first).items():
+    for (before, after), times in _repetitions(edges, first).items():
         for number in range(times):
             graph.add_edge(before, after, key=f"again {number}", edge=between[before, after])
     for state in list(graph):
@@ -72,18 +72,20 @@ def _cut(circuit: Iterator[A | None]) -> list[list[A]]:
             runs.append([])
         else:
             runs[-1].append(edge)
-    # The circuit may have begun in the midst of a run, where an edge leads back to the first state.
+    # The circuit may start within a run, if an edge of the graph leads back to the first state.
     runs[0] = [*runs.pop(), *runs[0]] if len(runs) > 1 else runs[0]
     return [run for run in runs if run]
 
 
-def _again(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable, Hashable]]:
-    """How often to go from state to state beside the one time that each edge is taken anyway."""
-    more = Counter(edge.after for edge in edges)  # who comes, less who leaves
+def _repetitions(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable, Hashable]]:
+    """(state, state) -> how often to take an edge between them a further time."""
+    more = Counter(edge.after for edge in edges)  # entering minus leaving edges
     more.subtract(Counter(edge.before for edge in edges))
     graph: Any = nx.DiGraph()
     graph.add_nodes_from(("source", "sink"))
-    graph.add_edges_from((("at", edge.before), ("at", edge.after)) for edge in edges)  # as often as one likes
+    graph.add_edges_from(
+        (("at", edge.before), ("at", edge.after)) for edge in edges
+    )  # without a capacity: any number of times
     for state, count in more.items():
         if count > 0:
             graph.add_edge("source", ("at", state), capacity=count)
@@ -95,16 +97,16 @@ def _again(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable, Hasha
         for after, times in following.items():
             if times and before != "source" and after != "sink":
                 again[before[1], after[1]] += times
-    ways = _Ways(edges, first)
+    paths = _Paths(edges, first)
     for state, count in more.items():
         if count < 0 and state != first:
             missing = -count - flow["at", state]["sink"]
-            again.update(dict.fromkeys(ways.to(state), missing))
+            again.update(dict.fromkeys(paths.to(state), missing))
     return +again
 
 
-class _Ways:
-    """Of each state a shortest way from the first one."""
+class _Paths:
+    """State -> a shortest path from the first state."""
 
     def __init__(self, edges: Sequence[Arrow], first: Hashable) -> None:
         following: dict[Hashable, list[Hashable]] = {}
@@ -120,7 +122,7 @@ class _Ways:
                     queue.append(after)
 
     def to(self, state: Hashable) -> Iterator[tuple[Hashable, Hashable]]:
-        """The pairs of states along the way, the last first."""
+        """The pairs of states along the path, the last one first."""
         while (before := self._from[state]) is not None:
             yield before, state
             state = before

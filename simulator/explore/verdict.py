@@ -1,4 +1,4 @@
-"""The four verdicts and how several of them make one."""
+"""The four verdicts, and the worst of several."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """The result of putting a promise to the test. HOLDS means: in every behaviour up to the printed bound."""
+    """The verdict on a promise. HOLDS means: in every behaviour up to the printed bound."""
 
     VIOLATED = "VIOLATED"
     UNDETERMINED = "UNDETERMINED"
@@ -16,6 +16,6 @@ class Verdict(StrEnum):
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """One verdict for many: a violation beats not knowing, and not knowing beats holding."""
+    """The worst verdict: VIOLATED, then UNDETERMINED, then HOLDS."""
     priority = list(Verdict)
     return min(verdicts, key=priority.index, default=Verdict.NOT_APPLICABLE)

@@ -1,7 +1,7 @@
-"""Promises under watch during a search: each looked at once per distinct footprint or shape, the first violation kept.
+"""Promises during a search: each is evaluated once for each footprint or shape, until its first violation.
 
-Breadth first, the first violation that turns up has a shortest counterexample. What promises are given hides all that
-they do not declare: one that looks at more fails (`packed.UndeclaredRead`), instead of being judged by half.
+In a breadth-first search the first violation has a shortest counterexample. States are passed with all undeclared
+components hidden: a promise that reads more than it declares fails (`packed.UndeclaredRead`).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from .result import PromiseResult
 from .system import Projection, projection_of, rests_on
 from .verdict import Verdict
 
-UNREACHED = "no state was reached in which the promise says something"
-"""Why a promise that nothing has put to the test is not said to hold."""
+UNREACHED = "no state was reached that tests the promise"
+"""Why a promise that no state has tested is not HOLDS."""
 
 
 class Watch:
-    """One promise: what was found so far."""
+    """One promise, with the findings so far."""
 
     def __init__(self, system: Any, promise: Any) -> None:
         self.promise = promise
@@ -27,12 +27,12 @@ class Watch:
         self.unfit: str | None = unfit(system) if unfit else None
         self.reached = False
         self.doubt: str | None = None
-        """What keeps this promise, and maybe no other, from being proven."""
+        """Why this promise cannot be proven."""
         self.broken: tuple[str, Any, Any] | None = None
-        """The message, the state before the last step, and the last step (None: the first state breaks it)."""
+        """The message, the state before the last step, and the last step (None: the first state violates it)."""
 
     def result(self, trace: tuple[Any, ...] | None, doubt: str | None) -> PromiseResult:
-        """The verdict; `doubt` is what keeps the search from proving anything."""
+        """The verdict; `doubt` is the reason why the search proves nothing."""
         name, doubt = self.promise.name, doubt or self.doubt
         if self.unfit:
             return PromiseResult(name=name, verdict=Verdict.NOT_APPLICABLE, because=self.unfit)
@@ -46,7 +46,7 @@ class Watch:
 
 
 class Watchers:
-    """The promises of one search, those that rest on the same components together."""
+    """The promises of one search, grouped by the components that they read."""
 
     def __init__(self, system: Any, promises: Sequence[Any]) -> None:
         self.watches = [Watch(system, promise) for promise in promises]
@@ -56,38 +56,38 @@ class Watchers:
                 shape = getattr(watch.promise, "shape", None)
                 together.setdefault((rests_on(system, watch.promise), shape), []).append(watch)
         groups = [_Group(system, members) for members in together.values()]
-        self._looking = groups
-        """Those to which a state can still say something."""
+        self._open = groups
+        """The groups that a state can still change."""
         self._step_groups = [group for group in groups if group.of_steps]
         self.of_runs = [w for w in self.watches if w.unfit is None and w.promise.kind == "run"]
         self.state_bits = _bits(system, groups)
-        """The bits that a step must change to lead to a state that is not judged yet; None: it may always do so."""
+        """The bits that a step must change to lead to a state that is not judged yet; None: any."""
         self.step_bits = _bits(system, self._step_groups)
-        """The bits that a step must change to matter to a promise over steps; None: it may always matter."""
+        """The bits that a step must change to be relevant to a promise over steps; None: any."""
 
     @property
     def all_broken(self) -> bool:
-        """Nothing is left to find."""
+        """Whether every promise is violated, so that the search can stop."""
         return all(watch.broken for watch in self.watches)
 
     def see_state(self, state: Any, before: Any, step: Any) -> None:
-        """A state that was not seen before, reached by `step` from `before`."""
-        for group in self._looking:
+        """Judge a new state, reached by `step` from `before`."""
+        for group in self._open:
             footprint = group.project(state)
             if footprint not in group.seen:
                 group.seen.add(footprint)
                 group.see_state(state, before, step)
-                if group.has_seen_all:
-                    self._looking = [each for each in self._looking if not each.has_seen_all]
+                if group.is_settled:
+                    self._open = [each for each in self._open if not each.is_settled]
 
     def see_step(self, before: Any, step: Any, after: Any) -> None:
-        """A step between two states, whether or not they were seen before."""
+        """Judge a step between two states."""
         for group in self._step_groups:
             group.see_step(before, step, after)
 
 
 def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
-    """The bits of all that some promises rest on; None where that is everything."""
+    """The bits of the components that some promises read; None if they may read all."""
     if any(group.rests_on is None for group in groups):
         return None
     names = {name for group in groups for name in group.rests_on or ()}
@@ -95,7 +95,7 @@ def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
 
 
 class _Group:
-    """Promises that rest on the same components. They are shown these alone: whoever looks at others fails."""
+    """Promises that read the same components. All other components are hidden from them."""
 
     def __init__(self, system: Any, members: list[Watch]) -> None:
         self.system = system
@@ -111,15 +111,15 @@ class _Group:
         self.shapes: set[Hashable] = set()
 
     @property
-    def has_seen_all(self) -> bool:
-        """Whether no further state says anything: each promise was put to the test, each over states is broken."""
+    def is_settled(self) -> bool:
+        """Whether no further state matters: every promise was tested, and those over states are violated."""
         return all(watch.reached for watch in self.all) and all(watch.broken for watch in self.of_states)
 
     def _shown(self, state: Any) -> Any:
         return state if self._hiding is None else self.project(state) | self._hiding
 
     def _known(self, kind: Hashable, *states: Any) -> bool:
-        """Whether states of this shape were judged before; a state without a shape was not."""
+        """Whether states of this shape were judged before. False for a state without a shape."""
         shape = self.shape(self.system, *states) if self.shape else None
         if shape is None:
             return False

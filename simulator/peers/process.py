@@ -1,4 +1,4 @@
-"""A peer as a process: a JSON object a line to it, a JSON object a line from it."""
+"""A peer as a process: one JSON object a line in each direction."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any, Final
 
 _HERE: Final = Path(__file__).resolve().parent
-_ENVIRONMENT: Final = ".venv-{name}"  # beside .venv, where `make interop` puts it
+_ENVIRONMENT: Final = ".venv-{name}"  # `make interop` puts it next to .venv
 
 
 class PeerRefused(Exception):
-    """The peer could not do a step; the message is what it said, the chain of causes."""
+    """The peer refused a step. The message is its chain of causes."""
 
 
 class PeerMissing(ValueError):
-    """The peer's environment is not there, or its process has ended."""
+    """The peer's environment does not exist, or its process has ended."""
 
 
 class PeerProcess:
-    """One process of a peer. It starts with the first question and ends with this process."""
+    """One process of a peer. It starts with the first request and ends with this process."""
 
     def __init__(self, name: str, python: Path, version: str | None = None) -> None:
         self._name = name
@@ -35,8 +35,8 @@ class PeerProcess:
         """The answer to one request.
 
         Raises:
-            PeerRefused: the peer says that it cannot.
-            PeerMissing: there is no peer to ask.
+            PeerRefused: the peer refuses the step.
+            PeerMissing: the peer has no environment, or its process has ended.
         """
         process = self._started()
         assert process.stdin is not None, "a pipe"
@@ -45,7 +45,7 @@ class PeerProcess:
         process.stdin.flush()
         line = process.stdout.readline()
         if not line:
-            raise PeerMissing(f"the process of {self._name} has ended with {process.wait()}; its words are above")
+            raise PeerMissing(f"the process of {self._name} has ended with {process.wait()}; its output is above")
         answer = json.loads(line)
         if "error" in answer:
             raise PeerRefused(answer["error"])
@@ -72,12 +72,12 @@ class PeerProcess:
 
 @cache
 def peer(name: str, version: str | None = None) -> PeerProcess:
-    """The one process of a peer. Its Python is NBCC_<NAME>_PYTHON, else that of ``.venv-<name>`` beside the packages.
+    """The process of a peer. Its Python is NBCC_<NAME>_PYTHON, else that of ``.venv-<name>`` next to the packages.
 
-    ``version``: of the product, if another than the one that the peer itself names.
+    ``version``: the release of the product, if it is not the peer's default.
 
     Raises:
-        PeerMissing: neither is there.
+        PeerMissing: neither exists.
     """
     there = _HERE.parents[1] / _ENVIRONMENT.format(name=name) / "bin" / "python"
     python = Path(os.environ.get(f"NBCC_{name.upper()}_PYTHON", there))

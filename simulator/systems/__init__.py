@@ -1,4 +1,4 @@
-"""What a cross-check drives, and the systems we have: our engine, and hudi-rs as a reader."""
+"""The systems that a cross-check drives: the model, the engine, the engine on Spark, and Apache Hudi."""
 
 from __future__ import annotations
 

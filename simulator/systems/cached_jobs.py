@@ -1,4 +1,4 @@
-"""A runner for the harness's own reads, which ask for the same file slices again and again."""
+"""A runner that caches file slices, because the harness reads the same ones after every step."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from nbcc.engine.storage import NotFound, Storage
 
 
 class CachedJobs(InProcessJobs):
-    """Reads each file slice once, as long as all its files are there: they never change, so neither do its rows
-    under the same columns.
-    """
+    """Reads each file slice once for a set of columns, while all its files exist: files never change."""
 
     def __init__(self, storage: Storage) -> None:
         none: Any = None

@@ -1,4 +1,4 @@
-"""Our engine under control: its operations in actor threads, stopped where the mapping says a model action ends."""
+"""The engine as a system: its operations run in actor threads, and stop where the mapping ends a model action."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from nbcc.engine.rules import Rules
 from nbcc.model import Protocol, Query, World
 from nbcc.model.kernel.compactor import COMPACTOR
 from nbcc.model.mechanisms import kind_of as kind_of_actor
-from nbcc.model.mechanisms.added_columns.options import Alterations
-from nbcc.model.mechanisms.batches import Batches, batch_of
 from nbcc.model.mechanisms.clock_waits import waits
 from nbcc.model.mechanisms.clocks import clock_of
 from nbcc.model.mechanisms.copy_on_write import is_copy_on_write
+from nbcc.model.mechanisms.exactly_once import BatchIds, batch_of
 from nbcc.model.mechanisms.foreign_services import ForeignServices
 from nbcc.model.mechanisms.lost_locks import LostLocks
 from nbcc.model.mechanisms.occ.options import Occ, Retries
 from nbcc.model.mechanisms.partial_updates.mechanism import column_names
+from nbcc.model.mechanisms.schema_evolution.options import Alterations
 
 from ..control.calls import kind_of, parsed
 from ..control.clock import ReadOnlyClock, instant_of, tick_of
@@ -51,22 +51,22 @@ from .protocol import CannotStep
 from .rows import columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
 
 MODES: Final[dict[str, ConcurrencyMode]] = {"nbcc": NON_BLOCKING, "occ": OPTIMISTIC, "single_writer": SINGLE_WRITER}
-"""Hudi's words for the ways in which writers get along."""
+"""`concurrency` of the protocol -> the concurrency mode of the table."""
 
 _READS: Final = {"snapshot", "incremental"}
-"""Operations that look at the clock at most: a time that they took would be one that the model does not hand out."""
+"""Operations that take no time in the model, and so get a read-only clock."""
 
 ALTERS: Final = "alter_schema"
-"""The operation that is given columns to add; others are given how many their actor knew when it opened the table."""
+"""The operation whose `columns` are to be added. For others they are those that its actor knew on opening the table."""
 
 DECIDED: Final = {"seen", "ahead", "instants"}
-"""What the step decides, not who asks for the operation."""
+"""Arguments of steps that the schedule decides; the operation does not get them."""
 
 MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
 
 
 class EngineSystem:
-    """A table in memory, its actors in threads. ``rules`` are the engine's where they differ from the protocol's."""
+    """A table in memory whose actors run in threads. ``rules`` replace those that follow from the protocol."""
 
     name = "engine"
 
@@ -86,14 +86,14 @@ class EngineSystem:
         self.harness.clock.in_two = waits(world, protocol)
         self.protocol = protocol
         self.rules = rules or rules_of(protocol)
-        self._rules_of: dict[str, Rules] = {}  # of actors for which the world says so
-        self._foreign: set[str] = set()  # of them the services of another engine
+        self._rules_of: dict[str, Rules] = {}  # of the actors with a protocol of their own in the world
+        self._foreign: set[str] = set()  # actors that act as services of another engine
         self.rows_by_action: Mapping[str, MappingRow] = by_action(mapping)
         self._operations = operations()
         self._tasks: list[Task] = []
         self._cache: dict[str, tuple[int, tuple[Any, ...]]] = {}
         self.harness.storage.put_if_absent(PROPERTIES, encode_properties(to_properties(self.config)))
-        self._looking = self.nobodys_context()
+        self._looking = self.observer_context()
 
     def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> EngineOperation:
         if operation not in self._operations:
@@ -119,7 +119,7 @@ class EngineSystem:
         return self.operation(operation, handle)
 
     def _written(self, actor: str, batch: Batch, added: int) -> dict[str, Any]:
-        """What an actor gives with its next write: the rows, and what it says of them."""
+        """The arguments of the actor's next write: its rows, columns, partitions read, batch and retries."""
         world, number = self.world, self.harness.started(actor) + 1
         given: dict[str, Any] = {}
         table, sets = to_table(batch, world, added), columns_set(batch, world)
@@ -131,13 +131,13 @@ class EngineSystem:
             given["reads"] = {partition_name(group // world.buckets) for group in groups}
         if sent := batch_of(world, actor, number):
             given["batch_id"] = f"batch {sent}"
-            given["replay_difference"] = world.protocol_of(actor, self.protocol)[Batches].replay_difference
+            given["replay_difference"] = world.protocol_of(actor, self.protocol)[BatchIds].replay_difference
         if world[Retries].retries:
             given["retries"] = world[Retries].retries
         return given
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A lock is free again, its holder dead or not; a heartbeat has stopped; a file of a dead writer lands."""
+        """Apply a fault: a lock expires or is lost, a heartbeat expires, or a late file of a dead writer lands."""
         if action == "lock_expires" and self.harness.lock.holder == actor:
             self.harness.lock.expire()
         elif action == "lock_is_lost" and self.harness.lock.holder == actor:
@@ -152,7 +152,7 @@ class EngineSystem:
         return {}
 
     def _late_file(self, actor: str, group: int, version: int) -> None:
-        """A marker and a torn file, as a task leaves them that goes on where its driver has died."""
+        """Put a marker and a torn file, as a task that outlives its driver does."""
         puts = [access.path for access in self.harness.accesses if access.actor == actor and access.verb == "put"]
         requested = [name["requested"] for name in map(parsed, puts) if "requested" in name][-1]
         number, bucket = divmod(group, self.world.buckets)
@@ -163,7 +163,7 @@ class EngineSystem:
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """The table as files, for readers of their own, as long as the context lasts."""
+        """The table as files in a temporary folder, for other readers."""
         with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as name:
             folder = Path(name)
             for entry in self.harness.storage.list(""):
@@ -173,72 +173,71 @@ class EngineSystem:
             yield folder
 
     def complaints(self) -> list[str]:
-        """Segments of the history that others could have seen half done.
+        """Segments of the history that another actor could have seen half done.
 
-        Where a lock can be lost nothing is atomic for the others; there the model itself takes the steps apart that
-        matter, and what is left together (a requested time and its file) no promise rests on.
+        Where a lock can be lost, no segment is atomic. The model then has separate steps where promises depend on them.
         """
         if self.world[LostLocks].lock_losses:
             return []
         accesses = self.harness.accesses
-        if self.rules.completion_time == "outside_lock":  # then nobody expects a time to be taken with anything else
+        if self.rules.completion_time == "outside_lock":  # then a time has its own step
             accesses = [access for access in accesses if access.verb != "clock.take"]
-        if self.rules.decision == "log":  # a look at the log, and at what it decided, is but a hint: the put decides
+        if self.rules.decision == "log":  # a read of the log is a hint: only the put decides
             accesses = [access for access in accesses if not _is_hint(access)]
         return violations(accesses, self.harness.crashed)
 
     def close(self) -> None:
-        """Unwind whatever is still running."""
+        """Crash the operations that are still running."""
         for task in self._tasks:
             task.crash()
 
-    # what an actor is given; another runner of the data phase overrides these
+    # The parts of an actor. `SparkSystem` overrides these.
 
     def operation(self, name: str, handle: Handle) -> EngineOperation:
-        """The steps of an operation that has been set up."""
+        """The steps of an operation."""
         return EngineOperation(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
-        """The runner of an actor's data phase: in the actor's own thread, every file a call of its storage."""
+        """The runner of the actor's data phase: in the actor's thread, each file as a call of its storage."""
         return InProcessJobs(handle.storage, handle.names)
 
     def data(self, table: pa.Table) -> Any:
-        """A batch in the runner's own kind of rows."""
+        """A batch as the runner takes it."""
         return table
 
     def context(self, handle: Handle) -> Context:
-        """All that an operation of an actor is given."""
+        """The context of an operation of an actor."""
         jobs, rules = self.actors_jobs(handle), self._rules_of.get(handle.actor, self.rules)
         storage = foreign_storage(handle.storage) if handle.actor in self._foreign else handle.storage
         seams = (storage, handle.lock, handle.clock, handle.names, jobs, rules)
         return Context(*seams, own_heartbeats=handle.heartbeats)
 
     def _opened_by(self, actor: str, added: int) -> TableConfig:
-        """The table as an actor has opened it, who may have settings of its own, when so many columns were added."""
+        """The configuration under which an actor opens the table, after ``added`` columns were added."""
         own = self.world.protocol_of(actor, self.protocol) if self.world.settings else self.protocol
-        if own != self.protocol and self.rules == rules_of(self.protocol):  # else all go by the rules that were given
+        if own != self.protocol and self.rules == rules_of(self.protocol):  # else one set of rules is for all
             self._rules_of[actor] = rules_of(own)
         if own[ForeignServices].services == "foreign" and kind_of_actor(actor) == COMPACTOR.name:
             self._foreign.add(actor)
             self._rules_of[actor] = by_their_rules(self.rules)
         mode = MODES[own[Occ].concurrency]
         if mode == NON_BLOCKING and is_copy_on_write(self.world):
-            mode = SINGLE_WRITER  # the engine refuses the other; neither looks at anybody
+            mode = SINGLE_WRITER  # the engine refuses the other mode; neither checks for conflicts
         return replace(self.config, concurrency_mode=mode, schema=schema_of(self.world, added))
 
-    def nobodys_context(self) -> Context:
-        """For the harness's own reads: real storage and jobs, a clock that stands still, and nothing else."""
+    def observer_context(self) -> Context:
+        """A context for the harness's own reads: storage and jobs without scheduling points, and a read-only clock."""
         none: Any = None
         clock = ReadOnlyClock(self.harness.clock)
         return Context(self.harness.storage, none, clock, none, CachedJobs(self.harness.storage), self.rules)
 
-    # what can be observed: the same operations, by nobody in particular
+    # Observables: the engine's own operations, executed outside the schedule.
 
     def timeline(self) -> tuple[Any, ...]:
-        return self._remembered("timeline", self._timeline)
+        return self._cached("timeline", self._timeline)
 
     def slices(self) -> tuple[Any, ...]:
-        return self._remembered("slices", self._slices)
+        return self._cached("slices", self._slices)
 
     def rows(self, query: Query) -> tuple[Any, ...]:
         arguments = {
@@ -253,7 +252,7 @@ class EngineSystem:
             return refused(error)
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:
-        """The rows of an answer."""
+        """The rows of an answer, as dictionaries."""
         rows: list[dict[str, Any]] = answer.to_pylist()
         return rows
 
@@ -264,17 +263,17 @@ class EngineSystem:
         )
 
     def slices_as_of(self, time: int) -> tuple[Any, ...]:
-        """The same, as they were at a time."""
+        """The file slices as of a time."""
         return self._slices(as_of=instant_of(time))
 
     def _slices(self, **as_of: str) -> tuple[Any, ...]:
-        found = []
+        slices = []
         for slice_ in self._look("file_slices", **as_of):
             base = None if slice_.base is None else tick_of(slice_.base.requested)
             barrier = None if slice_.barrier is None else tick_of(slice_.barrier)
             logs = tuple((tick_of(log.requested), log.version) for log in slice_.logs)
-            found.append((self.group(slice_.partition, slice_.file_id), barrier, base, logs))
-        return tuple(sorted(found, key=lambda entry: (entry[0], entry[1] or 0)))
+            slices.append((self.group(slice_.partition, slice_.file_id), barrier, base, logs))
+        return tuple(sorted(slices, key=lambda entry: (entry[0], entry[1] or 0)))
 
     def _look(self, operation: str, **arguments: Any) -> Any:
         config = self.config
@@ -283,8 +282,8 @@ class EngineSystem:
             config = replace(config, schema=opened.schema, schemas=opened.schemas)
         return self._operations[operation].run(self._looking, config, **arguments)
 
-    def _remembered(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """What depends on stored objects alone is computed anew only when one was put or deleted."""
+    def _cached(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """A value that depends on stored objects alone. It is computed again only after a put or a deletion."""
         changes = getattr(self.harness.storage, "changes", None)
         if changes is None:
             return compute()
@@ -295,7 +294,7 @@ class EngineSystem:
     def group(self, partition: str, file_id: str) -> int:
         """The number of a file group."""
         bucket = bucket_of(file_id)
-        assert bucket is not None, f"{file_id} is no bucket"
+        assert bucket is not None, f"{file_id} is not the file id of a bucket"
         names = [partition_name(number) for number in range(self.world.partitions)]
         return (names.index(partition) if partition else 0) * self.world.buckets + bucket
 

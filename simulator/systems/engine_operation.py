@@ -1,4 +1,4 @@
-"""One operation of our engine in its thread: run to the end of a segment of the mapping, then what it told."""
+"""One operation of the engine in its thread: runs segments of the mapping and returns what they put."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .rows import from_rows
 
 
 class Host(Protocol):
-    """The system in which an operation runs."""
+    """The system of an operation."""
 
     harness: Harness
     rows_by_action: Mapping[str, MappingRow]
@@ -52,9 +52,9 @@ class EngineOperation:
         self.task.crash()
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
-        """Run to the end of a row's segment; what was observed is in the name of the object that the last call put."""
+        """Run the segment of a row. Returns the arguments that the name of the last object put contains."""
         who = f"{self.name} of {self.task.actor}"
-        if self.task.finished and row.ends_after != RETURN:  # what returns may have had nothing more to ask for
+        if self.task.finished and row.ends_after != RETURN:  # before RETURN it may have made its last call
             raise CannotStep(f"{who} has already returned")
         calls = self._run(row, who)
         self.system.harness.step += 1
@@ -77,7 +77,7 @@ class EngineOperation:
         return calls
 
     def _returned(self) -> Mapping[str, Any]:
-        if self.name not in ("snapshot", "incremental"):  # a service may find its input gone, too
+        if self.name not in ("snapshot", "incremental"):  # a service may end with `Cleaned` as well
             return {}
         if isinstance(failed := self.task.error, Cleaned):
             return {"rows": refused(failed)}
@@ -86,26 +86,26 @@ class EngineOperation:
 
     def _observed(self, call: Call) -> Mapping[str, Any]:
         name = parsed(call.path)
-        told: dict[str, Any] = {}
+        observed: dict[str, Any] = {}
         if "file" in name:
-            told["group"] = self.system.group(name.get("partition", ""), name["file"])
+            observed["group"] = self.system.group(name.get("partition", ""), name["file"])
         if "version" in name:
-            told["version"] = int(name["version"])
-        return told
+            observed["version"] = int(name["version"])
+        return observed
 
 
 def _texts(row: MappingRow) -> tuple[str, ...]:
-    """The calls of which one ends the segment of a row."""
+    """The calls that end the segment of a row."""
     return (row.ends_after,) if isinstance(row.ends_after, str) else row.ends_after
 
 
-def _only(seen: tuple[int, ...]) -> Callable[[str], bool]:
-    """Of what came or went while a listing ran, it shows completed instants and plans of restores requested then."""
+def _only(times: tuple[int, ...]) -> Callable[[str], bool]:
+    """Whether a listing shows a concurrent change: completed instants and restore plans requested at these times."""
 
     def shown(path: str) -> bool:
         name = parsed(path)
         if "completed" in name or name.get("rest") == "restore.requested":
-            return tick_of(name["requested"]) in seen
+            return tick_of(name["requested"]) in times
         return False
 
     return shown

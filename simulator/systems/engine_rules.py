@@ -14,7 +14,7 @@ from .protocol import CannotPlay
 _NOT_OURS: Final = {
     ("barriers", "base_files"): "a plan is a barrier as soon as it is made",
     ("log_layout", "shared"): "object stores cannot append, so each write puts log files of its own",
-    ("merge_order", "appended"): "each write puts log files of its own",
+    ("merge_order", "appended"): "each write puts its own log files",
     ("slicing", "base_instant"): "log files are named by their own instant",
     ("slicing", "temporal"): "every completed log is in a slice",
     ("as_of_bound", "before"): "a read as of a completion time includes that write",
@@ -76,7 +76,7 @@ def rules_of(protocol: Protocol) -> Rules:
 
 
 def by_their_rules(rules: Rules) -> Rules:
-    """The rules of another engine's service: the files of the table, merged as that engine does."""
+    """The rules of a service of another engine: it merges the files of the table as Hudi does."""
     return replace(rules, merge_order=HUDI.merge_order, fold=HUDI.fold, tombstones=HUDI.tombstones)
 
 

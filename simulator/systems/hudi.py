@@ -1,7 +1,7 @@
-"""Apache Hudi on Spark as a system: its real client, driven in a process of its own, one protocol step at a time.
+"""Apache Hudi on Spark as a system: its real client runs in a separate process, one protocol step at a time.
 
-Hudi's instants are times of day. The model's ticks are counted here, step by step, and an instant gets the tick of the
-step with which it appeared: both are handed out in the same order, or `complaints` says that they were not.
+Hudi's instants are times of day. This module counts the model's ticks and maps each instant to the tick of the step in
+which it appeared. `complaints` reports instants whose order differs from that of their ticks.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _BASE: Final = re.compile(r".*_(?P<requested>\d{17})\.parquet$")
 _STATES: Final = ("requested", "inflight", "completed")
 _MODELLED: Final = {"deltacommit", "commit", "compaction", "rollback"}
 WAITS_ONE_IN: Final = 3
-"""Of so many publications one finds the lock taken, and waits until it is given back."""
+"""One in so many publications finds the lock taken, and waits until it is released."""
 
 
 class HudiSystem:
-    """A table that Hudi created, in memory if the machine has a folder there."""
+    """A table that Hudi creates, in a folder in memory if the machine has one."""
 
     name = "hudi"
     impossible: Mapping[str, str] = IMPOSSIBLE
@@ -45,7 +45,7 @@ class HudiSystem:
 
     def __init__(self, world: World, peer_process: PeerProcess | None = None) -> None:
         if world.custom:
-            raise CannotPlay("Hudi merges rows by a Java class of the user's, which this peer has none of")
+            raise CannotPlay("Hudi merges rows by a Java class of the user, and this peer has none")
         self.world = world
         self._peer = peer_process or peer("hudi")
         self._folder = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
@@ -56,7 +56,7 @@ class HudiSystem:
         self.ask("create", merge_mode=world.merge_mode, buckets=world.buckets, partitions=self.partitions)
 
     def ask(self, step: str, **arguments: Any) -> Any:
-        """A step of the peer on this table; what was seen before may have changed."""
+        """Execute a step of the peer on this table. A step other than a read invalidates the cached observation."""
         self._seen = None if step != "read" else self._seen
         return self._peer.ask(step, str(self._folder), **arguments)
 
@@ -65,20 +65,20 @@ class HudiSystem:
         if is_rolled(batch):
             raise Impossible("Hudi's client puts all rows of a write for a file group into one log file")
         if self.world[PartialColumns].columns:
-            raise Impossible("Hudi's client writes whole rows; partial ones come from MERGE INTO of Spark SQL alone")
+            raise Impossible("Hudi's client writes whole rows; only MERGE INTO of Spark SQL writes partial ones")
         columns = ("id", "part", "ts", "value", "_hoodie_is_deleted")
         rows = [[row[name] for name in columns] for row in to_table(batch, self.world).to_pylist()] if batch else []
         instants = {tick: instant for instant, tick in self.ticks.items()}
         return HudiOperation(self, actor, rows, instants.get(args.get("instant", 0)))
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A heartbeat becomes old; the lock of a dead holder was never held."""
+        """Apply a fault: let a heartbeat expire. Hudi holds its lock inside one call, so a dead actor holds none."""
         if call := _STEP[action].call:
             self.ask(call, actor=actor)
         return {}
 
     def take_time(self) -> int:
-        """The tick that the model's clock hands out with this step."""
+        """The tick that the model's clock returns in this step."""
         self._tick += 1
         return self._tick
 
@@ -95,26 +95,26 @@ class HudiSystem:
     # what can be observed
 
     def timeline(self) -> tuple[Any, ...]:
-        found: dict[int, tuple[str, str, int, int | None]] = {}
+        instants: dict[int, tuple[str, str, int, int | None]] = {}
         for entry in self.entries():
             if entry["requested"] not in self.ticks or entry["action"] not in _MODELLED:
                 continue
             requested, completed = self.ticks[entry["requested"]], entry["completed"]
             state = "completed" if completed else entry["state"] or "requested"
-            known = found.get(requested)
+            known = instants.get(requested)
             if known is None or _STATES.index(state) > _STATES.index(known[1]):
-                found[requested] = (entry["action"], state, requested, self.ticks[completed] if completed else None)
-        return tuple(found[requested] for requested in sorted(found))
+                instants[requested] = (entry["action"], state, requested, self.ticks[completed] if completed else None)
+        return tuple(instants[requested] for requested in sorted(instants))
 
     def entries(self) -> list[dict[str, str | None]]:
         """The files of the timeline, by the parts of their names."""
         return [match.groupdict() for name in self._look()["timeline"] if (match := _INSTANT.match(name))]
 
     def slices(self) -> tuple[Any, ...]:
-        """Hudi's own file-system view, without what is not completed."""
+        """The completed part of Hudi's own file-system view."""
         done = {requested for _, state, requested, _ in self.timeline() if state == "completed"}
         plans = {requested for action, _, requested, _ in self.timeline() if action in ("commit", "compaction")}
-        found = []
+        slices = []
         for each in self._look()["slices"]:
             instant = self.ticks.get(each["instant"], 0)
             base = self._ticks_of(_BASE, [each["base"]] if each["base"] else [])
@@ -127,13 +127,13 @@ class HudiSystem:
                 tuple(logs),
             )
             if entry[1] is not None or logs:
-                found.append(entry)
-        return tuple(sorted(found, key=lambda entry: (entry[0], entry[1] or 0)))
+                slices.append(entry)
+        return tuple(sorted(slices, key=lambda entry: (entry[0], entry[1] or 0)))
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """Hudi's answer on Spark. What it refuses by design is not compared, by name."""
+        """Hudi's answer on Spark. `Impossible` for reads that it does not offer."""
         if query.kind == "changes":
-            raise Impossible("Hudi makes change logs of tables with CDC only")
+            raise Impossible("Hudi returns change logs only for tables with CDC")
         instants = {tick: instant for instant, tick in self.ticks.items()}
         times = {name: instants.get(tick) for name, tick in (("after", query.after), ("until", query.until)) if tick}
         try:
@@ -145,11 +145,11 @@ class HudiSystem:
         return tuple((key, ordering, value, self.ticks[commit]) for key, ordering, value, commit in rows)
 
     def complaints(self) -> list[str]:
-        """Instants whose order is not the order of the steps that took them."""
+        """A sentence if the order of the instants differs from the order of the steps that took them."""
         by_instant = [tick for _, tick in sorted(self.ticks.items())]
         return [] if by_instant == sorted(by_instant) else [f"instants in the order of the ticks {by_instant}"]
 
-    # looking
+    # observation
 
     def _look(self) -> dict[str, Any]:
         if self._seen is None:
@@ -172,12 +172,12 @@ class HudiOperation:
         self._actor = actor
         self._rows = rows
         self._instant = instant  # of the write or the plan
-        self._tick = 0  # taken, and not yet known by an instant
+        self._tick = 0  # taken in a step, and not yet mapped to an instant
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         step = _STEP.get(action)
         if step is None or step.impossible:
-            raise Impossible(step.because if step else f"no row of the table of peer steps says what {action} is")
+            raise Impossible(step.because if step else f"the table of peer steps has no row for {action}")
         if step.takes:
             self._tick = self._system.take_time()
         if step.call is not None:
@@ -188,7 +188,7 @@ class HudiOperation:
         return {}
 
     def crash(self) -> None:
-        """It is never asked to go on, and its heartbeat has stopped for long when anybody looks."""
+        """End the client and let its heartbeat expire. It takes no more steps."""
         self._system.ask("crash", actor=self._actor)
 
     def _start(self) -> None:

@@ -1,4 +1,4 @@
-"""Which histories Apache Hudi can play: what is left of a world, and of the steps that the model allows."""
+"""The histories that Apache Hudi can play: the reduction of a world, and the steps that must be left out."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from nbcc.model.machine.transition import DEAD
 from nbcc.model.mechanisms.rollback.heartbeat import UNAWARE
 
 FITTED: Final = ("compactor", "rollbacker", "writer")
-"""The kinds of actors to whose random histories the setting is fitted."""
+"""The kinds of actors in the random histories by which the protocol hudi-1.2.0 was fitted."""
 
 
 def fitted(world: World) -> World:
-    """The world that Hudi can play: merge-on-read, whole rows, a call is a step.
+    """The world as Hudi can play it: merge-on-read, whole rows, one step a call.
 
-    A write has one log file a group, because Hudi's client never rolls one so small. Worlds without a name have the
-    actors alone to whose random histories the setting is fitted.
+    A write has one log file a group, because Hudi's client never rolls such small logs. A world without a name has only
+    actors of the kinds in `FITTED`.
     """
     actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
     shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}

@@ -1,4 +1,4 @@
-"""hudi-rs as a reader: a second implementation, without a JVM, that knows nothing of us."""
+"""hudi-rs as a reader: an independent implementation of Hudi's format, without a JVM."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nbcc.model import Query
 from ..control.clock import instant_of
 from .rows import from_rows
 
-os.environ.setdefault("RUST_BACKTRACE", "0")  # a panic prints a page otherwise
+os.environ.setdefault("RUST_BACKTRACE", "0")  # otherwise a panic prints a long backtrace
 
 
 class HudiRs:
@@ -25,10 +25,10 @@ class HudiRs:
 
     def __init__(self, folder: Path, ticks: Mapping[str, int] | None = None) -> None:
         self._table = HudiTable(str(folder))
-        self._ticks = ticks  # of instants that are times of day; None: they are ticks already
+        self._ticks = ticks  # tick of each instant; None: instants encode ticks
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """The answer of a snapshot, as-of or incremental read, as the engine's would be given."""
+        """The answer of a snapshot, as-of or incremental read, in the engine's form."""
         options = HudiReadOptions()
         if query.kind == "incremental":
             options = options.with_query_type(HudiQueryType.Incremental)

@@ -1,4 +1,6 @@
-"""What each action of the model is on Apache Hudi's client: one row an action. To map a new action, append a row.
+"""The table of peer steps: for each action of the model, the call of Apache Hudi's client that it is part of.
+
+To map a new action, append a row.
 
 Hudi's client does in one call what the model does in several steps. At the granularity `call` of a world the model
 takes the steps of one call together.
@@ -12,10 +14,10 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class PeerStep:
-    """One action. ``call`` is the peer's step, None if it has none of its own: ``because`` says why.
+    """One action of the model. ``call`` is the peer's step; None: it has none, and ``because`` says why.
 
-    ``takes`` marks a step of the model that takes a time; the peer's instant for it appears with ``call``, or with the
-    call of a later step. ``impossible``: a history that contains it cannot be played.
+    ``takes`` marks an action that takes a time. The peer's instant for it appears with ``call``, or with the call of a
+    later action. ``impossible``: a history with this action cannot be played.
     """
 
     action: str
@@ -30,7 +32,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     PeerStep("writer_requests_instant",         "start", takes=True),
     PeerStep("writer_starts_writing",           "data"),
     PeerStep("writer_writes_log",               because="`data` has put the inflight instant and every log file"),
-    PeerStep("writer_writes_base",              impossible=True, because="its tables are MERGE_ON_READ"),
+    PeerStep("writer_writes_base",              impossible=True, because="the tables of the peer are MERGE_ON_READ"),
     PeerStep("writer_takes_lock",               because="`commit` takes the lock, the time, and publishes"),
     PeerStep("writer_takes_completion_time",    because="`commit` takes the lock, the time, and publishes", takes=True),
     PeerStep("writer_publishes_instant",        "commit"),
@@ -38,8 +40,8 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     PeerStep("writer_passes_check",             because="`commit` takes the lock, looks for conflicts, and publishes"),
     PeerStep("writer_aborts",                   "commit"),
     PeerStep("writer_takes_back_write",         impossible=True, because="Hudi leaves it pending until a rollback"),
-    PeerStep("writer_retries",                  impossible=True, because="Hudi's data source does, not its client"),
-    PeerStep("writer_meets_marker",             impossible=True, because="it writes without early conflict detection"),
+    PeerStep("writer_retries",                  impossible=True, because="Hudi's data source retries, not its client"),
+    PeerStep("writer_meets_marker",             impossible=True, because="early conflict detection is off"),
 
     PeerStep("compactor_schedules_plan",        "plan", takes=True),
     PeerStep("compactor_starts_plan",           "compact"),
@@ -56,24 +58,24 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     PeerStep("bulk_inserter_writes_log",        because="`bulk` has put the inflight instant and every file"),
     PeerStep("bulk_inserter_takes_lock",        because="`commit` takes the lock, looks, takes the time, publishes"),
     PeerStep("bulk_inserter_looks_again",       because="`commit` takes the lock, looks, takes the time, publishes"),
-    PeerStep("bulk_inserter_gives_up",          because="`refused` is told of the conflict and rolls back"),
+    PeerStep("bulk_inserter_gives_up",          because="`refused` meets the conflict and rolls back"),
     PeerStep("bulk_inserter_withdraws_instant", "refused"),
     PeerStep("bulk_inserter_takes_completion_time", because="`commit` takes the lock, looks, takes the time, publishes",
              takes=True),
     PeerStep("bulk_inserter_publishes_instant", "commit"),
 
-    *(PeerStep(action, impossible=True, because="Hudi's reader lists and reads in one call; nothing stops it between")
+    *(PeerStep(action, impossible=True, because="Hudi's reader lists and reads in one call")
       for action in ("reader_starts_listing", "reader_ends_listing", "reader_starts_listing_again",
                      "reader_ends_listing_again", "reader_looks_into_archive", "reader_opens_archive",
                      "reader_reads", "consumer_takes_window", "consumer_lists_window",
                      "consumer_reads_window")),
 
-    *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no put of it is lost")
+    *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no answer is lost")
       for action in ("answer_is_lost", "writer_recognises_instant", "writer_reports_failure")),
     PeerStep("heartbeat_expires",               "stall"),
     PeerStep("writer_looks_at_heartbeat", because="`commit` goes by the beats that its client remembers"),
     PeerStep("writer_is_refused",               "gone"),
-    PeerStep("writer_gives_up",                 because="its rollback has left nothing that it could take back"),
+    PeerStep("writer_gives_up",                 because="its rollback has left nothing to undo"),
 
     PeerStep("rollbacker_plans_rollback",       "plan_rollback", takes=True),
     *(PeerStep(action, because="`run_rollback` puts the inflight instant, deletes, and publishes")
@@ -82,23 +84,23 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     PeerStep("rollbacker_takes_completion_time", because="`run_rollback` takes the lock, the time, and publishes",
              takes=True),
     PeerStep("rollbacker_publishes_instant",    "run_rollback"),
-    PeerStep("rollbacker_finds_it_done",        because="its client looks at the timeline, and asks for nothing"),
-    PeerStep("rollbacker_appends_rollback_block", impossible=True, because="every log of its tables is of one instant"),
+    PeerStep("rollbacker_finds_it_done",        because="its client reads the timeline and makes no call"),
+    PeerStep("rollbacker_appends_rollback_block", impossible=True, because="each log belongs to one instant"),
     *(PeerStep(action, impossible=True, because="Hudi chooses and plans in one call")
       for action in ("rollbacker_chooses_write", "rollbacker_takes_time", "rollbacker_puts_plan")),
     PeerStep("late_file_lands", impossible=True,
-             because="`data` returns when every task of it has; no rule of the setting says what Hudi makes of one"),
+             because="`data` returns when all its tasks have ended; findings show what Hudi makes of a late file"),
     PeerStep("writer_stops_waiting", impossible=True,
-             because="a commit waits for the lock inside its call, and gets it"),
-    *(PeerStep(action, impossible=True, because="Hudi's streaming sink knows batches, not the client that is driven")
+             because="a commit waits for the lock inside its call and gets it"),
+    *(PeerStep(action, impossible=True, because="only Hudi's streaming sink knows batches, not the client of the peer")
       for action in ("writer_skips_batch", "writer_finds_batch", "writer_takes_back_repeat", "writer_refuses_batch",
                      "writer_takes_back_other_rows")),
 
-    *(PeerStep(action, impossible=True, because="that call rolls failed writes back, and counts commits by request")
+    *(PeerStep(action, impossible=True, because="Hudi's clean also rolls back failed writes, and counts requests")
       for action in ("cleaner_schedules_clean", "cleaner_starts_clean", "cleaner_resumes_clean",
                      "cleaner_deletes_files", "cleaner_takes_lock", "cleaner_takes_completion_time",
                      "cleaner_publishes_instant")),
-    *(PeerStep(action, impossible=True, because="Hudi savepoints and restores in one call, by rules of its own")
+    *(PeerStep(action, impossible=True, because="Hudi savepoints and restores in one call, by its own rules")
       for action in ("savepointer_pins_instant", "savepointer_publishes_savepoint", "savepointer_drops_savepoint",
                      "restorer_plans_restore", "restorer_starts_restore", "restorer_resumes_restore",
                      "restorer_undoes_instant", "restorer_takes_lock", "restorer_takes_completion_time",
@@ -106,18 +108,18 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "compactor_is_refused", "compactor_gives_up", "log_compactor_finds_plan_gone",
                      "log_compactor_misses_input", "log_compactor_is_refused", "log_compactor_gives_up",
                      "overwriter_is_refused", "overwriter_gives_up")),
-    *(PeerStep(action, impossible=True, because="the peer does not cluster: Hudi names the file ids it replaces")
+    *(PeerStep(action, impossible=True, because="Hudi refuses to cluster a table with a simple bucket index")
       for action in ("clusterer_schedules_plan", "clusterer_starts_plan", "clusterer_writes_base", "clusterer_gives_up",
                      "clusterer_takes_lock", "clusterer_takes_completion_time", "clusterer_publishes_instant")),
-    *(PeerStep(action, impossible=True, because="Hudi's own overwrite names the file ids that it replaces")
+    *(PeerStep(action, impossible=True, because="Hudi refuses insert_overwrite under non-blocking concurrency control")
       for action in ("overwriter_schedules_replace", "overwriter_starts_replace", "overwriter_writes_base",
                      "overwriter_takes_lock", "overwriter_takes_completion_time", "overwriter_publishes_instant",
                      "overwriter_passes_check", "overwriter_aborts", "overwriter_takes_back_replace")),
-    *(PeerStep(action, impossible=True, because="Hudi stamps what it log-compacts: the setting is not fitted to it")
+    *(PeerStep(action, impossible=True, because="Hudi stamps its log compactions; the protocol is not fitted to them")
       for action in ("log_compactor_schedules_plan", "log_compactor_starts_plan", "log_compactor_resumes_plan",
                      "log_compactor_writes_log", "log_compactor_takes_lock", "log_compactor_takes_completion_time",
                      "log_compactor_publishes_instant")),
-    *(PeerStep(action, impossible=True, because="Hudi archives in one call, by rules of its own")
+    *(PeerStep(action, impossible=True, because="Hudi archives in one call, by its own rules")
       for action in ("archiver_archives_instants", "archiver_resumes_archiving", "archiver_removes_instant")),
     *(PeerStep(action, impossible=True, because="Hudi publishes under a lock and has no log of decisions")
       for action in ("cleaner_decides_instant",
@@ -152,7 +154,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "writer_decides_instant",
                      "writer_publishes_decided")),
 
-    *(PeerStep(action, impossible=True, because="its client takes a time and uses it in one call, under its lock")
+    *(PeerStep(action, impossible=True, because="Hudi's client takes a time and uses it in one call, under its lock")
       for action in ("cleaner_waits",
                      "cleaner_reads_clock_again",
                      "compactor_waits",
@@ -176,24 +178,24 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "writer_puts_request",
                      "writer_finds_request")),
 
-    *(PeerStep(action, impossible=True, because="Spark SQL's ALTER TABLE does it in one call, of a table in a catalog")
+    *(PeerStep(action, impossible=True, because="Spark SQL's ALTER TABLE does it in one call, on a table in a catalog")
       for action in ("schema_evolver_adds_column", "schema_evolver_requests_instant", "schema_evolver_starts_commit",
                      "schema_evolver_takes_lock", "schema_evolver_takes_completion_time",
                      "schema_evolver_publishes_instant")),
 
     *(PeerStep(action, impossible=True, because="`commit` commits to the metadata table and then to the table, in one "
-               "call under its lock; nothing stops it between")
+               "call under its lock")
       for action in ("actor_begins_metadata", "actor_commits_metadata", "reader_lists_files")),
 
-    PeerStep("actor_crashes", because="`crash` ends the client and its heartbeat; it is never asked to go on"),
-    PeerStep("lock_expires",  because="Hudi holds its lock inside one call, so the dead hold none"),
+    PeerStep("actor_crashes", because="`crash` ends the client and its heartbeat"),
+    PeerStep("lock_expires",  because="Hudi holds its lock inside one call, so a dead client holds none"),
 )
 # fmt: on
 
 IMPOSSIBLE: Final = {step.action: step.because for step in STEPS if step.impossible}
-"""Why what cannot be played cannot be."""
+"""Action that cannot be played -> the reason."""
 BY_HAND: Final = (
     "archive", "clean", "cluster", "commit_log_compaction", "give_back", "hold", "log_compact", "plan_clustering",
     "plan_log_compaction", "procedure",
 )  # fmt: skip
-"""Calls of the peer that tests of tests/interop alone make: no history is drawn with them."""
+"""Calls of the peer that only tests in tests/interop make; no random history contains them."""

@@ -1,7 +1,7 @@
-"""What the engine is given as a user's merge function: of rows whose value names their writes, a text of those names.
+"""Merge functions for the engine: each merges two rows into a text of the names of the writes that made them.
 
-One that keeps all the laws of merging, and for each law one that breaks it and no other
-(`nbcc.model.mechanisms.merge_function` says what each stands for; the two were written apart).
+One keeps all the laws of merging. Each of the others breaks one law and no other.
+`nbcc.model.mechanisms.merge_function` has the model's counterparts, which share no code with these.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ Row = dict[str, Any]
 
 
 def union(older: Row, newer: Row) -> Row:
-    """Every name once."""
+    """Each name once: keeps every law."""
     return _row(older, newer, " ".join(sorted({*older["value"].split(), *newer["value"].split()})))
 
 
 def total(older: Row, newer: Row) -> Row:
-    """Every name as often as it came: not idempotent."""
+    """Each name as often as it occurs: not idempotent."""
     return _row(older, newer, " ".join(sorted(f"{older['value']} {newer['value']}".split())))
 
 
 def in_turn(older: Row, newer: Row) -> Row:
-    """Names in the order in which they came first: not commutative."""
+    """Names in order of first occurrence: not commutative."""
     names = older["value"].split()
     return _row(older, newer, " ".join([*names, *(each for each in newer["value"].split() if each not in names)]))
 
 
 def by_two(older: Row, newer: Row) -> Row:
-    """The two that met in brackets: not associative."""
+    """The two values in brackets: not associative."""
     one, other = sorted((older["value"], newer["value"]))
     return _row(older, newer, one if one == other else f"({one} {other})")
 
@@ -44,9 +44,9 @@ BY_LAWS: Final[dict[str, Callable[[Row, Row], Row]]] = {
     "not_commutative": in_turn,
     "not_associative": by_two,
 }
-"""The function of a table by `merge_laws` of the protocol."""
+"""`merge_laws` of the protocol -> the function of the table."""
 
 
 def name_of(laws: str) -> str:
-    """Under which name the engine finds it."""
+    """The name under which the engine imports the function."""
     return f"{__name__}:{BY_LAWS[laws].__name__}"

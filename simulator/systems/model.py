@@ -1,4 +1,4 @@
-"""The model as a system: what a replay observes without any engine, and a second opinion under other settings."""
+"""The model as a system: for replays without an engine, and for comparison with the model under another protocol."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .protocol import CannotStep
 
 
 class ModelSystem:
-    """Steps of a model taken one by one. Its crash and its faults are steps like any other."""
+    """A model whose steps are taken one by one. Crashes and faults are ordinary steps."""
 
     name = "model"
 
@@ -25,12 +25,12 @@ class ModelSystem:
         return ModelOperation(self, actor, args.get("batch"))
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A step that is no operation's."""
+        """Take a step that belongs to no operation."""
         self.take(Step(actor, action, tuple(args.items())))
         return {}
 
     def take(self, step: Step) -> None:
-        """Go on by one step."""
+        """Take one step."""
         try:
             self.state = self.model.apply(self.state, step)
         except Refused as refused:
@@ -50,7 +50,7 @@ class ModelSystem:
 
 
 class ModelOperation:
-    """One actor's steps from one start on."""
+    """The steps of one operation of an actor."""
 
     def __init__(self, system: ModelSystem, actor: str, batch: Batch | None) -> None:
         self._system, self._actor, self._batch = system, actor, batch
@@ -59,7 +59,7 @@ class ModelOperation:
         system = self._system
         before = {entry[2] for entry in system.timeline()}
         system.take(Step(self._actor, action, tuple(args.items())))
-        if self._batch is not None:  # a write that is tried again is a new instant with the same rows
+        if self._batch is not None:  # a retried write is a new instant with the same rows
             new = {entry[2] for entry in system.timeline()} - before
             system.data.update(dict.fromkeys(new, self._batch))
         if action in ("reader_reads", "consumer_reads_window"):

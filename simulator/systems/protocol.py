@@ -1,7 +1,6 @@
-"""A System is anything whose steps can be taken one at a time and whose table can be looked at in between.
+"""The interface of a system: it takes steps one at a time, and its table can be observed between two steps.
 
-The cross-check knows nothing else of it. Times are ticks of one clock, as the model counts them; a system that has
-instants translates them (`nbcc.simulator.control.clock`).
+Times are ticks of one clock, as in the model. A system with instants translates them (`nbcc.simulator.control.clock`).
 """
 
 from __future__ import annotations
@@ -11,25 +10,25 @@ from typing import Any, Protocol
 
 
 class CannotPlay(ValueError):
-    """A system cannot be put under a setting, or into a world; the sentence says why, and what can."""
+    """A system cannot follow a protocol or play in a world. The message says why, and what to use instead."""
 
 
 class CannotStep(Exception):
-    """The system cannot do what the model says is possible now; the message says where it stands."""
+    """The system cannot take a step that the model allows now. The message says what happened instead."""
 
 
 class Impossible(CannotStep):
-    """The system has no such step or read at all; the message says why. It is skipped by name, never a difference."""
+    """The system has no such step or read at all. The message says why. The check skips it and counts it."""
 
 
 class Operation(Protocol):
-    """One running operation of one actor."""
+    """One operation of one actor, in progress."""
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Run the real thing through the segment that this model action stands for.
+        """Run the segment of the operation that this model action stands for.
 
-        Returns what was observed, by name. A name that is also an argument of the action must have its value
-        (``group``, ``version``); ``rows`` is the answer of a read.
+        Returns observed values by name. A name that is also an argument of the action (``group``, ``version``) must
+        have the argument's value. ``rows`` is the answer of a read.
 
         Raises:
             CannotStep: the segment cannot be run to its end.
@@ -37,20 +36,20 @@ class Operation(Protocol):
         ...
 
     def crash(self) -> None:
-        """Kill the actor where it stands: from now on it reaches nothing, and then it is unwound."""
+        """Kill the actor before its next access. None of its later accesses reaches the table."""
         ...
 
 
 class System(Protocol):
-    """A table under many actors.
+    """A table with several actors.
 
-    One that can also say which file slices there were has `slices_as_of(time)`, in the form of `slices`.
+    A system may also have `slices_as_of(time)`, which returns past file slices in the form of `slices`.
     """
 
     name: str
 
     def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> Operation:
-        """Set up an operation of an actor in front of its first visible access."""
+        """Prepare an operation of an actor, before its first visible access."""
         ...
 
     def timeline(self) -> tuple[Any, ...]:
@@ -62,5 +61,5 @@ class System(Protocol):
         ...
 
     def rows(self, query: Any) -> tuple[Any, ...]:
-        """The answer of a read, sorted by key: what it is compared with comes from the model's ``rows``."""
+        """The answer of a read, sorted by key, in the form of `crosscheck.observables.canonical_rows`."""
         ...

@@ -1,7 +1,9 @@
-"""Systems by name: ``model``, ``engine``, ``spark``, ``hudi``, or anybody's as ``package.module:factory``."""
+"""Systems by name: ``model``, ``engine``, ``spark``, ``hudi``, or another one as ``package.module:factory``."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -15,25 +17,27 @@ Factory = Callable[[World, Protocol, Batches], System]
 
 
 def factory(name: str) -> Factory:
-    """How to set up a fresh system for a history.
+    """The function that sets up a fresh system for a history.
 
     Raises:
-        ValueError: there is no such system; the sentence names those that there are.
+        ValueError: there is no such system. The message names those that exist.
     """
     if name in _OURS:
         return _OURS[name]
     module, colon, attribute = name.partition(":")
     if not colon:
         raise ValueError(f"no system {name!r}; there are {', '.join(_OURS)}, and package.module:factory")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # a console script starts without its working folder, unlike `python -m`
     try:
-        found: Factory = getattr(import_module(module), attribute)
+        system_factory: Factory = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"no system {name!r}: {error}") from error
-    return found
+    return system_factory
 
 
 def fitted(name: str) -> Callable[[World], World]:
-    """What the system of this name can play of a world."""
+    """A function that reduces a world to what the system of this name can play."""
     if name != "hudi":
         return lambda world: world
     from .hudi_histories import fitted as to_hudi

@@ -1,4 +1,4 @@
-"""Between the cross-check's plain rows and the engine's tables: batches in, answers out."""
+"""Conversion between the cross-check's plain rows and the engine's tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SETS: Final = "nbcc_set_columns"
 
 
 def schema_of(world: World, added: int = 0) -> pa.Schema:
-    """The table's columns, with those that were added; where writes set some each, these instead of ``value``."""
+    """The table's columns, with ``added`` ones. Partial updates have their own columns instead of ``value``."""
     if not world[PartialColumns].columns:
         return pa.schema([*SCHEMA, *(pa.field(name, pa.string()) for name in _added(added))])
     # Without partitions ``part`` would be one more column that a write sets or not.
@@ -32,9 +32,9 @@ def schema_of(world: World, added: int = 0) -> pa.Schema:
 
 
 def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
-    """The engine's table for a world: key ``id``, ordering ``ts``, ``value`` names the write that made the row.
+    """The engine's table for a world: key ``id``, ordering ``ts``; ``value`` names the write that made the row.
 
-    Where a function merges rows, the one that keeps the laws that the protocol says; then nothing goes by ``ts``.
+    In a world with a merge function, the protocol's `merge_laws` selects it, and the table has no ordering column.
     """
     return TableConfig(
         name="simulated",
@@ -52,17 +52,17 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
 
 
 def _added(columns: int) -> list[str]:
-    """The names of the columns that were added, as the model tells them."""
+    """The names of the added columns, as the model names them."""
     return [f"c{number}" for number in range(1, columns + 1)]
 
 
 def partition_name(number: int) -> str:
-    """The partition value of a number; names sort as the numbers do."""
+    """The partition value of a number."""
     return f"p{number}"
 
 
 def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
-    """The rows of a write, by file group and log version; deletes are marked. Who knows added columns sets them all."""
+    """The rows of a write, by file group and log version. Deletes are marked. A writer sets all ``added`` columns."""
     rows = [
         {
             "id": key,
@@ -78,18 +78,18 @@ def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
 
 
 def columns_set(batch: Batch, world: World) -> tuple[str, ...] | None:
-    """The columns that a write sets; None: all, as a write that does not say."""
+    """The columns that a write sets; None: all."""
     sets = {name for records in batch.values() for record in records.values() for name in record.sets}
     return tuple(sorted(sets)) if 0 < len(sets) < world[PartialColumns].columns else None
 
 
 def is_rolled(batch: Batch) -> bool:
-    """Whether the log has to be rolled after each row for the batch to become the files that it names."""
+    """Whether the batch has several log versions in a group, so that the engine must roll its log after each row."""
     return any(version > 1 for _, version in batch)
 
 
 def from_rows(rows: list[dict[str, Any]], query: Query) -> tuple[Any, ...]:
-    """The engine's answer as `nbcc.simulator.crosscheck.observables.canonical_rows` gives the model's."""
+    """The engine's answer in the form of `nbcc.simulator.crosscheck.observables.canonical_rows`."""
     if query.kind == "changes":
         return tuple(sorted(_change(row) for row in rows))
     return tuple(sorted((_row(row) for row in rows), key=lambda row: (row[0], row[3], row[2] is None)))
@@ -101,7 +101,7 @@ def _row(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _value(row: dict[str, Any]) -> Any:
-    """What the write, or each column's write, has put there."""
+    """The value of a row: the name of its write, or of the write of each column."""
     if "value" in row:
         added = [name for name in _added(len(row)) if name in row]
         return " ".join([row["value"], *(f"{name}:{row[name] or '-'}" for name in added)])

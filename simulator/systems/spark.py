@@ -1,4 +1,4 @@
-"""Our engine with its data phases as Spark jobs, on real files. A data phase is one macro step of its actor."""
+"""The engine on Spark as a system: its data phases are Spark jobs on real files, each one step of its actor."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DATA_PHASES: Final = dict.fromkeys(("run_compaction", "run_log_compaction", "insert_overwrite"), "jobs.compact")
-"""Which job stands for all the segments of an operation that end with the put of a data file; of others it is
-`jobs.write`."""
+"""The job that covers all segments of an operation that end with the put of a data file. Default: `jobs.write`."""
 DATA_FILES: Final = {"put log", "put base"}
-PATIENCE: Final = 120.0  # seconds; the first job of a session loads half of Spark
+PATIENCE: Final = 120.0  # seconds; the first job of a session loads many classes
 
 
 class SparkSystem(EngineSystem):
-    """A table in a folder. ``folder`` None: one in memory, removed when the history has ended."""
+    """A table in a folder. Without ``folder`` it is a folder in memory, deleted when the history ends."""
 
     name = "spark"
 
@@ -67,13 +66,13 @@ class SparkSystem(EngineSystem):
         return self._spark.createDataFrame(table)
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """Reads of the whole history by Spark jobs; the others, which are many, by the same tasks in this process."""
+        """The answer of a read: of the whole history by Spark jobs, of others by the same tasks in this process."""
         last = max((completed for *_, completed in self.timeline() if completed), default=None)
         by_spark = query.kind == "read_optimized" or (query.until == last and not query.after)
         self._looking = self._spark_context if by_spark else self._process_context
         return super().rows(query)
 
-    def nobodys_context(self) -> Context:
+    def observer_context(self) -> Context:
         none: Any = None
         seams = (self.harness.storage, none, ReadOnlyClock(self.harness.clock), none)
         self._spark_context = Context(*seams, SparkJobs(self._spark, self.harness.storage, none), self.rules)
@@ -85,7 +84,7 @@ class SparkSystem(EngineSystem):
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """The table's own folder."""
+        """The table's folder."""
         yield self._folder
 
     def close(self) -> None:
@@ -95,7 +94,7 @@ class SparkSystem(EngineSystem):
 
 
 class SparkOperation(EngineOperation):
-    """The first step of a data phase runs its whole job; the others find it done."""
+    """The first step of a data phase runs its whole job; its other steps do nothing."""
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         row = self.system.rows_by_action[action]
@@ -109,7 +108,7 @@ class SparkOperation(EngineOperation):
 
 
 class ControlledJobs:
-    """A runner whose jobs are calls of their actor: with a dead handle no job begins."""
+    """A runner whose jobs are calls of their actor, so that no job of a dead actor begins."""
 
     def __init__(self, handle: Handle, jobs: SparkJobs) -> None:
         self._handle = handle

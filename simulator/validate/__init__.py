@@ -1,4 +1,4 @@
-"""Judging the table that somebody wrote by what it says of itself: possible, broken, at risk."""
+"""Judges a table of any writer from its files: whether its history is possible, and what is broken or at risk."""
 
 from __future__ import annotations
 

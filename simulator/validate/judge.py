@@ -1,4 +1,4 @@
-"""Judging histories of file groups: every segment is played under every setting, equal shapes once."""
+"""Judges histories of file groups: every segment is played under every protocol, equal shapes once."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .history import GroupHistory
 from .play import Refused, play, traced
 from .segments import Segment, Shape, segments_by_axes
 
-MOST_REFUSALS: Final = 100
+MAX_REFUSALS: Final = 100
 
 
 class Judgement(NamedTuple):
-    """What was found of some file groups. `refusing`: the settings under which they are not possible.
+    """The verdict on some file groups. `refusing`: the protocols under which their histories are impossible.
 
-    `refusals` counts the segments that the own setting refuses, `earliest` is the one with the smallest time, which
-    comes with it. After `MOST_REFUSALS` no more is played, and no setting is left.
-    `given`: base files that no plan made.
+    `played` counts segments, `unplanned` the base files without a plan, and `refusals` the segments that the table's
+    own protocol refuses. `earliest` is the refused segment with the smallest time, and that time. After `MAX_REFUSALS`
+    nothing more is played, and every protocol counts as refusing.
     """
 
     played: int = 0
@@ -35,7 +35,7 @@ class Judgement(NamedTuple):
     earliest: tuple[str, Segment, Refused] | None = None
 
     def joined(self, other: Judgement) -> Judgement:
-        """This and what was found of other file groups; of refusals at one time that of the first group counts."""
+        """The verdict on these and other file groups. Of refusals at the same time, that of the first group counts."""
         both = [each for each in (self.earliest, other.earliest) if each is not None]
         earliest = min(both, key=lambda refusal: (refusal[0], refusal[1].group), default=None)
         counts = (self.played + other.played, self.unplanned + other.unplanned, self.refusals + other.refusals)
@@ -43,26 +43,27 @@ class Judgement(NamedTuple):
 
 
 def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], None] = lambda done: None) -> Judgement:
-    """Hold file groups, by name in rising order, against all settings; `own` is the one that they are to follow."""
+    """Play file groups, in rising order of their names, under all protocols. They should follow `own`."""
     judging = _Judging(own)
     for done, history in enumerate(groups):
         progress(done)
         judging.group(history)
-    return judging.judged()
+    return judging.judgement()
 
 
 @cache
 def protocols() -> Mapping[str, Protocol]:
-    """The settings that a table can be held against, the default first. Equal ones are one object, and played once."""
+    """The protocols under which a table is played, the default first. Equal ones are one object, and played once."""
     named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
-    ours = ("completion", "requested", "temporal")  # elsewhere logs have other names, or are shared by many writes
-    alike: dict[Protocol, Protocol] = {}
-    there = {n: p for n, p in named.items() if p[Slicing].slicing in ours and p[SharedLogs].log_layout == "own"}
-    return {n: alike.setdefault(p, p) for n, p in there.items()}
+    # Under other protocols logs have other names, or several writes share one.
+    slicings = ("completion", "requested", "temporal")
+    equal: dict[Protocol, Protocol] = {}
+    playable = {n: p for n, p in named.items() if p[Slicing].slicing in slicings and p[SharedLogs].log_layout == "own"}
+    return {n: equal.setdefault(p, p) for n, p in playable.items()}
 
 
 class _Judging:
-    """`left` are the settings that are not refused yet; `earliest` is what the own one refuses first."""
+    """`left` are the protocols that refuse nothing so far; `earliest` is the first segment that the own one refuses."""
 
     def __init__(self, own: str) -> None:
         self.own = own
@@ -73,17 +74,17 @@ class _Judging:
         self.unplanned = 0
         self.earliest: tuple[str, Segment, Refused] | None = None
 
-    def judged(self) -> Judgement:
+    def judgement(self) -> Judgement:
         shapes = frozenset(shape for shape, _ in self.shapes)
         refusing = frozenset(protocols().keys() - self.left.keys())
         return Judgement(self.played, self.unplanned, self.refusals, shapes, refusing, self.earliest)
 
     def group(self, history: GroupHistory) -> None:
         self.unplanned += sum(plan.unplanned for plan in history.plans)
-        for segment, axes in segments_by_axes(history) if self.refusals < MOST_REFUSALS else ():
+        for segment, axes in segments_by_axes(history) if self.refusals < MAX_REFUSALS else ():
             self._segment(segment, axes)
-        if self.refusals >= MOST_REFUSALS:
-            self.left.clear()  # nobody has held the rest against them
+        if self.refusals >= MAX_REFUSALS:
+            self.left.clear()  # the rest was not played under them
 
     def _segment(self, segment: Segment, axes: tuple[str, ...]) -> None:
         self.played += 1
@@ -97,7 +98,7 @@ class _Judging:
             self.left.pop(name, None)
 
     def _refusals(self, shape: Shape, axes: tuple[str, ...]) -> Iterator[tuple[str, Refused]]:
-        """The settings that refuse a shape, of those that order neighbours by one of the axes, and are not out yet."""
+        """The remaining protocols that refuse a shape, among those that order neighbours by one of the axes."""
         for name in {self.own: 0, **self.left}:
             protocol = protocols()[name]
             if protocol[Order].merge_order in axes and (refused := play(shape, protocol)) is not None:

@@ -1,4 +1,4 @@
-"""Judging the file groups of a big table together with other processes, which are told some whenever they wait."""
+"""Judging the file groups of a big table in several processes."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from .history import GroupHistory, Histories
 from .judge import Judgement, judge
 
 AT_ONCE: Final = 25
-"""File groups that are told at once: their histories are copied."""
+"""How many file groups one batch has: their histories are copied to the helper."""
 
 WAITING: Final = 2
-"""So many batches are there for each process, the one that it works on included."""
+"""How many batches each helper has at most, including the one that it works on."""
 
 
-def judge_in_parallel(told: Histories, own: str, progress: Callable[[int], None], helpers: int) -> Judgement:
-    """What `judge` finds of all, but for where it stops; this process judges what the helpers have no time for."""
-    given: list[Future[Judgement]] = []
+def judge_in_parallel(histories: Histories, own: str, progress: Callable[[int], None], helpers: int) -> Judgement:
+    """As `judge` on all groups, but it stops later. This process judges what the helpers have no time for."""
+    tasks: list[Future[Judgement]] = []
 
-    def mine(pool: Pool) -> Iterator[GroupHistory]:
-        groups = told.groups
-        for done in range(0, len(told.playable), AT_ONCE):
+    def own_share(pool: Pool) -> Iterator[GroupHistory]:
+        groups = histories.groups
+        for done in range(0, len(histories.playable), AT_ONCE):
             progress(done)
             batch = [*islice(groups, AT_ONCE)]
-            if sum(not each.done() for each in given) < helpers * WAITING:
-                given.append(pool.submit(judge, batch, own))
+            if sum(not each.done() for each in tasks) < helpers * WAITING:
+                tasks.append(pool.submit(judge, batch, own))
             else:
                 yield from batch
 
     with process_pool(helpers) as pool:
-        found = judge(mine(pool), own)
-        return reduce(Judgement.joined, (each.result() for each in given), found)
+        judgement = judge(own_share(pool), own)
+        return reduce(Judgement.joined, (each.result() for each in tasks), judgement)

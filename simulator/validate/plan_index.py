@@ -1,4 +1,4 @@
-"""Who takes what: how a file group's writes, plans and log compactions have to do with one another."""
+"""Which plans and log compactions of a file group take the logs of which writes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .history import GroupHistory, LogPlanned, Written
 
 
 class Link(NamedTuple):
-    """What a write has to do with the plans, which go by number.
+    """The plans that concern a write, by their numbers.
 
-    `near`: those around its request and its completion, and all that list it. `taken`: plan, place among the plan's
-    logs, and version of each log that one took. `early`: one took it before it completed.
+    `near`: the plans around its request and its completion, and all that list it. `taken`: the plan, the position among
+    the logs of that plan, and the version of each log that a plan took. `early`: a plan took it before it completed.
     """
 
     near: AbstractSet[int]
@@ -24,7 +24,7 @@ class Link(NamedTuple):
 
 
 def order_of(axis: str) -> Callable[[Written], tuple[str, str]]:
-    """By what writes are ordered: when they were requested, or when they completed."""
+    """The sort key of writes: by their requests, or by their completions."""
     return _requested if axis == "requested" else _completed
 
 
@@ -37,7 +37,7 @@ def _completed(write: Written) -> tuple[str, str]:
 
 
 class PlanIndex:
-    """Which plans of a group take its logs, and which log compactions have to do with one another."""
+    """An index of the plans and log compactions of a group by the logs that they take."""
 
     def __init__(self, history: GroupHistory, axis: str) -> None:
         self.barriers = [plan.barrier for plan in history.plans]
@@ -73,7 +73,7 @@ class PlanIndex:
         return Link(near, tuple(taken), early)
 
     def near(self, chunk: Iterable[Written]) -> set[int]:
-        """Those that took a log of these writes, and of each write the first that could have."""
+        """The log compactions that took a log of these writes, and for each write the first one that could have."""
         if not self._plans:
             return set()
         found = {number for write in chunk for name in write.names for number in self._takers.get(name, ())}
@@ -83,7 +83,7 @@ class PlanIndex:
         return self.with_later(found)
 
     def with_later(self, numbers: set[int]) -> set[int]:
-        """These, and all that took what they made, one after the other."""
+        """These log compactions, and all that took a log which one of them made."""
         found, new = set[int](), numbers
         while new:
             found |= new
@@ -91,10 +91,10 @@ class PlanIndex:
         return found
 
     def around(self, numbers: Iterable[int]) -> set[int]:
-        """The plans between which these log compactions take their logs, and the first compaction that waits for them.
+        """The plans around these log compactions, and the first compaction that must take their logs.
 
-        Without the plan that ends the slice, what they made would stay in the newest one, where every later compaction
-        of the segment had to take it.
+        Without the plan that ends the slice, their logs would stay in the newest slice, where every later compaction of
+        the segment would have to take them.
         """
         found: set[int] = set()
         for number in numbers:
@@ -104,7 +104,7 @@ class PlanIndex:
         return found - {-1, len(self.barriers)}
 
     def placeholders_for(self, plan: LogPlanned, known: Mapping[str, object]) -> list[Written]:
-        """Writes that stand for the logs of a plan that are not `known`: the newest, until they are several logs."""
+        """Placeholders for the logs of a plan that are not `known`: their newest writes, until these have two logs."""
         outside = {write for name in plan.names if name not in known and (write := self._newest(name))}
         found: list[Written] = []
         for write in sorted(outside, key=self._rank, reverse=True):
@@ -113,7 +113,7 @@ class PlanIndex:
         return found
 
     def _newest(self, name: str) -> Written | None:
-        """The write of a log, or the newest of those that it stands for; None if nobody knows of it."""
+        """The write of a log, or the newest write whose log it covers; None if the log is unknown."""
         if name in self._made:
             inputs = [write for each in self._plans[self._made[name]].names if (write := self._newest(each))]
             return max(inputs, key=self._rank, default=None)

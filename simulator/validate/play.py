@@ -1,4 +1,4 @@
-"""Playing a segment on the model. Nothing is searched: the times order the events, an actor's private steps follow."""
+"""Plays a segment on the model. Nothing is searched: the times order the events; private steps of actors follow."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from nbcc.model import Model, Protocol, State, Step, World
 from nbcc.model.kernel.compactor import COMPACTOR
 from nbcc.model.kernel.writer import WRITER
 from nbcc.model.machine.mechanism import Kind
+from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.mechanisms.log_compaction.log_compactor import LOG_COMPACTOR
-from nbcc.model.mechanisms.replacing import OVERWRITER
 from nbcc.model.variants.completion import Completion
 
 from .segments import Event, Shape
 
 MIN_ACTORS: Final = 8
-"""So many writers, and plans, have most segments at most."""
+"""Most segments have at most this many writers and plans. Models are rounded up to it, so that segments share one."""
 
 COMPLETES: Final[Mapping[str, Kind]] = {
     "complete": WRITER, "done": COMPACTOR, "replaced": OVERWRITER, "logs compacted": LOG_COMPACTOR,
 }  # fmt: skip
-"""The kind of the actor that completes something."""
+"""The kind of the actor that completes each kind of event."""
 
 
 class Refused(NamedTuple):
-    """The model cannot go on at the event with this number; `reasons` are the conditions that were false.
+    """The model refuses the event with this number; `reasons` are the conditions that were false.
 
-    `enabled` is what it could have done, in sentences with actors as in the segment (w1 is its first write).
+    `enabled` are the possible steps as sentences. Their actors are those of the segment: w1 is its first write.
     """
 
     event: int
@@ -37,32 +37,32 @@ class Refused(NamedTuple):
 
 
 TRACELESS: Final = (
-    # how readers read, and what they ask for
+    # how readers read, and which reads they make
     "as_of_axis", "as_of_bound", "as_of_pending", "incremental_axis", "window_merge", "window_deletes", "checkpoint",
     "behind_horizon", "listing", "read_time", "fold", "column_merge", "log_compaction_window", "archive_lookup",
-    # how rows are merged, and what they are
+    # how rows are merged, and what they contain
     "tombstones", "merge_laws", "columns_shown", "columns_written",
-    # what happens when somebody fails, cleans, archives, restores, loads, or sends a batch again: no segment has it
+    # failures, cleans, archiving, restores, bulk inserts and repeated batches: no segment has them
     "bulk_insert", "failed_writes", "rollback_check", "commit_check", "lost_answer", "lock_wait", "lock_expiry",
     "batch_ids", "replay_difference",
     "retention", "horizon", "archive_bound", "savepoint_keeps", "restore_by", "restore_pending",
     "metadata_commit", "metadata_lock", "metadata_again", "metadata_read", "metadata_trust",
 )  # fmt: skip
-"""Choices that leave no trace in the times, plans and file names of a segment."""
+"""Options that leave no trace in the times, plans and file names of a segment."""
 
 
 def traced(protocol: Protocol) -> Protocol:
-    """The protocol with the default for each choice that leaves no trace: equal ones allow equal histories."""
+    """The protocol with the default of each option that leaves no trace. Equal protocols allow equal histories."""
     standard = Protocol().to_mapping()
     return Protocol.from_mapping({**protocol.to_mapping(), **{name: standard[name] for name in TRACELESS}})
 
 
 @lru_cache(maxsize=1 << 17)
 def play(shape: Shape, protocol: Protocol) -> Refused | None:
-    """Play a segment under a protocol (made by `traced`); None if the model can do all of it.
+    """Play a segment under a protocol (made by `traced`). None if the model can take all of its events.
 
-    First among others who never act, so that segments of all sizes share one model and what it has found; but what
-    could have happened where a segment is refused is told by a model that has nobody else.
+    The first run has additional idle actors, so that segments of all sizes share one model and its memo. A refused
+    segment runs again without them, so that `enabled` names no idle actor.
     """
     if _Play(shape, protocol, MIN_ACTORS).refused() is None:
         return None
@@ -71,7 +71,7 @@ def play(shape: Shape, protocol: Protocol) -> Refused | None:
 
 @lru_cache(maxsize=1 << 10)
 def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int, protocol: Protocol) -> Model:
-    """The model of one file group in which each writer writes once: segments with as many of all share it."""
+    """The model of one file group in which each writer writes once. Segments with the same counts share it."""
     actors = {"writer": len(versions), "compactor": plans}
     if replaces:
         actors["overwriter"] = plans
@@ -87,7 +87,7 @@ def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int
 
 
 class _Play:
-    """One playing. The actors of each kind are as many as the segment has, rounded up to a multiple of `min_actors`."""
+    """One run of a segment. The number of actors of each kind is rounded up to a multiple of `min_actors`."""
 
     def __init__(self, shape: Shape, protocol: Protocol, min_actors: int = 1) -> None:
         self.shape = shape
@@ -109,7 +109,7 @@ class _Play:
         return None
 
     def _timed(self, number: int, event: Event) -> tuple[str, ...]:
-        """An event at a time of its own, or at that of the event before, which few clocks give twice."""
+        """Take an event at its own time, or at the time of the event before it, which few clocks return twice."""
         before = self.model.component(self.state, "clock")
         self.tied = number in self.shape.tied
         reasons = self._event(event)
@@ -120,15 +120,15 @@ class _Play:
     def _event(self, event: Event) -> tuple[str, ...]:
         match event.kind:
             case "request":
-                return self._request(event.who)
+                return self._request(event.actor)
             case "plan":
-                return self._plan(event.who)
+                return self._plan(event.actor)
             case "replace":
-                return self._replace(OVERWRITER.actor(event.who + 1))
+                return self._replace(OVERWRITER.actor(event.actor + 1))
             case "compact logs":
-                return self._log_plan(event.who)
+                return self._log_plan(event.actor)
         kind = COMPLETES[event.kind]
-        return self._complete(kind.actor(event.who + 1), kind.name)
+        return self._complete(kind.actor(event.actor + 1), kind.name)
 
     def _request(self, write: int) -> tuple[str, ...]:
         actor = WRITER.actor(write + 1)
@@ -142,20 +142,20 @@ class _Play:
         return ()
 
     def _complete(self, actor: str, kind: str) -> tuple[str, ...]:
-        """Under the lock the time is taken and published at once; outside it, what publishes late is seen late."""
+        """Complete an actor. Under the lock it publishes at its completion time; outside the lock possibly later."""
         if not self.model.is_busy(actor, self.model.component(self.state, actor)):
             return (f"{actor} must have begun before it completes",)
         if not self.late:
             return self._advance(actor, f"{kind}_publishes_instant")
         if reasons := self._advance(actor, f"{kind}_takes_completion_time"):
             return reasons
-        if kind == "writer" and self._left_behind(actor):
+        if kind == "writer" and self._may_publish_late(actor):
             self.unpublished.append(actor)
             return ()
         return self._advance(actor, f"{kind}_publishes_instant")
 
-    def _left_behind(self, actor: str) -> bool:
-        """Whether no plan of the segment took the write: it may have been published after the next plan was made."""
+    def _may_publish_late(self, actor: str) -> bool:
+        """Whether no plan of the segment took the write: it may have been published after the next plan."""
         write = int(actor.removeprefix(WRITER.prefix)) - 1
         taken = (*(plan.logs for plan in self.shape.plans), *self.shape.log_plans)
         return write < len(self.shape.early) and all(w != write for logs in taken for w, _ in logs)
@@ -164,7 +164,7 @@ class _Play:
         actor, wanted = COMPACTOR.actor(plan + 1), self.shape.plans[plan]
         if reasons := self._advance(actor, "compactor_schedules_plan"):
             return reasons
-        if reasons := self._publish_the_late():
+        if reasons := self._publish_late_writes():
             return reasons
         if self.shape.inflight[plan] and (reasons := self._advance(actor, "compactor_starts_plan")):
             return reasons
@@ -175,7 +175,7 @@ class _Play:
             () if wanted.base_is_last else ("a plan must start from the newest base file of its file group",)
         )
 
-    def _publish_the_late(self) -> tuple[str, ...]:
+    def _publish_late_writes(self) -> tuple[str, ...]:
         for late in self.unpublished:
             if reasons := self._advance(late, "writer_publishes_instant"):
                 return reasons
@@ -193,19 +193,19 @@ class _Play:
         actor = LOG_COMPACTOR.actor(number + 1)
         if reasons := self._advance(actor, "log_compactor_schedules_plan"):
             return reasons
-        if reasons := self._publish_the_late():
+        if reasons := self._publish_late_writes():
             return reasons
         plan = self.model.component(self.state, "log_plans")[-1]
         self.requested[plan.requested] = -1 - number
         return tuple(_differences(self._named(plan.groups[0].logs), self.shape.log_plans[number]))
 
     def _named(self, logs: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-        """The logs that are of the segment, and not of writes that stand for others."""
+        """The logs of the segment without those of placeholders."""
         named = [(self.requested[requested], version) for requested, version in logs]
         return [log for log in named if log[0] < len(self.shape.early)]
 
     def _advance(self, actor: str, until: str) -> tuple[str, ...]:
-        """Let an actor go on, one private step after the other, until it has done `until`."""
+        """Take private steps of an actor until it has taken the step `until`."""
         while True:
             steps = [(s.action, after) for s, after in self.model.successors_of(self.state, actor) if self._takes(s)]
             wanted = next((after for action, after in steps if action == until), None)
@@ -217,20 +217,20 @@ class _Play:
             self.state = steps[0][1]
 
     def _takes(self, step: Step) -> bool:
-        """Whether a step belongs to the history: nobody crashes, and a time is that of the event before if it was."""
+        """Whether a step belongs to the history: it is no crash, and it repeats a time only if the event does."""
         ahead = dict(step.args).get("ahead")
         return step.action != "actor_crashes" and (ahead is None or (ahead == -1) == self.tied)
 
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:
-    """What is wrong with the logs of a plan. A write is w1, w2, … of the segment, a log compaction logc1, logc2, …"""
+    """How the logs of a plan differ from the right ones. w1 is the first write, logc1 the first log compaction."""
     found = [
-        f"{_said(log)} must be taken: it completed before the barrier, in the newest slice"
+        f"{_log_name(log)} must be taken: it completed before the barrier, in the newest slice"
         for log in made
         if log not in wanted
     ]
     found += [
-        f"{_said(log)} must not be taken: it did not complete before the barrier, in that slice"
+        f"{_log_name(log)} must not be taken: it did not complete before the barrier, in that slice"
         for log in wanted
         if log not in made
     ]
@@ -239,12 +239,14 @@ def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...
     return found
 
 
-def _said(log: tuple[int, int]) -> str:
-    who, version = log
-    return f"the log {version} of {WRITER.actor(who + 1)}" if who >= 0 else f"the log of {LOG_COMPACTOR.actor(-who)}"
+def _log_name(log: tuple[int, int]) -> str:
+    actor, version = log
+    return (
+        f"the log {version} of {WRITER.actor(actor + 1)}" if actor >= 0 else f"the log of {LOG_COMPACTOR.actor(-actor)}"
+    )
 
 
 def _ordered(logs: list[tuple[int, int]] | tuple[tuple[int, int], ...]) -> str:
     return ", ".join(
-        f"{WRITER.actor(who + 1)}.{version}" if who >= 0 else LOG_COMPACTOR.actor(-who) for who, version in logs
+        f"{WRITER.actor(actor + 1)}.{version}" if actor >= 0 else LOG_COMPACTOR.actor(-actor) for actor, version in logs
     )

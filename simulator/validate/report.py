@@ -1,4 +1,4 @@
-"""The judgement of a table: its history, its diagnostics, and what both mean for each promise."""
+"""The report on a table: its history, its diagnostics, and the verdict of each promise that follows from both."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from nbcc.engine.audit import Audit
+from nbcc.engine.audit.amounts import several
 
 from .diagnostics import Diagnostic
 from .history_check import HistoryCheck
@@ -14,35 +15,35 @@ from .history_check import HistoryCheck
 Verdict = Literal["OK", "BROKEN", "UNDETERMINED"]
 
 SHOWN: Final[Mapping[str, str]] = {
-    "SNAP": "every file that a snapshot reads is there, listed, and in a slice that is read",
-    "TRAVEL": "the files that reads of retained times need are there",
-    "INCR": "the commits of the windows that can be asked for are readable, and their files there",
-    "ATOM": "every data file belongs to a completed instant that lists it, or to one in flight",
-    "RO": "the newest completed base file of every file group is there",
-    "QUIET": "every compaction took the logs of its slice, all of them and no others",
-    "PART": "each completed log lies in exactly one slice",
-    "CLEAN": "what cleaning deleted is needed by nobody",
-    "ARCH": "what belongs to a failed write is recognised as such, archived or not",
+    "SNAP": "every file that a snapshot reads exists, is listed, and is in a slice that is read",
+    "TRAVEL": "the files that reads of retained times need exist",
+    "INCR": "the commits of all readable windows are readable, and their files exist",
+    "ATOM": "the completed instant of every data file lists it, or the instant is pending",
+    "RO": "the newest completed base file of every file group exists",
+    "QUIET": "every compaction merged exactly the logs of its slice",
+    "PART": "each completed log is in exactly one slice",
+    "CLEAN": "no read needs a file that a clean deleted",
+    "ARCH": "files of failed writes are recognised, whether or not their instants are archived",
     "REC": "no instant was both rolled back and completed",
     "KEY": "a bucket has one file group",
-    "MONO": "times are distinct, rise from requested to completed, and lie in the past",
-    "PROGRESS": "every plan can be carried out",
+    "MONO": "times are distinct, rise from requested to completed, and are in the past",
+    "PROGRESS": "every pending plan can run",
 }
-"""The promises of which a table shows something, and what it shows."""
+"""The promises for which a table holds evidence, and what an intact table shows."""
 
-_WITH: Final[Mapping[str, tuple[str, ...]]] = {
+_IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
     "SNAP": ("INCR", "RO"),
     "TRAVEL": ("INCR",),
 }
-"""Complaints about the first speak of the others, too: the same files are read."""
+"""A diagnostic about the first promise concerns the others, too: they need the same files."""
 
 _HISTORY: Final = ("QUIET", "PART")
-"""Promises that rest on a history that the model can make."""
+"""Promises that hold only if the model can make the history."""
 
 
 @dataclass(frozen=True)
 class PromiseLine:
-    """A promise, and why it is what it is."""
+    """The verdict of a promise and its reason."""
 
     verdict: Verdict
     because: str
@@ -50,9 +51,9 @@ class PromiseLine:
 
 @dataclass(frozen=True)
 class Report:
-    """`undetermined` is the reason why nothing can be said at all (an old table); then there is nothing else.
+    """`undetermined` is the reason why the table cannot be judged at all; then there is no history and no diagnostic.
 
-    `gaps` are promise -> evidence that is missing. `opened`: the data files were opened, too.
+    `gaps` maps a promise to the evidence that is missing for it. `opened`: the data files were opened.
     """
 
     url: str
@@ -68,37 +69,37 @@ class Report:
 
     @property
     def promises(self) -> dict[str, PromiseLine]:
-        """The promises that a table can show."""
+        """The promises for which a table holds evidence."""
         if self.undetermined:
             return {name: PromiseLine("UNDETERMINED", self.undetermined) for name in SHOWN}
         return {name: self._promise(name) for name in SHOWN}
 
     def _promise(self, name: str) -> PromiseLine:
-        broken = [c for c in self.diagnostics if c.gravity == "BROKEN" and name in _spoken_of(c)]
+        broken = [d for d in self.diagnostics if d.gravity == "BROKEN" and name in _concerned(d)]
         if broken:
             more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
             return PromiseLine("BROKEN", f"{broken[0].rule}: {broken[0].file}{more}")
         history = self.history
         if name in _HISTORY and history is not None and history.refusal is not None:
-            return PromiseLine("BROKEN", f"the history is not possible: {history.refusal.event}")
+            return PromiseLine("BROKEN", f"the model cannot make the history: {history.refusal.event}")
         if name in self.gaps:
             return PromiseLine("UNDETERMINED", self.gaps[name])
         if name in _HISTORY and history is not None and history.left_out:
             reason, groups = next(iter(history.left_out.items()))
-            return PromiseLine("UNDETERMINED", f"{reason} ({groups} file groups)")
+            return PromiseLine("UNDETERMINED", f"{reason} ({several(groups, 'file group')})")
         return PromiseLine("OK", SHOWN[name])
 
     @property
     def verdict(self) -> Verdict:
-        """The gravest of all."""
+        """BROKEN if anything is broken, else UNDETERMINED if any promise is, else OK."""
         verdicts = {line.verdict for line in self.promises.values()}
-        if any(c.gravity == "BROKEN" for c in self.diagnostics) or "BROKEN" in verdicts:
+        if any(d.gravity == "BROKEN" for d in self.diagnostics) or "BROKEN" in verdicts:
             return "BROKEN"
         return "UNDETERMINED" if "UNDETERMINED" in verdicts else "OK"
 
     @property
     def fine(self) -> bool:
-        """Nothing is broken, open, or at risk."""
+        """Whether nothing is broken, undetermined or at risk."""
         return self.verdict == "OK" and not self.diagnostics
 
     def to_mapping(self) -> dict[str, Any]:
@@ -111,34 +112,35 @@ class Report:
             "history": None if history is None else {**asdict(history), "verdict": history.verdict},
             "promises": {n: {"verdict": p.verdict, "because": p.because} for n, p in self.promises.items()},
             "diagnostics": [
-                {**c._asdict(), "promises": list(c.promises), "remedy": c.remedy.replace("{table}", self.url)}
-                for c in self.diagnostics
+                {**d._asdict(), "promises": list(d.promises), "remedy": d.remedy.replace("{table}", self.url)}
+                for d in self.diagnostics
             ],
         }
 
 
-def _spoken_of(diagnostic: Diagnostic) -> set[str]:
-    return {*diagnostic.promises, *(other for name in diagnostic.promises for other in _WITH.get(name, ()))}
+def _concerned(diagnostic: Diagnostic) -> set[str]:
+    return {*diagnostic.promises, *(other for name in diagnostic.promises for other in _IMPLIED.get(name, ()))}
 
 
-def missing_evidence(found: Audit) -> dict[str, str]:
-    """Promise -> the evidence about it that is missing."""
+def missing_evidence(audit: Audit) -> dict[str, str]:
+    """Promise: the evidence that is missing for it."""
     gaps: dict[str, str] = {}
-    unread = sum(instant not in found.commits for instant in found.archived)
-    if unread:
-        told = f"the archive does not tell what {unread} archived instants wrote"
-        gaps = dict.fromkeys(("SNAP", "TRAVEL", "QUIET", "PART"), told)
-    if found.shared_requests:
-        told = f"several instants were requested at {min(found.shared_requests)}, and file names do not tell them apart"
-        gaps |= dict.fromkeys(("SNAP", "TRAVEL", "ATOM", "RO", "QUIET", "PART", "ARCH"), told)
-    kinds = {fault.kind for fault in found.faults}
+    unrecorded = sum(instant not in audit.commits for instant in audit.archived)
+    if unrecorded:
+        reason = f"the archive does not record what {several(unrecorded, 'archived instant')} wrote"
+        gaps = dict.fromkeys(("SNAP", "TRAVEL", "QUIET", "PART"), reason)
+    if audit.shared_requests:
+        time = min(audit.shared_requests)
+        reason = f"several instants were requested at {time}, and file names do not show which of them wrote a file"
+        gaps |= dict.fromkeys(("SNAP", "TRAVEL", "ATOM", "RO", "QUIET", "PART", "ARCH"), reason)
+    kinds = {fault.kind for fault in audit.faults}
     if "archive" in kinds:
         gaps |= dict.fromkeys(("SNAP", "TRAVEL", "QUIET", "PART", "ATOM"), "part of the archive cannot be read")
     if "clean" in kinds:
-        gaps |= dict.fromkeys(("CLEAN", "TRAVEL"), "what a clean deleted cannot be read")
+        gaps |= dict.fromkeys(("CLEAN", "TRAVEL"), "a clean cannot be read: what it deleted is unknown")
     if "rollback" in kinds:
-        gaps |= {"REC": "what a rollback undid cannot be read"}
+        gaps |= {"REC": "a rollback cannot be read: what it undid is unknown"}
     if "commit" in kinds:
-        told = "a commit cannot be read"
-        gaps |= dict.fromkeys(("SNAP", "TRAVEL", "INCR", "ATOM", "RO", "QUIET", "PART", "KEY"), told)
+        reason = "a commit cannot be read"
+        gaps |= dict.fromkeys(("SNAP", "TRAVEL", "INCR", "ATOM", "RO", "QUIET", "PART", "KEY"), reason)
     return gaps

@@ -20,27 +20,28 @@ from nbcc.engine.files.group_files import Group
 from .history import GroupHistory, LogPlanned, Planned, Written
 from .plan_index import PlanIndex, order_of
 
-WRITES = 4  # in a segment; neighbours share one
+WRITES = 4  # in a segment; neighbouring segments share one
 AXES: Final = ("completion", "requested")
 Kind = Literal["request", "complete", "plan", "done", "replace", "replaced", "compact logs", "logs compacted"]
 
 
 class Event(NamedTuple):
-    """`who` counts writes, plans (replaces among them) and log compactions of the segment by themselves."""
+    """`actor` is the number of a write, a plan (also of a replace) or a log compaction in the segment."""
 
     kind: Kind
-    who: int
+    actor: int
 
 
 _PLACE: Final = itemgetter(0, 1)
 event = cache(Event)
-"""Pieces have few different ones."""
+"""Events are shared, because segments have few different ones."""
 
 
 class Inputs(NamedTuple):
-    """What a plan took of the writes in the segment, as (write, version), and whether it starts from the base before.
+    """The logs that a plan took of the writes in the segment, as (write, version).
 
     The log of a log compaction is (-1, 1) for the first one of the segment, (-2, 1) for the second, and so on.
+    `base_is_last`: the plan starts from the base file before it.
     """
 
     logs: tuple[tuple[int, int], ...]
@@ -49,10 +50,11 @@ class Inputs(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A segment without its times: equal shapes have equal verdicts. `versions` per write, `inflight` per plan.
+    """A segment without its times: equal shapes have equal verdicts.
 
-    `early`: the writes whose logs a plan took before they completed, so that they must have been there. `log_plans`:
-    what each log compaction took. `tied`: the events whose time is that of the event before.
+    `versions`: how many logs each write has. `early`: whether a plan took a log of the write before it completed, so
+    that the log existed by then. `log_plans`: the logs that each log compaction took. `tied`: the events whose time is
+    that of the event before them.
     """
 
     events: tuple[Event, ...]
@@ -65,7 +67,7 @@ class Shape(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """`times` are those of the events, `writes` and `plans` requested times by number; '' is a write stood in."""
+    """`times` are those of the events; `writes` and `plans` are requested times by number, '' for a placeholder."""
 
     group: Group
     shape: Shape
@@ -76,7 +78,7 @@ class Segment(NamedTuple):
 
 
 def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
-    """The segments of a group. `axis`, requested or completion, is the order in which neighbours are looked for."""
+    """The segments of a group. `axis` is the order that makes writes neighbours: requested or completion."""
     logs = PlanIndex(history, axis)
     for chunk in _chunks(history, axis):
         yield _of_writes(history, chunk, logs)
@@ -84,10 +86,10 @@ def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
 
 
 def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """The segments of a group, each with the orders in which it is one: mostly both, so that it is made once."""
+    """The segments of a group, each with the axes for which it is a segment: mostly both, and then made once."""
     if history.in_one_order:
         yield from ((segment, AXES) for segment in segments(history, AXES[0]))
-    elif history.log_plans:  # whose stand-ins go by the order, too
+    elif history.log_plans:  # their placeholders depend on the axis, too
         yield from ((segment, (axis,)) for axis in AXES for segment in segments(history, axis))
     else:
         logs = PlanIndex(history, AXES[0])
@@ -100,7 +102,7 @@ def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str
 
 
 def _chunks(history: GroupHistory, axis: str) -> Iterator[list[Written]]:
-    """The writes slice by slice, in each in the order of an axis, a few at a time: plans take the logs of one slice."""
+    """A few neighbouring writes at a time, slice by slice, because a plan takes the logs of one slice."""
     barriers, rank = [plan.barrier for plan in history.plans], order_of(axis)
     order = sorted(history.writes, key=lambda write: (bisect_right(barriers, write.completed or "~"), rank(write)))
     for start in range(0, max(len(order) - 1, 1), WRITES - 1):
@@ -132,7 +134,7 @@ def _segment(
     history: GroupHistory, chunk: list[Written], numbers: list[int], logs: PlanIndex, log_plans: Collection[int] = ()
 ) -> Segment:
     links = [logs.links[write.requested] for write in chunk]
-    placed: dict[int, list[tuple[int, tuple[int, int]]]] = {}  # of each plan: place among its logs, and which one it is
+    placed: dict[int, list[tuple[int, tuple[int, int]]]] = {}  # by plan: position among its logs, and the log
     for w, link in enumerate(links):
         for number, place, version in link.taken:
             placed.setdefault(number, []).append((place, (w, version)))
@@ -143,13 +145,13 @@ def _segment(
     log = _logs_of(chunk, compactions) if compactions else {}
     writes = [*chunk, *(write for each in compactions for write in logs.placeholders_for(each, log))]
     timed = [*_of_writing(writes), *_of_compacting(compactions)]
-    inputs, stood_in = [], 0
+    inputs, placeholders = [], 0
     for p, number in enumerate(numbers):
         plan = history.plans[number]
         taken = tuple([at for _, at in sorted(placed[number])]) if number in placed else ()
         if len(taken) < len(plan.names) or plan.unplanned:
-            w = len(writes) + stood_in
-            stood_in += 1
+            w = len(writes) + placeholders
+            placeholders += 1
             timed += (plan.barrier, -1, event("request", w)), (plan.barrier, 0, event("complete", w))
         timed += _of_plan(p, plan)
         inputs.append(Inputs(taken, logs.from_last[number], plan.unplanned))
@@ -158,20 +160,20 @@ def _segment(
     plans = [history.plans[number] for number in numbers]
     shape = Shape(
         events,
-        (*[len(write.names) for write in writes], *[1] * stood_in),
+        (*[len(write.names) for write in writes], *[1] * placeholders),
         tuple(inputs),
         tuple([plan.inflight for plan in plans]),
         tuple([link.early for link in links]),
         tuple(tuple(log[name] for name in each.names if name in log) for each in compactions),
         _tied([*map(_PLACE, timed)]),
     )
-    named = (*[write.requested for write in writes], *[""] * stood_in)
+    named = (*[write.requested for write in writes], *[""] * placeholders)
     barriers = tuple([plan.barrier for plan in plans])
     return Segment(history.group, shape, times, named, barriers, tuple([each.requested for each in compactions]))
 
 
 def _logs_of(chunk: list[Written], compactions: list[LogPlanned]) -> dict[str, tuple[int, int]]:
-    """Name of each log of the segment -> which one it is."""
+    """Name of each log of the segment: the log as (write, version)."""
     written = {name: (w, v) for w, write in enumerate(chunk) for v, name in enumerate(write.names, start=1)}
     return written | {each.made: (-1 - m, 1) for m, each in enumerate(compactions) if each.made}
 
@@ -191,7 +193,7 @@ def _of_compacting(compactions: list[LogPlanned]) -> Iterator[tuple[str, int, Ev
 
 
 def _tied(times: list[tuple[str, int]]) -> frozenset[int]:
-    """The events at the time of the event before; those that were stood in have no time of their own."""
+    """The events at the time of the event before them. Placeholders have no times of their own."""
     if len({*times}) == len(times):
         return frozenset()
     return frozenset(n + 1 for n, (one, other) in enumerate(pairwise(times)) if one == other and one[1] == 1)
@@ -201,7 +203,7 @@ def _of_plan(p: int, plan: Planned) -> Iterator[tuple[str, int, Event]]:
     yield plan.barrier, 1, event("replace" if plan.replaces else "plan", p)
     if plan.completed is None:
         return
-    if plan.unplanned:  # a base file that was just put there, and is no compaction's, is there from its barrier on
+    if plan.unplanned:  # a base file without a compaction exists from its barrier on
         yield plan.barrier, 2, event("done", p)
     else:
         yield plan.completed, 1, event("replaced" if plan.replaces else "done", p)

@@ -1,87 +1,92 @@
-"""A judgement as text for a terminal."""
+"""The report on a table as text for a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nbcc.engine.audit.amounts import several
+
 from .diagnostics import Diagnostic
 from .history_check import HistoryCheck, Refusal
 from .report import Report
 
-MOST_CASES = 5
-MOST_ENABLED = 8
+MAX_CASES = 5
+MAX_ENABLED = 8
 
 
-def render(found: Report) -> str:
-    """The judgement in lines; no newline at the end."""
-    return "\n".join([*_head(found), *_history(found.history), *_diagnostics(found), "", *_promises(found)])
+def render(report: Report) -> str:
+    """The report in lines, without a newline at the end."""
+    return "\n".join([*_head(report), *_history(report.history), *_diagnostics(report), "", *_promises(report)])
 
 
-def _head(found: Report) -> Iterator[str]:
-    yield f"{found.name}  {found.url}"
-    opened = "opened" if found.opened else "not opened (--deep opens them)"
-    yield f"  version {found.version}, by {found.rules}'s rules, {found.files:,} data files, {opened}"
-    yield f"  {summary(found)}"
+def _head(report: Report) -> Iterator[str]:
+    yield f"{report.name}  {report.url}"
+    opened = "opened" if report.opened else "not opened (--deep opens them)"
+    files = several(report.files, "data file")
+    yield f"  version {report.version}, read by {report.rules}'s rules, {files}, {opened}"
+    yield f"  {summary(report)}"
 
 
-def summary(found: Report) -> str:
-    """One line: the verdict and what it rests on."""
-    broken = sum(c.gravity == "BROKEN" for c in found.diagnostics)
-    risks = len(found.diagnostics) - broken
+def summary(report: Report) -> str:
+    """One line: the verdict, and how many diagnostics there are."""
+    broken = sum(d.gravity == "BROKEN" for d in report.diagnostics)
+    risks = len(report.diagnostics) - broken
     at_risk = f"; at risk: {risks}" if risks else ""
-    if found.undetermined:
-        return f"UNDETERMINED: {found.undetermined}"
-    if found.verdict == "BROKEN":
-        return f"BROKEN: {broken} diagnostics{at_risk}" if broken else f"BROKEN: its history is not possible{at_risk}"
-    if found.verdict == "UNDETERMINED":
-        return f"UNDETERMINED: nothing is broken, and not all could be judged{at_risk}"
-    return "OK: fine" if found.fine else f"OK: nothing is broken{at_risk}"
+    if report.undetermined:
+        return f"UNDETERMINED: {report.undetermined}"
+    if report.verdict == "BROKEN":
+        reason = several(broken, "diagnostic") if broken else "the model cannot make its history"
+        return f"BROKEN: {reason}{at_risk}"
+    if report.verdict == "UNDETERMINED":
+        return f"UNDETERMINED: nothing is broken, but evidence is missing{at_risk}"
+    return "OK: fine" if report.fine else f"OK: nothing is broken{at_risk}"
 
 
-def _history(found: HistoryCheck | None) -> Iterator[str]:
-    if found is None:
+def _history(check: HistoryCheck | None) -> Iterator[str]:
+    if check is None:
         return
     yield ""
-    yield f"History: {found.instants:,} instants, {found.groups:,} file groups, {found.played:,} segments played"
-    if found.refusal is not None:
-        yield from _refusal(found, found.refusal)
-    elif found.groups:
-        yield f"  possible under {found.own}" + (f" and {len(found.legal) - 1} others" if len(found.legal) > 1 else "")
-    if found.refusal is not None and found.legal:
-        yield f"  all of it is possible under {', '.join(found.legal)}"
-    if found.refusal is None and found.excluded:
-        yield f"  not possible under {', '.join(found.excluded)}"
-    for reason, groups in sorted(found.left_out.items()):
-        yield f"  not judged: {groups} file groups, {reason}"
-    for note in found.notes:
+    counts = f"{several(check.instants, 'instant')}, {several(check.groups, 'file group')}"
+    yield f"History: {counts}, {several(check.played, 'segment')} played on the model"
+    if check.refusal is not None:
+        yield from _refusal(check, check.refusal)
+    elif check.groups:
+        yield f"  possible under {check.own}" + (f" and {len(check.legal) - 1} others" if len(check.legal) > 1 else "")
+    if check.refusal is not None and check.legal:
+        yield f"  the whole history is possible under {', '.join(check.legal)}"
+    if check.refusal is None and check.excluded:
+        yield f"  not possible under {', '.join(check.excluded)}"
+    for reason, groups in sorted(check.left_out.items()):
+        yield f"  not checked: {several(groups, 'file group')}, because {reason}"
+    for note in check.notes:
         yield f"  {note}"
 
 
-def _refusal(found: HistoryCheck, refusal: Refusal) -> Iterator[str]:
-    yield f"  not possible under {found.own}: at {refusal.time}, in {refusal.group}, {refusal.event}"
+def _refusal(check: HistoryCheck, refusal: Refusal) -> Iterator[str]:
+    yield f"  not possible under {check.own}: at {refusal.time}, in {refusal.group}, {refusal.event}"
     for reason in refusal.reasons:
         yield f"    {reason}"
-    yield f"  possible until then: the first {refusal.before:,} instants by requested time"
+    yield f"  possible until then: the first {several(refusal.before, 'instant')} by requested time"
     if refusal.enabled:
-        yield f"  what could have happened there: {'; '.join(refusal.enabled[:MOST_ENABLED])}"
+        yield f"  possible instead: {'; '.join(refusal.enabled[:MAX_ENABLED])}"
 
 
-def _diagnostics(found: Report) -> Iterator[str]:
+def _diagnostics(report: Report) -> Iterator[str]:
     by_rule: dict[tuple[str, str], list[Diagnostic]] = {}
-    for diagnostic in found.diagnostics:
+    for diagnostic in report.diagnostics:
         by_rule.setdefault((diagnostic.gravity, diagnostic.rule), []).append(diagnostic)
     for (gravity, rule), cases in by_rule.items():
         yield ""
         yield f"{gravity} {rule}: {len(cases)}"
-        for diagnostic in cases[:MOST_CASES]:
-            yield f"  {diagnostic.file}"
-            yield f"    {diagnostic.because}"
-            yield f"    do: {diagnostic.remedy.replace('{table}', found.url)}"
-        if len(cases) > MOST_CASES:
-            yield f"  and {len(cases) - MOST_CASES} more (--json lists all)"
+        for case in cases[:MAX_CASES]:
+            yield f"  {case.file}"
+            yield f"    {case.because}"
+            yield f"    do: {case.remedy.replace('{table}', report.url)}"
+        if len(cases) > MAX_CASES:
+            yield f"  and {len(cases) - MAX_CASES} more (--json lists all)"
 
 
-def _promises(found: Report) -> Iterator[str]:
+def _promises(report: Report) -> Iterator[str]:
     yield "Promises"
-    for name, line in found.promises.items():
+    for name, line in report.promises.items():
         yield f"  {name:8} {line.verdict:12} {line.because}"

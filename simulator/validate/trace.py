@@ -1,4 +1,4 @@
-"""A trace by the model alone: can every step be taken, and if not, how far does it go and what was false?"""
+"""Whether the model can take every step of a trace; if not, the first refused step and its false conditions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..trace import Trace
 
 @dataclass(frozen=True)
 class TraceJudgement:
-    """`taken` steps of `steps` are possible; then `refused` is not, for `reasons`, and `enabled` was."""
+    """The model takes `taken` of `steps` steps, then refuses `refused` for `reasons`; `enabled` was possible."""
 
     steps: int
     taken: int
@@ -28,12 +28,12 @@ class TraceJudgement:
 
     @property
     def text(self) -> str:
-        """In lines, without a newline at the end."""
+        """The judgement in lines, without a newline at the end."""
         if self.possible:
             return f"OK: the model can take all {self.steps} steps"
         lines = [f"BROKEN: step {self.taken + 1} of {self.steps} is not possible: {self.refused}"]
         lines += [f"  {reason}" for reason in self.reasons]
-        return "\n".join([*lines, "what was possible there:", *(f"  {sentence}" for sentence in self.enabled)])
+        return "\n".join([*lines, "possible instead:", *(f"  {sentence}" for sentence in self.enabled)])
 
     def to_mapping(self) -> dict[str, Any]:
         """The value of ``validate --json`` for a trace, without its ``format``."""

@@ -1,25 +1,24 @@
-"""The evidence of a table, looked at by the rules by which the table is read: what the diagnostics go by."""
+"""The audit of a table by the rules by which it is read: slices, plans and replaces, for the diagnostics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from nbcc.engine.audit import Audit, Commit, Fault, Stat
+from nbcc.engine.audit.record import SERVICES, File
 from nbcc.engine.file_names import parse_base, parse_log, split_path
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile, data_file
 from nbcc.engine.files.slices import FileSlice, build_slices, to_read
 from nbcc.engine.timeline import CompactionOperation, Instant
 
 TIMELINE = ".hoodie/timeline"
-File = BaseFile | LogFile
-SERVICES: Final = ("COMPACT", "LOG_COMPACT", "CLUSTER")
 
 
 class GroupPlan(NamedTuple):
-    """What a compaction plan does in one file group; `completed` is None while it is pending."""
+    """The part of a compaction plan in one file group. `completed` is None while the plan is pending."""
 
     barrier: str
     completed: str | None
@@ -28,54 +27,54 @@ class GroupPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """`now` is the instant at which the table is read; `data` the faults inside data files, if they were opened."""
+    """`now` is the instant to judge by. `data` are the faults inside data files, if they were opened."""
 
-    found: Audit
+    audit: Audit
     now: str
     data: tuple[Fault, ...] = ()
 
-    @cached_property
+    @property
     def counted(self) -> Mapping[str, File]:
-        """The data files that completed commits list, by path; also those that are not there."""
+        """The data files that completed commits list, by path, missing files included."""
         return self._listed[0]
 
-    @cached_property
-    def unlike(self) -> Sequence[tuple[str, Stat]]:
-        """What is listed and is not simply there, with the instant that lists it, in the order of the commits.
+    @property
+    def mismatches(self) -> Sequence[tuple[str, Stat]]:
+        """Listed files that are missing, of another size or instant than listed, or no data file. Mostly none.
 
-        Gone, or of another size or instant than its commit says, or the name of no data file: mostly none.
+        Each comes with the requested time of the commit that lists it.
         """
         return self._listed[1]
 
     @cached_property
     def _listed(self) -> tuple[dict[str, File], list[tuple[str, Stat]]]:
-        """Both by one look-up of each path: among a million, to find it takes longer than all that is compared."""
+        # One look-up of each path serves both: among a million paths a look-up costs more than all comparisons.
         counted: dict[str, File] = {}
-        unlike = []
-        there = self.found.files
-        for requested, commit in self.found.commits.items():
+        mismatches = []
+        files = self.audit.files
+        for requested, commit in self.audit.commits.items():
             for stat in commit.stats:
-                file = there.get(stat.path)
+                file = files.get(stat.path)
                 if file is None or file.size != stat.size or _named(file) != requested:
-                    unlike.append((requested, stat))
+                    mismatches.append((requested, stat))
                     file = file or data_file(stat.path, stat.size, commit.instant)
                 if file is not None:
                     counted[file.path] = file
-        return counted, unlike
+        return counted, mismatches
 
     @property
     def unlisted(self) -> Iterable[File]:
-        """As `Audit.unlisted`, by what is known here of what is listed."""
-        commits, shared = self.found.commits, self.found.shared_requests
-        there = ((path, f) for path, f in self.found.files.items() if f.requested in commits)
-        return (f for path, f in there if path not in self.counted and f.requested not in shared)
+        """`Audit.unlisted`, without another map of a million listed paths."""
+        commits, shared = self.audit.commits, self.audit.shared_requests
+        files = ((path, f) for path, f in self.audit.files.items() if f.requested in commits)
+        return (f for path, f in files if path not in self.counted and f.requested not in shared)
 
     @cached_property
     def plans(self) -> Mapping[Group, tuple[GroupPlan, ...]]:
-        """Of each file group the compaction plans that are known, by barrier."""
+        """The known compaction plans of each file group, by barrier."""
         by_group: dict[Group, list[GroupPlan]] = {}
-        for barrier, plan in sorted(self.found.plans.items()):
-            completed = self.found.completed.get(barrier)
+        for barrier, plan in sorted(self.audit.plans.items()):
+            completed = self.audit.completed.get(barrier)
             for operation in plan.operations:
                 part = GroupPlan(barrier, completed, operation)
                 by_group.setdefault((operation.partition, operation.file_id), []).append(part)
@@ -83,59 +82,59 @@ class View:
 
     @cached_property
     def replaced(self) -> Mapping[Group, Commit]:
-        """The file groups that a completed replace put out of sight, each with its last replace."""
-        commits = sorted(self.found.commits.values(), key=lambda commit: commit.instant.completed or "")
+        """The file groups that a completed replace hides, each with its last replace."""
+        commits = sorted(self.audit.commits.values(), key=lambda commit: commit.instant.completed or "")
         return {group: commit for commit in commits for group in commit.replaced}
 
     @cached_property
     def compactions(self) -> frozenset[str]:
         """The requested times of completed compactions."""
-        return frozenset(requested for requested, each in self.found.commits.items() if each.operation == "COMPACT")
+        return frozenset(requested for requested, each in self.audit.commits.items() if each.operation == "COMPACT")
 
     @cached_property
     def slices(self) -> tuple[FileSlice, ...]:
-        """All file slices as of now, by the table's own rules, replaced groups left out."""
+        """All file slices as of now, those before the horizon of a clean included. Replaced groups have none."""
         pending = {
             group: [part.barrier for part in parts if part.completed is None] for group, parts in self.plans.items()
         }
         files = (f for f in self.counted.values() if (f.partition, f.file_id) not in self.replaced)
-        return build_slices(files, {g: b for g, b in pending.items() if b}, self.found.rules)
+        return build_slices(files, {g: b for g, b in pending.items() if b}, self.audit.rules)
 
     @cached_property
     def read(self) -> frozenset[str]:
         """The paths of the files that a snapshot reads."""
-        pieces = to_read(self.slices, self.found.rules)
+        pieces = to_read(self.slices, self.audit.rules)
         return frozenset(file.path for piece in pieces for file in (piece.base, *piece.tombstones, *piece.logs) if file)
 
     @cached_property
     def writes(self) -> list[str]:
-        """When the writes on the active timeline completed, in rising order; services change no row."""
-        done = ((i, self.found.commits.get(i.requested)) for i in self.found.timeline.completed if i.writes)
+        """The completion times of the writes on the active timeline, in rising order; services change no row."""
+        done = ((i, self.audit.commits.get(i.requested)) for i in self.audit.timeline.completed if i.writes)
         return [i.completed or "" for i, commit in done if commit and commit.operation not in SERVICES]
 
     @cached_property
     def superseded(self) -> Mapping[str, str]:
-        """Path of a file in an older slice: when the base file that stands for its slice completed."""
-        found: dict[str, str] = {}
+        """Path of a file in an older slice: the completion time of the base file that supersedes the slice."""
+        superseded: dict[str, str] = {}
         after: dict[Group, str] = {}
         for piece in reversed(self.slices):  # barriers rise within a group
             if until := after.get(piece.group):
-                found.update((f.path, until) for f in (piece.base, *piece.tombstones, *piece.logs) if f)
+                superseded.update((f.path, until) for f in (piece.base, *piece.tombstones, *piece.logs) if f)
             if piece.base and piece.base.completed:
                 after[piece.group] = min(piece.base.completed, after.get(piece.group, "~"))
-        return found
+        return superseded
 
     @cached_property
     def actions(self) -> Mapping[str, tuple[Instant, ...]]:
         """The instants of the active timeline by requested time."""
-        found: dict[str, list[Instant]] = {}
-        for instant in self.found.timeline.instants:
-            found.setdefault(instant.requested, []).append(instant)
-        return {requested: tuple(instants) for requested, instants in found.items()}
+        actions: dict[str, list[Instant]] = {}
+        for instant in self.audit.timeline.instants:
+            actions.setdefault(instant.requested, []).append(instant)
+        return {requested: tuple(instants) for requested, instants in actions.items()}
 
     def named_after(self, path: str) -> str | None:
-        """The instant in the name of a data file, None if it has none. That of a file that was listed is known."""
-        file = self.found.files.get(path)
+        """The instant in the name of a data file; None if the name has none."""
+        file = self.audit.files.get(path)
         if file is not None:
             return _named(file)
         name = split_path(path)[1]
@@ -143,20 +142,20 @@ class View:
         return parsed.instant if parsed else None
 
     def pending(self, requested: str) -> bool:
-        """Whether an instant of that time is on the timeline and not completed."""
+        """Whether a write or compaction requested then is on the timeline and not completed."""
         return any(i.completed is None and i.writes for i in self.actions.get(requested, ()))
 
     def bases(self, group: Group) -> Iterable[BaseFile]:
-        """The counted base files of a file group."""
+        """The listed base files of a file group."""
         return (f for f in self.by_group.get(group, ()) if isinstance(f, BaseFile))
 
     @cached_property
     def by_group(self) -> Mapping[Group, tuple[File, ...]]:
-        """The counted files of each file group."""
-        found: dict[Group, list[File]] = {}
+        """The listed files of each file group."""
+        files: dict[Group, list[File]] = {}
         for file in self.counted.values():
-            found.setdefault((file.partition, file.file_id), []).append(file)
-        return {group: tuple(files) for group, files in found.items()}
+            files.setdefault((file.partition, file.file_id), []).append(file)
+        return {group: tuple(members) for group, members in files.items()}
 
 
 def _named(file: File) -> str:

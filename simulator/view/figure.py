@@ -52,7 +52,7 @@ def _answers(drawing: Drawing, moment: Moment, x: float) -> None:
         if key is None:
             continue
         _, value, time, _ = rows.get(key, [key, None, None, None])
-        wrong = moment.story is not None and key == told["key"]
+        wrong = moment.explanation is not None and key == told["key"]
         box = Box(left, 25, width, ANSWER - 8)
         drawing.box(box, PAPER, (RED[0] if place else INK) if wrong else LINE, 1.4)
         drawing.at[f"answer {place}"] = box
@@ -67,18 +67,18 @@ def _answers(drawing: Drawing, moment: Moment, x: float) -> None:
 
 def _path(drawing: Drawing, moment: Moment) -> None:
     """The lost row's path in four numbered stops: its write, its file, what hides the file, the wrong answer."""
-    if (story := moment.story) is None:
+    if (explanation := moment.explanation) is None:
         return
     at = drawing.at
-    on_base = story["stop"].startswith("base")
-    giver = story["giver"] or (story["stop"] if on_base else story["file"])
-    names = (f"bar {story['instant']}", story["file"], giver, "answer 1", story["stop"])
+    on_base = explanation["stop"].startswith("base")
+    source_file = explanation["source_file"] or (explanation["stop"] if on_base else explanation["file"])
+    names = (f"bar {explanation['instant']}", explanation["file"], source_file, "answer 1", explanation["stop"])
     if any(name not in at for name in names):
         return
     write, file, source, answer, stop = (at[name] for name in names)
-    group = story["slice"].removeprefix("slice ").partition("/")[0]
-    barrier = at.get(f"barrier slice {group}/{story['wall']}")
-    fy, left = file.y + file.height / 2, at[story["slice"]].x
+    group = explanation["slice"].removeprefix("slice ").partition("/")[0]
+    barrier = at.get(f"barrier slice {group}/{explanation['barrier']}")
+    fy, left = file.y + file.height / 2, at[explanation["slice"]].x
     along = left + 2.5 if file.x - left < 12 else file.x + 24  # the margin of the slice, or right of its title
     sy = stop.y + stop.height if on_base else barrier.y if barrier else file.y + file.height
     sx = along if sy < fy else file.x + file.width - 9

@@ -1,4 +1,4 @@
-"""The files of a state as a page shows them: which slice a file lies in, whether the reading takes it, why if not."""
+"""The files of a state as a page shows them: the slice of each file, whether the read takes it, and why not."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class _Part(NamedTuple):
 
 
 class Files:
-    """What is seen of every file, state by state, in one run and for one reading.
+    """The status of every file in the states of one run, for one read.
 
-    What rests on the table alone is looked at once per table: between two publications only pending files change.
+    Results are cached for each table: between two publications only pending files change.
     """
 
     def __init__(self, model: Model, case: Case) -> None:
@@ -38,7 +38,7 @@ class Files:
         self._bases: dict[tuple[int, int], list[list[Any]]] = {}
 
     def at(self, state: Any) -> dict[str, Shown]:
-        """Name -> what is seen of it, by kind:
+        """File or slice by name -> its status and content:
 
         ``slice G/B``   [status, reason]
         ``base G/B``    [status, reason, rows], each row with the requested time of the write that set it
@@ -107,7 +107,7 @@ class Files:
         return [_Part(plan.requested, part.logs) for plan in plans if (part := plan.part_in(group)) is not None]
 
     def _compacted(self, state: Any, group: int, barrier: int, log: Log) -> str:
-        """What became of a log's rows in the base file that took it."""
+        """What happened to the rows of a log in the base file that merged it."""
         base = {key: requested for key, _, _, requested in self._content(state, group, barrier)}
         rows = self._rows(group, log)
         if not rows or any(base.get(key) == log[0] for key, *_ in rows):
@@ -116,7 +116,7 @@ class Files:
         return f"compacted into t{barrier}, {'not kept' if gone else 'outranked'}"
 
     def _skipped(self, state: Any, log: Log, newer: int) -> str:
-        """What the rule holds against a log that a base file has not taken and yet is said to replace."""
+        """Why the rule skips a log that the newer base file did not merge."""
         slicing = self.model.protocol[Slicing].slicing
         if slicing == "base_instant":
             return f"named before base t{newer}: skipped"
@@ -144,7 +144,7 @@ class Files:
         return ["hidden", f"replaced by base t{newer}", rows] if newer else ["read", "", rows]
 
     def _content(self, state: Any, group: int, barrier: int) -> list[list[Any]]:
-        """The rows of a base file; a plan's, once it is completed, never change."""
+        """The rows of a base file. They do not change once its plan is completed."""
         if (group, barrier) not in self._bases:
             table = self.model.table(state)
             rewritten = copy_on_write.content(table, group, barrier) if copy_on_write.has_base_files(table) else None
@@ -184,7 +184,7 @@ class Files:
         return as_of(rules, table, group, inf if until is None else until)
 
     def _pending(self, state: Any, group: int) -> Iterator[Log]:
-        """Log files that are there while their write is not completed."""
+        """Log files of pending writes."""
         for write in self.model.pending_writes(state):
             yield from self.model.rules.logs_of(write, group)
 

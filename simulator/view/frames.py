@@ -1,8 +1,7 @@
-"""From a trace to everything its page shows, as one JSON value; every fact in it is computed by the model.
+"""The contents of a trace's page as one JSON value. The model computes every fact in it.
 
-A frame is what can be seen after a number of steps, 0 to all. Frames are not written out: each thing that is seen (an
-instant, a log file, a base file, an answer) has a history, a list of [step, value] in which an entry holds until the
-next one. A trace of 2,000 steps so stays small, and a page draws any frame by looking a step up in each history.
+Each instant, file and answer has a history: a list of [step, value] in which an entry holds until the next one. A page
+shows any step by looking it up in each history. This keeps a trace of 2,000 steps small.
 """
 
 from __future__ import annotations
@@ -17,32 +16,33 @@ from nbcc.model.answers import Data
 
 from ..components import field_of, is_dead
 from ..trace import Trace
+from .explanation import WrongAnswer, explanation
 from .files import Files
 from .headline import other_rule, sentence
 from .judge import Broken, breaking_step, judged, judged_steps, verdict_of
 from .rows import Answers, Case, Put, answers, choose
 from .run import Run, play
 from .services import services_of
-from .story import Story, story
 from .style import VERDICTS
 from .systems import systems_of
-from .telling import Setting, ranked
+from .wording import Context, ranked
 
 FORMAT = 1
-SENTENCE_LOOKS = 200
+SENTENCE_STEPS = 200
+"""The headline says `every snapshot` after checking so many steps, and the last one."""
 Part = Any
-"""A piece of a sentence: text, or [text, requested time] where the text is coloured like that instant."""
+"""A piece of a sentence: text, or [text, requested time] for text in the colour of that instant."""
 
 
 class History:
-    """Things by name, each with its values over the steps."""
+    """Values by name over the steps."""
 
     def __init__(self) -> None:
         self.changes: dict[str, list[list[Any]]] = {}
         self._now: dict[str, Any] = {}
 
     def see(self, step: int, things: Mapping[str, Any]) -> None:
-        """All things that are there after `step`; what is missing is gone (null)."""
+        """Record all values after `step`. A name that is missing ends with null."""
         for name in [name for name in self._now if name not in things]:
             self._now.pop(name)
             self.changes[name].append([step, None])
@@ -53,13 +53,13 @@ class History:
 
 
 def document(trace: Trace) -> dict[str, Any]:
-    """Everything on the page; see the module's docstring for how frames are told."""
+    """The contents of the page."""
     own = play(Model(trace.world, trace.protocol), trace.steps)
     broken = judged(own, trace.promise)
     broke = breaking_step(trace, own, broken)
     puts = puts_of(own)
     promise = trace.promise or next((b.name for b in broken if b.step == broke), "")
-    case = choose(own.model, own.states, broke, _there(own, broke, puts), data=_data(trace, puts), promise=promise)
+    case = choose(own.model, own.states, broke, _begun_puts(own, broke, puts), data=_data(trace, puts), promise=promise)
     if not case.key and not any(b.name == promise and b.step for b in broken):
         case, broke = first_wrong(own, case, broke)
     views = [_view(own, case, broke, broken, trace)]
@@ -79,24 +79,24 @@ def document(trace: Trace) -> dict[str, Any]:
         "breaking": broke,
         "breaks": (trace.verdict or verdict_of(own, broken)) in ("VIOLATED", "DISAGREED"),
         "judged": judged_steps(own),
-        "reading": case.reading.says(),
+        "reading": case.reading.words(),
         "key": str(case.key),
         "ranked": ranked(case.data),
         "actors": [name for _, name in actors_of(own.model)],
         "kinds": [kind for kind, _ in actors_of(own.model)],
         "services": services_of(actors_of(own.model)),
         "groups": [f"file group {group}" for group in range(trace.world.groups)],
-        **_told_steps(own, trace),
+        **_steps(own, trace),
         "systems": systems_of(trace),
         "views": views,
     }
 
 
 def _sentence(run: Run, case: Case, broke: int, because: str) -> list[Part]:
-    setting = Setting(run.model, run.states, case, puts_of(run), Files(run.model, case))
+    context = Context(run.model, run.states, case, puts_of(run), Files(run.model, case))
     last = len(run.states) - 1
-    steps = [step for step in range(broke, last + 1) if step < broke + SENTENCE_LOOKS or step == last]
-    return sentence(setting, broke, because, [answers(run.model, run.states, step, case, broke) for step in steps])
+    steps = [step for step in range(broke, last + 1) if step < broke + SENTENCE_STEPS or step == last]
+    return sentence(context, broke, because, [answers(run.model, run.states, step, case, broke) for step in steps])
 
 
 def actors_of(model: Model) -> list[tuple[str, str]]:
@@ -105,25 +105,25 @@ def actors_of(model: Model) -> list[tuple[str, str]]:
     return sorted(everyone, key=lambda actor: (actor[0] == "reader") - (actor[0] == "writer"))
 
 
-def _told_steps(run: Run, trace: Trace) -> dict[str, Any]:
-    """The steps as [actor, number of the sentence, instant], and the sentences, each once."""
-    says: dict[str, int] = {}
+def _steps(run: Run, trace: Trace) -> dict[str, Any]:
+    """The steps as [actor, number of the sentence, instant], and the distinct sentences."""
+    sentences: dict[str, int] = {}
     actors = [name for _, name in actors_of(run.model)]
     rows = []
     for number, step in enumerate(trace.steps):
         taken = run.steps[number] if number < len(run.steps) else step
-        text = _says(run.model, taken).removeprefix(f"{step.actor} ")
+        text = _step_words(run.model, taken).removeprefix(f"{step.actor} ")
         after = run.states[min(number + 1, len(run.states) - 1)]
         before = run.states[min(number, len(run.states) - 1)]
         instant = _instant(run.model, step, before, after)
-        rows.append([actors.index(step.actor), says.setdefault(text, len(says)), instant])
-    return {"steps": rows, "says": list(says), "listings": _listings(run)}
+        rows.append([actors.index(step.actor), sentences.setdefault(text, len(sentences)), instant])
+    return {"steps": rows, "sentences": list(sentences), "listings": _listings(run)}
 
 
 def _listings(run: Run) -> list[list[Any]]:
-    """Each listing of a reader: [reader, first step, last step, what it saw completed, what it missed], in order.
+    """Each listing of a reader: [reader, first step, last step, completed instants it saw, those it missed].
 
-    A listing is not a snapshot: of what completes while it runs it holds any part.
+    A listing is not a snapshot: it may hold any part of what completes while it runs.
     """
     found: list[list[Any]] = []
     began: dict[str, int] = {}
@@ -143,7 +143,7 @@ def _completed_by(run: Run, step: int) -> set[int]:
 
 
 def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
-    """The requested time of the instant that a step works on."""
+    """The requested time of the instant that a step belongs to."""
     for state in (after, before):
         own = model.component(state, step.actor)
         if found := next((time for field in _Work._fields if (time := field_of(own, field))), 0):
@@ -152,7 +152,7 @@ def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
 
 
 def puts_of(run: Run) -> list[Put]:
-    """The writes of the trace by completion, so that what was written last has the last letter; then those pending."""
+    """The writes of the trace by completion, then the pending ones. Values get their letters in this order."""
     found: dict[int, Put] = {}
     for state in run.states:
         for actor in run.model.actors.get("writer", ()):
@@ -163,8 +163,8 @@ def puts_of(run: Run) -> list[Put]:
     return sorted(found.values(), key=lambda put: (done.get(put.requested) or inf, put.requested))
 
 
-def _there(run: Run, step: int, puts: Sequence[Put]) -> list[Put]:
-    """The writes that have begun by then."""
+def _begun_puts(run: Run, step: int, puts: Sequence[Put]) -> list[Put]:
+    """The writes that began up to a step."""
     begun = {instant.requested for instant in run.model.timeline(run.states[step])}
     return [put for put in puts if put.requested in begun]
 
@@ -174,10 +174,10 @@ def _data(trace: Trace, puts: Sequence[Put]) -> Data:
 
 
 def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
-    """Where promises were not judged: the first step from `broke` on that shows a wrong row; else nothing changes."""
+    """For steps without judged promises: the first step from `broke` on that shows a wrong row, else the same step."""
     seen: Any = None
     for step in range(broke, len(run.states)):
-        if (rests_on := _rests_on(run.model, run.states[step], case)) != seen:
+        if (rests_on := _components_read(run.model, run.states[step], case)) != seen:
             seen = rests_on
             if wrong := answers(run.model, run.states, step, case, broke).wrong():
                 return case._replace(key=wrong[0]), step
@@ -185,55 +185,57 @@ def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
 
 
 def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Trace) -> dict[str, Any]:
-    """One rule: what is seen at each step under it."""
+    """The run under one protocol: all values at each step."""
     protocol = run.model.protocol
     values = protocol.to_mapping()
     named = {name: values[name] for name in trace.protocol.differences()}
     timeline, files, told = History(), History(), History()
-    setting = Setting(run.model, run.states, case, puts_of(run), Files(run.model, case))
-    stories: list[Story] = []
+    context = Context(run.model, run.states, case, puts_of(run), Files(run.model, case))
+    explanations: list[WrongAnswer] = []
     numbers: dict[Any, int] = {}
     last: Any = None
     for step, state in enumerate(run.states):
         timeline.see(step, instants_of(run.model, state))
-        files.see(step, setting.files.at(state))
-        at = _rests_on(run.model, state, case)
+        files.see(step, context.files.at(state))
+        at = _components_read(run.model, state, case)
         if at != last:
             last = at
             found = answers(run.model, run.states, step, case, broke)
-            number = _story_number(setting, step, found, stories, numbers)
-            told.see(step, {"answer": _told(found, number)})
+            number = _explanation_number(context, step, found, explanations, numbers)
+            told.see(step, {"answer": _answer_cells(found, number)})
     label = ", ".join(f"{name} {value}".replace("_", " ") for name, value in named.items())
     return {
         "rule": "+".join(named.values()) or "default",
         "label": label,
         "right": not protocol.differences(),
         "verdict": "NOT APPLICABLE" if run.stopped else verdict_of(run, broken),
-        "sentence": _there_sentence(setting, run, trace, label, broken),
+        "sentence": _other_protocol_sentence(context, run, trace, label, broken),
         "stopped": run.stopped,
         "instants": timeline.changes,
         "files": files.changes,
         "answers": told.changes.get("answer", []),
-        "stories": [each._asdict() for each in stories],
+        "explanations": [each._asdict() for each in explanations],
         "promises": [{"name": b.name, "about": b.about, "step": b.step, "message": b.message} for b in broken],
     }
 
 
-def _there_sentence(setting: Setting, run: Run, trace: Trace, label: str, broken: Sequence[Broken]) -> list[Part]:
-    """What the same steps do under this rule."""
+def _other_protocol_sentence(
+    context: Context, run: Run, trace: Trace, label: str, broken: Sequence[Broken]
+) -> list[Part]:
+    """The headline of the same steps under another protocol."""
     if run.stopped is not None:
         number, reasons = run.stopped
-        says = _says(run.model, trace.steps[number - 1])
-        return [f"Under {label} step {number} ({says}) cannot happen: {'; '.join(reasons)}."]
+        sentence_of_step = _step_words(run.model, trace.steps[number - 1])
+        return [f"Under {label} step {number} ({sentence_of_step}) cannot happen: {'; '.join(reasons)}."]
     if names := [each.name for each in broken if each.step]:
         return [f"Under {label} the same steps break {', '.join(names)}."]
     last = len(run.states) - 1
-    must = answers(run.model, run.states, last, setting.case, last).must or {}
-    return other_rule(setting, label, must.get(setting.case.key), judged_steps(run))
+    must = answers(run.model, run.states, last, context.case, last).must or {}
+    return other_rule(context, label, must.get(context.case.key), judged_steps(run))
 
 
-def _says(model: Model, step: Step) -> str:
-    """The model's sentence, with the times in arguments as words."""
+def _step_words(model: Model, step: Step) -> str:
+    """The model's sentence about a step, with the times in its arguments as words."""
 
     def words(value: object) -> object:
         if not isinstance(value, tuple):
@@ -243,30 +245,30 @@ def _says(model: Model, step: Step) -> str:
     return model.describe(step._replace(args=tuple((name, words(value)) for name, value in step.args)))
 
 
-def _rests_on(model: Model, state: Any, case: Case) -> list[Any]:
-    """The components that an answer of the case rests on."""
+def _components_read(model: Model, state: Any, case: Case) -> list[Any]:
+    """The components on which the shown answer depends."""
     names = [*model.table_reads, *([case.reading.reader] if case.reading.reader else [])]
     return [model.component(state, name) for name in names]
 
 
-def _story_number(
-    setting: Setting, step: int, found: Answers, stories: list[Story], numbers: dict[Any, int]
+def _explanation_number(
+    context: Context, step: int, found: Answers, explanations: list[WrongAnswer], numbers: dict[Any, int]
 ) -> int | None:
-    """The number of the story that says why the answer after this step is wrong; equal ones are told once."""
+    """The number of the explanation of a wrong answer; equal explanations share a number."""
     wrong = found.wrong()
     if not wrong:
         return None
-    told = story(setting, step, found, setting.case.key if setting.case.key in wrong else wrong[0])
+    told = explanation(context, step, found, context.case.key if context.case.key in wrong else wrong[0])
     if told is None:
         return None
-    number = numbers.setdefault(repr(told), len(stories))
-    if number == len(stories):
-        stories.append(told)
+    number = numbers.setdefault(repr(told), len(explanations))
+    if number == len(explanations):
+        explanations.append(told)
     return number
 
 
-def _told(found: Answers, number: int | None) -> Any:
-    """[must, got, story]; rows as [key, value, requested time, ordering], value null where a write deleted the key."""
+def _answer_cells(found: Answers, number: int | None) -> Any:
+    """[promised rows, real rows, explanation]; a row is [key, value or null for a delete, requested time, ordering]."""
 
     def rows(answer: Mapping[Any, Any] | None) -> Any:
         if answer is None:
@@ -277,7 +279,7 @@ def _told(found: Answers, number: int | None) -> Any:
 
 
 def instants_of(model: Model, state: Any) -> dict[str, Any]:
-    """Requested time -> [action, state, completed, actor]; the state of an instant whose actor died is `crashed`."""
+    """Requested time -> [action, state, completed, actor]. The state is `crashed` if its actor died."""
     actors = {own.requested or own.plan or own.rollback: name for name, own in _actors_at_work(model, state)}
     done = {entry.requested: entry.actor for entry in model.component(state, "published")}
     planned = (model.component(state, name) for name in ("plans", "cleans", "restores") if name in model.components)
@@ -286,7 +288,7 @@ def instants_of(model: Model, state: Any) -> dict[str, Any]:
         runners |= {each.requested: each.planner for each in model.component(state, "rollbacks")}
     found: dict[str, Any] = {}
     for instant in model.timeline(state):
-        if instant.action == "savepoint":  # it carries the time of what it pins, which has an interval
+        if instant.action == "savepoint":  # it has the time of the instant that it pins, which has a bar already
             continue
         actor = done.get(instant.requested) or runners.get(instant.requested) or actors[instant.requested]
         dead = instant.completed is None and is_dead(model.component(state, actor))

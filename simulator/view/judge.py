@@ -1,4 +1,4 @@
-"""Which promises a run breaks, and after which step; as far as the model can evaluate rows for so many logs."""
+"""The promises that a run breaks, and the steps that break them, as far as promises can be evaluated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .run import Run
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A promise and the step after which it was first broken (None: never), with the sentence."""
+    """A promise, the step that first broke it (None: no step), and the message."""
 
     name: str
     about: str
@@ -24,12 +24,12 @@ class Broken:
 
 
 def judged(run: Run, named: str) -> list[Broken]:
-    """Every promise that speaks of such a model, with the first step that broke it, as far as `judged_steps` goes.
+    """Every promise that applies to the model, with the first step that broke it, up to `judged_steps`.
 
-    Promises of progress are left out: what never happens cannot be seen in one run that ends.
+    Promises of progress are left out: one finite run cannot break them.
 
-    The promise that is `named` is judged with as many logs as the model evaluates rows for, the others with fewer:
-    the time it takes grows with their factorial.
+    The `named` promise is judged with the greatest number of logs that the model evaluates, the others with one less:
+    the time grows with the factorial of that number.
     """
     found = []
     for promise in PROMISES.values():
@@ -48,7 +48,7 @@ def _first_break(run: Run, holds: Callable[..., str | None], most: int) -> tuple
 
 
 def judged_steps(run: Run, logs: int = LARGEST - 1) -> int:
-    """How many steps promises are judged for: while no file group has more than so many logs."""
+    """The number of steps for which promises are judged: until a file group has more than `logs` logs."""
     for number, state in enumerate(run.states):
         groups = [group for write in run.model.table(state).writes for group, _ in write.files]
         if any(groups.count(group) > logs for group in set(groups)):
@@ -57,7 +57,7 @@ def judged_steps(run: Run, logs: int = LARGEST - 1) -> int:
 
 
 def breaking_step(trace: Trace, run: Run, broken: Sequence[Broken]) -> int:
-    """Where the page opens: where the trace's promise broke, else the first promise, else the end."""
+    """The step on which the page opens: the one that breaks the trace's promise, else any promise, else the last."""
     named = [b.step for b in broken if b.name == trace.promise and b.step]
     return (named or sorted(b.step for b in broken if b.step) or [len(run.states) - 1])[0]
 

@@ -1,4 +1,4 @@
-"""The page of a trace: one self-contained HTML file that needs no network and no build."""
+"""The page of a trace: one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .svg import svg
 
 
 def render(trace: Trace) -> str:
-    """The page as text (HTML, UTF-8, at most 300 kB up to some 2,000 steps). It opens on the step that breaks."""
+    """The page as HTML text, at most 300 kB for 2,000 steps. It opens on the breaking step."""
     return page(document(trace))
 
 
 def page(told: dict[str, Any]) -> str:
-    """The page of a document as `frames.document` makes it."""
+    """The page of a value of `frames.document`."""
     outline, sign = VERDICTS.get(told["verdict"], VERDICTS["UNDETERMINED"])
     own = told["views"][0]
     words = {
@@ -43,14 +43,14 @@ def page(told: dict[str, Any]) -> str:
         "outline": outline,
         "sign": sign,
         "figure": svg(figure(told)),
-        "story": "".join(f"<li>{escape(plain(caption))}</li>" for caption in _captions(told)),
+        "explanation": "".join(f"<li>{escape(plain(caption))}</li>" for caption in _captions(told)),
         "data": embedded(told),
     }
     return Template(_asset("page.html")).substitute({name: escape(text) for name, text in words.items()} | markup)
 
 
 def embedded(value: Any) -> str:
-    """JSON that can stand inside a script element: no `<` ends it, no `&` is read as an entity."""
+    """JSON for a script element, with `<` and `&` escaped."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character in "<&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -63,13 +63,13 @@ def plain(parts: list[Any]) -> str:
 
 
 def _captions(told: dict[str, Any]) -> list[list[Any]]:
-    """The sentences of the thread at the breaking step, and what the right rule does."""
+    """The sentences of the path at the breaking step, and the effect of the default protocol."""
     own = told["views"][0]
     number = next((answer[2] for step, answer in reversed(own["answers"]) if step <= told["breaking"]), None)
     if number is None:
         return [[told["because"]]] if told["because"] else []
-    story = own["stories"][number]
-    return [*story["captions"], *([story["right"]] if story["right"] else [])]
+    explanation = own["explanations"][number]
+    return [*explanation["captions"], *([explanation["right"]] if explanation["right"] else [])]
 
 
 def _asset(name: str) -> str:

@@ -1,8 +1,7 @@
-"""Pictures of tables, traces and verdicts with matplotlib, in the encodings of the page (extra ``viz``).
+"""Pictures of tables, traces and verdicts with matplotlib (extra ``viz``).
 
-What is drawn is a Hudi table (a `Table`, its path, or what `inspect` found in it) or a trace of the model (a `Trace` or
-its ``.json`` file). Times are named t1, t2, ... in the order of the table's one clock, so that the two pictures of a
-table and those of a trace speak of the same times.
+A picture shows a Hudi table (a `Table`, its path or its `Inventory`) or a trace of the model (a `Trace` or its
+``.json`` file). Times are named t1, t2, ... in the order of the table's clock, in every picture of a table alike.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
 def draw_timeline(
     table_or_trace: Drawable, ax: Axes | None = None, *, as_of: Time | None = None, step: int | None = None
 ) -> Axes:
-    """Every instant as a bar in time: hollow circle where it was requested, filled where it completed.
+    """Draw every instant as a bar from its requested time (hollow circle) to its completion (filled circle).
 
     A pending instant is dashed, a cross ends one whose actor died, and the requested time of a compaction is a line
-    through all lanes, the barrier. A trace has a lane an actor; of a table it is not known who wrote, so that writes
-    that overlap lie on different lanes. `as_of`: a table as it was then; `step`: a trace after so many steps, by
-    default where it breaks its promise. Without `ax` a figure of its own is made.
+    through all lanes, the barrier. A trace has one lane for each actor. A table does not record its writers, so
+    overlapping writes get different lanes. `as_of`: a table at an earlier time; `step`: a trace after so many steps, by
+    default at the step that breaks its promise. Without `ax` the picture gets its own figure.
     """
     from .matplotlib_painter import paint
     from .timeline import timeline
@@ -45,11 +44,11 @@ def draw_timeline(
 def draw_slices(
     table_or_trace: Drawable, ax: Axes | None = None, *, as_of: Time | None = None, step: int | None = None
 ) -> Axes:
-    """Every file group as a stack of file slices, the newest on top, parted by barriers.
+    """Draw every file group as a stack of file slices, the newest on top, separated by barriers.
 
-    A base file is a wide block, a log file a chip in the hue of its writer: filled while a snapshot merges it, outlined
-    once a base file holds its rows, dashed while its write is not completed. What no snapshot reads is hatched.
-    `as_of`, `step`, `ax` as in `draw_timeline`.
+    A base file is a wide block, a log file a chip in the hue of its writer: filled if a snapshot merges it, outlined
+    if a base file holds its rows, dashed while its write is pending. Files that no snapshot reads are hatched.
+    `as_of`, `step` and `ax` are those of `draw_timeline`.
     """
     from .matplotlib_painter import paint
     from .slices import slices
@@ -58,10 +57,10 @@ def draw_slices(
 
 
 def draw_verdicts(results: Verdicts, ax: Axes | None = None) -> Axes:
-    """Settings by promises: a verdict has a shape as well as a colour, a violation the length of its shortest trace.
+    """Draw a matrix of protocols and promises: a shape for each verdict, with the steps of the shortest violation.
 
-    `results` maps the name of a setting to the result of `explore`, or to {promise: verdict}, where a verdict is its
-    word, or a mapping with ``verdict`` and ``steps``; the value of ``nbcc verdicts --json`` is understood as well.
+    `results` maps the name of a protocol to a result of `explore` or to {promise: verdict}. A verdict is a word, or a
+    mapping with ``verdict`` and ``steps``. The value of ``nbcc verdicts --json`` is accepted, too.
     """
     from .matplotlib_painter import paint
     from .verdict_matrix import verdict_matrix
@@ -78,10 +77,10 @@ def _scenes(given: Drawable, as_of: Time | None, step: int | None) -> tuple[Time
         from .table_scene import scenes_of_table
 
         if step is not None:
-            raise TypeError("step= is for traces; of a table, as_of= is an earlier time")
+            raise TypeError("step= is for traces; use as_of= for an earlier time of a table")
         return scenes_of_table(given, as_of)
     if as_of is not None:
-        raise TypeError("as_of= is for tables; of a trace, step= is an earlier moment")
+        raise TypeError("as_of= is for tables; use step= for an earlier moment of a trace")
     from .trace_scene import scenes_of_trace
 
     return scenes_of_trace(given, step)

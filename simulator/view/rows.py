@@ -1,7 +1,7 @@
-"""The rows a page shows: which read broke, and a valuation of one key that makes the break visible.
+"""The rows that a page shows: the read that broke, and rows of one key that make the break visible.
 
-A trace of a search holds no rows. Of all ways to let each write put, delete or leave alone the key k1, the simplest one
-for which the reader's answer differs from what it must be is put into the picture.
+A trace of a search holds no rows. Each write can put, delete or leave out the key k1. The page shows the simplest
+combination for which the reader's answer differs from the promised one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_WRITES = 4
 
 
 class Put(NamedTuple):
-    """One write of the trace: requested time, writer, number of its write, its log files as (group, version)."""
+    """One write of the trace. `number`: of the write of its actor; `files`: its log files as (group, version)."""
 
     requested: int
     actor: str
@@ -36,16 +36,16 @@ class Put(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A read whose answer is shown at every step. `reader`: what that actor answered; else the query at the state.
+    """A read whose answer is shown at every step: of an actor if `reader` names one, else of the query.
 
-    `stable`: it must be what the same query answered one step before the break, not what the completed writes say.
+    `stable`: the promised answer is that of the same query one step before the break.
     """
 
     query: Query
     reader: str = ""
     stable: bool = False
 
-    def says(self) -> str:
+    def words(self) -> str:
         """``snapshot``, ``as of t4``, ``incremental (t0, t5]``, ``r1's snapshot``."""
         query = self.query
         if self.reader and query.kind == "incremental":
@@ -59,7 +59,7 @@ class Reading(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What is shown: a reading over rows, `key` the one whose answer is wrong ("" if none is)."""
+    """A read with the rows of all writes. `key`: whose answer is wrong, "" if none is."""
 
     reading: Reading
     data: Data
@@ -67,13 +67,13 @@ class Case(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What the reader must answer and what it got: key -> record, deletes marked; None: it does not answer yet."""
+    """The promised answer and the real one: key -> record, deletes included; None: no answer yet."""
 
     must: Mapping[Any, Record] | None
     got: Mapping[Any, Record] | None
 
     def wrong(self) -> list[Any]:
-        """The keys whose rows differ; which write set an equal row does not count."""
+        """The keys whose values differ. Equal values of different writes do not count."""
         if self.must is None or self.got is None:
             return []
         keys = sorted(self.must.keys() | self.got.keys(), key=str)
@@ -81,19 +81,19 @@ class Answers(NamedTuple):
 
 
 def visible(record: Record | None) -> Any:
-    """The value of a row, None where there is no row."""
+    """The value of a row; None if there is no row."""
     return None if record is None or record.deleted else record.value
 
 
 def shown(record: Record) -> str | None:
-    """What a log holds: a value, or what it sets some columns to; None: a delete."""
+    """The content of a record: a value, or the columns that it sets; None for a delete."""
     if record.deleted:
         return None
     return text_of(dict.fromkeys(record.sets, record.value)) if record.sets else str(record.value)
 
 
 def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: int) -> Answers:
-    """Both answers after `step` steps; `broke` is the number of steps after which the break is seen."""
+    """Both answers after `step` steps; `broke`: the number of the breaking step."""
     reading, data, state = case.reading, case.data, states[step]
     if reading.reader in model.actors.get("consumer", ()):
         return _of_consumer(model, state, reading.reader, data)
@@ -103,7 +103,7 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
     if query.until is not None and query.until > model.settled(state):
         return Answers(None, None)
     if query.begins is not None and query.begins < model.horizon(state):
-        return Answers(None, None)  # refused: cleaning has closed that past
+        return Answers(None, None)  # refused: cleaning has deleted that past
     stable = reading.stable and step >= broke - 1
     try:
         got = _records(model.rows(state, query, data))
@@ -114,8 +114,10 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
 
 
 def reader_table(model: Model, state: Any, reader: str) -> tuple[int, Table] | None:
-    """The time and the table of what a reader actor has read; None before it has. Of a consumer: its checkpoint, and
-    the writes of all its windows."""
+    """The time and table that a reader actor has read; None before its read.
+
+    For a consumer: its checkpoint, and the writes of all its windows.
+    """
     if reader in model.actors.get("consumer", ()):
         own, table = model.component(state, reader), model.table(state)
         return own.checkpoint, table._replace(writes=tuple(w for w in table.writes if w.requested in own.delivered))
@@ -132,7 +134,7 @@ def _of_reader(model: Model, state: Any, reader: str, data: Data) -> Answers:
 
 
 def _of_consumer(model: Model, state: Any, name: str, data: Data) -> Answers:
-    """The merge of all windows so far, and of what completed up to the checkpoint."""
+    """The merge of all writes up to the checkpoint, and the merge of all windows so far."""
     consumer = model.component(state, name)
     writes = oracle.completed(model.component(state, "published"), 0, inf)
     passed = tuple(write for write in writes if time_of(write, model.protocol) <= consumer.checkpoint)
@@ -141,7 +143,7 @@ def _of_consumer(model: Model, state: Any, name: str, data: Data) -> Answers:
 
 
 def _promised(model: Model, state: Any, query: Query, data: Data) -> dict[Any, Record]:
-    """What the completed writes make it, by the oracle of the promises: no file slice is asked."""
+    """The answer by the oracle of the promises: from completed writes, without file slices."""
     until = model.settled(state) if query.until is None else query.until
     after = (query.after or 0) if query.kind == "incremental" else 0
     return _merged(model, oracle.completed(model.component(state, "published"), after, until), data)
@@ -166,11 +168,11 @@ def _records(rows: Mapping[Any, Record | Change | Several]) -> dict[Any, Record]
     return {key: row for key, row in found.items() if isinstance(row, Record)}
 
 
-# Looking for what to show
+# choosing what to show
 
 
 def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
-    """The case that shows the break: given rows if they do, else the simplest valuation of k1 that does."""
+    """The case that shows the break: with the given rows if they show it, else with the simplest rows of k1."""
     given = [data] if data else []
     for rows in chain(given, valuations(puts, model.merger)):
         for reading in readings(model, states, broke, promise):
@@ -183,7 +185,7 @@ def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put],
 
 
 def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> list[Reading]:
-    """The reads that can show the break, those that the promise speaks of first."""
+    """The reads that can show the break; the kinds that the promise is about come first."""
     ends = sorted({i.completed for i in model.timeline(states[broke]) if i.completed})
     readers = [r for r in model.actors.get("reader", ()) if model.component(states[broke], r).step == "answered"]
     now = [Reading(Query("snapshot"))]
@@ -204,7 +206,7 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
 
 
 def valuations(puts: Sequence[Put], merger: Merger) -> Iterator[Data]:
-    """Valuations of k1, simplest first: few writes that leave it alone, few deletes, few ordering values."""
+    """Rows of k1, simplest first: few writes without it, few deletes, few ordering values."""
     shown = [put for put in puts if put.files][-MOST_WRITES:]
     for rows in sorted(of_merger(len(shown), merger), key=lambda rows: _cost(len(shown), rows)):
         yield {
@@ -229,6 +231,6 @@ def _record(number: int, row: Row) -> Record:
 
 
 def letter(number: int) -> str:
-    """A, B, ... Z, A1, ...: the value that a write writes."""
+    """A, B, ... Z, A1, ...: the value of a write."""
     more, place = divmod(number, 26)
     return chr(ord("A") + place) + (str(more) if more else "")

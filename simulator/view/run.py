@@ -1,4 +1,4 @@
-"""A trace played on the model, as far as it fits."""
+"""A trace, played on the model as far as its steps are possible."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..crosscheck.symbols import Symbols
 
 
 class Run(NamedTuple):
-    """States after 0, 1, ... steps; `stopped`: which step could not be taken (from 1), and why."""
+    """States after 0, 1, ... steps; `stopped`: the number of the impossible step (from 1) and the reasons."""
 
     model: Model
     states: tuple[Any, ...]
@@ -21,7 +21,7 @@ class Run(NamedTuple):
 
 
 def play(model: Model, steps: Sequence[Step]) -> Run:
-    """The steps as far as the model can take them; symbols of times in arguments become ticks."""
+    """Play the steps as far as the model allows them. Symbols of times in arguments become ticks."""
     states: list[Any] = [model.initial]
     taken: list[Step] = []
     symbols = Symbols(())
@@ -33,7 +33,7 @@ def play(model: Model, steps: Sequence[Step]) -> Run:
         except Refused as error:
             return Run(model, tuple(states), tuple(taken), (number, error.reasons))
         except KeyError as error:
-            reason = f"{error.args[0]} names an instant that is not there"
+            reason = f"{error.args[0]} names an instant that does not exist"
             return Run(model, tuple(states), tuple(taken), (number, (reason,)))
         taken.append(resolved)
     return Run(model, tuple(states), tuple(taken), None)

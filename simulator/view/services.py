@@ -1,4 +1,4 @@
-"""What an instant that carries no rows is called in a picture, and whether a barrier stands where it was requested."""
+"""Words for instants without rows, and whether their requested time is a barrier."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 
 class Service(NamedTuple):
-    """`barrier`: the requested time of its plan cuts file slices."""
+    """`barrier`: whether the requested time of its plan begins new file slices."""
 
     word: str
     barrier: bool = False
@@ -23,9 +23,9 @@ SERVICES: Final[Mapping[str, Service]] = {
     "restorer": Service("restore"),
     "rollbacker": Service("rollback"),
 }
-"""By kind of actor. On the timeline a clustering and a replace are compactions: the actor decides."""
+"""By kind of actor, because the timeline shows a clustering and a replace as compactions."""
 
 
 def services_of(actors: Iterable[tuple[str, str]]) -> dict[str, Service]:
-    """Those of actors given as (kind, name), by name; who writes rows has none."""
+    """The services of actors, given as (kind, name), by name. Writers of rows have none."""
     return {name: SERVICES[kind] for kind, name in actors if kind in SERVICES}

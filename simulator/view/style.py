@@ -1,7 +1,7 @@
 """One table of colours and shapes for every picture: the page, its static figure, plots.
 
-Hues of writers are from Okabe and Ito's set, told apart by colour-blind eyes; its vermilion is left out, because red
-means one thing only: the thread of the row that is lost. Every state also has a shape or a word.
+The hues of writers are from the set of Okabe and Ito, which colour-blind people can distinguish, without its vermilion:
+red is for the lost row alone. Every state also has a shape or a word.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 RED: Final = ("#d0112b", "#ff6673")
-"""The lost row's thread, on light and on dark."""
+"""The lost row and its path, on light and on dark."""
 
 
 class Hue(NamedTuple):
-    """A colour and the text colour upon it, on light and on dark; `ink`: its darker shade for text on white.
+    """A colour and the colour of text on it, on light and on dark; `ink`: a darker shade for text on white.
 
     Text has a contrast of at least 4.5, as WCAG 2 asks of small text (AA).
     """
@@ -62,7 +62,7 @@ Paths have absolute M, L, C and Z commands only, so that every painter reads the
 
 
 def hue_of(kind: str, number: int) -> Hue:
-    """The hue of an actor: its kind and its number among its kind, from 0."""
+    """The hue of an actor of a kind; `number` counts the actors of that kind from 0."""
     return WRITERS[number % len(WRITERS)] if kind == "writer" else READER if kind == "reader" else SERVICE
 
 

@@ -1,7 +1,7 @@
-"""What several systems read at each step of a trace, where the trace carries it: columns beside the model's answer.
+"""The answers of several systems at each step of a trace, as far as the trace records them.
 
-A step's ``observed`` may hold, per system, the read that the step showed, in the trace's own words:
-``{"engine": {"snapshot": ["k1: 2 w1.1 r1"]}, "hudi": {"snapshot": []}}``; or flat, for the one system it was found on.
+A step's ``observed`` may hold the answer of each system, in the words of traces:
+``{"engine": {"snapshot": ["k1: 2 w1.1 r1"]}, "hudi": {"snapshot": []}}``; or one answer without a system.
 """
 
 from __future__ import annotations

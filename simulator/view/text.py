@@ -1,13 +1,19 @@
-"""A trace as fixed-width text: one line a step, one column an actor, then why, and how to see it again.
+"""A trace as fixed-width text: one line a step, one column an actor, then why, and the command that replays it.
 
 Columns: the number of the step; the actors in order of appearance, the step in its actor's column; what became visible
-on the timeline. The text is a function of the trace alone, so a replay that observed the same prints the same.
+on the timeline. Where that is wider than a screen, the actors' columns hold their names alone, and the step and what
+became visible follow. The text is a function of the trace and the width, so a replay that observed the same prints the
+same.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
+import sys
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 
 from nbcc.model import Step
 from nbcc.model.mechanisms import kinds
@@ -15,16 +21,24 @@ from nbcc.model.mechanisms import kinds
 from ..trace import Trace, context_switches
 
 
-def render(trace: Trace, again: str | None = None) -> str:
-    """The trace in lines of equal layout, ending with the command that replays it; no newline at the end.
+def render(trace: Trace, again: str | None = None, width: int | None = None) -> str:
+    """The trace in lines that end with the command that replays it; no newline at the end.
 
-    `again` is that command where the trace was not saved, so that its handle leads nowhere.
+    `again`: that command, if the trace was not saved under its handle; `width`: of a line in characters, None: any.
     """
-    return "\n".join([*_head(trace), "", *_table(trace), "", *_foot(trace, again)])
+    table = list(_table(trace))
+    if width is not None and max(map(len, table)) > width:
+        table = list(_narrow(trace, width))
+    return "\n".join([*_head(trace), "", *table, "", *_foot(trace, again)])
+
+
+def screen_width() -> int | None:
+    """The width of the terminal; None if standard output is a file or a pipe."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def cell(step: Step) -> str:
-    """``writes log (group 0, version 1)``: the action without its actor's kind, and its arguments."""
+    """``writes log (group 0, version 1)``: the action without the kind of its actor, and its arguments."""
     actor = next((kind for kind in ("actor", *kinds()) if step.action.startswith(f"{kind}_")), "")
     words = step.action.removeprefix(f"{actor}_").replace("_", " ")
     args = ", ".join(f"{name} {_shown(value)}" for name, value in step.args)
@@ -58,6 +72,24 @@ def _table(trace: Trace) -> Iterator[str]:
         yield _line(str(i).rjust(number), cells, "; ".join(_new(seen)))
 
 
+def _narrow(trace: Trace, width: int) -> Iterator[str]:
+    """Columns with names alone, then the step, then what became visible, folded within its column."""
+    actors = list(dict.fromkeys(step.actor for step in trace.steps))
+    number = len(str(len(trace.steps)))
+    lanes = sum(len(actor) + 1 for actor in actors)
+    longest = max(len(cell(step)) for step in trace.steps)
+    left = min(longest, max(20, (width - number - lanes - 8) * 3 // 5))
+    right = max(16, width - number - lanes - left - 8)
+    observed = trace.observed or ({},) * len(trace.steps)
+    for i, (step, seen) in enumerate(zip(trace.steps, observed, strict=True), start=1):
+        names = " ".join((step.actor if step.actor == actor else "").ljust(len(actor)) for actor in actors)
+        steps = textwrap.wrap(cell(step), left)
+        effects = textwrap.wrap("; ".join(_new(seen)), right)
+        for line, (done, effect) in enumerate(zip_longest(steps, effects, fillvalue="")):
+            start = f"  {i:{number}} | {names}" if line == 0 else f"  {'':{number}} | {'':{len(names)}}"
+            yield f"{start} | {done:{left}} | {effect}".rstrip(" |")
+
+
 def _line(number: str, cells: Sequence[str], effect: str) -> str:
     return f"  {number} | " + " | ".join(cells) + f" | {effect}".rstrip()
 
@@ -74,12 +106,12 @@ def _foot(trace: Trace, again: str | None) -> Iterator[str]:
         yield f"because {trace.because}"
     if trace.found_by:
         yield f"found by {trace.found_by}"
-    yield f"handle {trace.handle}; see it again: {again or f'nbcc replay {trace.handle}'}{_where(trace)}"
+    yield f"handle {trace.handle}; see it again: {again or f'nbcc replay {trace.handle}'}{_place_words(trace, again)}"
 
 
-def _where(trace: Trace) -> str:
-    """A disagreement is seen on the system that it was found on; a broken promise on the model alone."""
-    if trace.verdict != "DISAGREED":
+def _place_words(trace: Trace, again: str | None) -> str:
+    """A disagreement shows on the system on which it was found; a broken promise shows on the model alone."""
+    if trace.verdict != "DISAGREED" or (again and " --on " in again):
         return ""
     named = re.search(r"--on (\S+)", trace.found_by)
     return f" --on {named[1] if named else 'engine'}"

@@ -39,7 +39,9 @@ class Moment:
         self.view: Mapping[str, Any] = told["views"][0]
         self.hue: dict[str, Hue] = dict(zip(told["actors"], hues(told["kinds"]), strict=True))
         self.answer: list[Any] = value_at(self.view["answers"], step) or [None, None, None]
-        self.story: Mapping[str, Any] | None = None if self.answer[2] is None else self.view["stories"][self.answer[2]]
+        self.explanation: Mapping[str, Any] | None = (
+            None if self.answer[2] is None else self.view["explanations"][self.answer[2]]
+        )
 
     def actor_of(self, time: Any) -> str:
         """The actor that first worked on the instant; "" if there is no such instant."""
@@ -69,7 +71,7 @@ class Moment:
         steps = (
             (number, says) for number, (by, says, _) in enumerate(self.told["steps"][: self.step], 1) if by == place
         )
-        dots = tuple((number - skipped - 1, self.told["says"][says]) for number, says in steps if number > skipped)
+        dots = tuple((number - skipped - 1, self.told["sentences"][says]) for number, says in steps if number > skipped)
         return Lane(actor, self.hue[actor], dots)
 
     def _bars(self, time: str, skipped: int) -> Iterator[Bar]:
@@ -83,7 +85,7 @@ class Moment:
         barrier = service is not None and service.barrier
 
         def bar(lane: int, until: int, ending: Ending, ends: str = "") -> Bar:
-            lost = self.story is not None and str(self.story["instant"]) == time and ending != "crashed"
+            lost = self.explanation is not None and str(self.explanation["instant"]) == time and ending != "crashed"
             start = max(column - 1, 0)
             return Bar(
                 time, lane, start, max(until - skipped - 1, start), ending, begins, ends, content, not service,
@@ -136,14 +138,14 @@ class Moment:
 
     def _slice(self, name: str, order: int, barrier: int, files: Mapping[str, list[Any]]) -> Slice:
         status, reason = files.get(name, ["read", ""])
-        lead = self.story["file"] if self.story else ""
+        lead = self.explanation["file"] if self.explanation else ""
         names = sorted((f for f in files if f != name), key=lambda f: (not f.startswith("base"), f != lead, f))
         chips = tuple(self._chip(file, *files[file][:3]) for file in names)
         return Slice(name, order, f"t{barrier}" if barrier else "", chips, status == "hidden", reason)
 
     def _chip(self, name: str, status: Any, reason: str, rows: list[Any]) -> Chip:
         """A file is called by its rows; without rows by its name."""
-        lost = self.story is not None and self.story["file"] == name
+        lost = self.explanation is not None and self.explanation["file"] == name
         base, file = name.startswith("base"), name.rpartition("/")[2]
         text = "" if base and status == "pending" else cells(rows, self.told["ranked"])
         time, _, version = file.partition(".")

@@ -66,10 +66,10 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
         ),
     ),
     "a type that not all readers have": (
-        {"schema": SCHEMA.append(pa.field("u", pa.uint8()))},
+        {"schema": SCHEMA.append(pa.field("u", pa.uint64()))},
         Refusal(
             Unsupported,
-            "Asked to store the column 'u', but readers of Hudi tables do not agree on the type uint8: use "
+            "Asked to store the column 'u', but readers of Hudi tables do not agree on the type uint64: use "
             "boolean, int, long, float, double, string, binary, date, a UTC timestamp, decimal, array, map "
             "or struct.",
         ),
@@ -79,7 +79,8 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
         Refusal(
             Unsupported,
             "Asked to create a table with the column 'w', but it is timestamp[us], a timestamp without time "
-            "zone, with which hudi-rs cannot read the table at all: use a timestamp in UTC.",
+            "zone, with which hudi-rs cannot read the table at all: use a timestamp in UTC, "
+            "or give session_time_zone, the zone of timestamps without one.",
         ),
     ),
     "no record key": (
@@ -149,7 +150,7 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
         Refusal(
             BadInput,
             "Asked to create a table with ordering_fields='f', but that column is double: use a column of "
-            "type int, bigint, date, timestamp, decimal or string, whose values every reader orders alike.",
+            "type int, bigint, date, timestamp or string, whose values every reader orders alike.",
         ),
     ),
     "two ordering columns": (

@@ -38,10 +38,10 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         ),
     ),
     "a column has another type": (
-        lambda t: t.upsert(with_column("ts", pa.int32())),
+        lambda t: t.upsert(with_column("ts", pa.float64())),
         Refusal(
             BadInput,
-            "Asked to write a batch, but 'ts' is int32, the table's is int64: cast the column to the table's type.",
+            "Asked to write a batch, but 'ts' is double, the table's is int64: cast the column to the table's type.",
         ),
     ),
     "a column is there twice": (
@@ -50,7 +50,10 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
     ),
     "the batch is no table": (
         lambda t: t.upsert([("k1", 2, "x")]),
-        Refusal(BadInput, "Asked to write a batch, but it is a list: give a Spark DataFrame or a pyarrow Table."),
+        Refusal(
+            BadInput,
+            "Asked to write a batch, but it is a list: give a Spark DataFrame, a pyarrow Table or a pandas DataFrame.",
+        ),
     ),
     "a key is null": (
         lambda t: t.upsert(batch(("k1", 2, "x"), (None, 7, "y"))),

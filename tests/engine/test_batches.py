@@ -13,11 +13,11 @@ from nbcc.engine.data.tasks import WriteTask, WrittenFile
 from nbcc.engine.errors import BadInput, Conflict
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import load
-from nbcc.engine.writes import batches
-from nbcc.engine.writes.batches import EXTRA, FOLDER, repeated
-from nbcc.engine.writes.writing import request
+from nbcc.engine.writes import idempotency
+from nbcc.engine.writes.commit_protocol import request
+from nbcc.engine.writes.idempotency import EXTRA, FOLDER, repeated
 from nbcc.model import Model, Protocol, World
-from nbcc.model.mechanisms.batches import rows_of
+from nbcc.model.mechanisms.exactly_once import rows_of
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.check import CheckOptions, run
@@ -207,7 +207,7 @@ def test_engine_and_model_agree(choice: str, concurrency: str) -> None:
     protocol = Protocol.from_mapping({"batch_ids": choice})
     world = SENT_AGAIN.replace(settings={"writer": {"concurrency": concurrency}} if concurrency == "occ" else {})
     report = run(CheckOptions(factory("engine"), protocol=protocol, world=world, readers=()), examples=10, seed=3)
-    assert report.found is None, report.text
+    assert report.disagreement is None, report.text
 
 
 @pytest.mark.filterwarnings("ignore:the committed rows are kept")
@@ -221,15 +221,15 @@ def test_engine_and_model_agree_on_other_rows_under_an_id(choice: str, replay_di
     worlds = (specs.world("sent_otherwise"), *([mixed] if choice != "at_request" else []))
     for world in worlds:
         report = run(CheckOptions(factory("engine"), protocol=protocol, world=world, readers=()), examples=15, seed=3)
-        assert report.found is None, report.text
+        assert report.disagreement is None, report.text
 
 
 def test_the_check_detects_an_engine_that_compares_no_digests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "differs", lambda digest, recorded: False)
+    monkeypatch.setattr(idempotency, "differs", lambda digest, recorded: False)
     world = specs.world("sent_otherwise")
     report = run(CheckOptions(factory("engine"), world=world, readers=()), examples=50, seed=3, shrinks=False)
-    assert report.found is not None
-    assert "returned without the error Conflict" in report.found.because
+    assert report.disagreement is not None
+    assert "returned without the error Conflict" in report.disagreement.because
 
 
 def test_where_nothing_is_sent_again_nothing_is_promised() -> None:

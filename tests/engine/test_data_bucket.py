@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nbcc.engine.data.bucket import buckets_of, list_hash, string_hash
 
-GOLDEN = [  # hudi-format §8.1: values, list hash, and the bucket of 4, 8 and 256
+GOLDEN = [  # docs/hudi-format.md: values, list hash, and the bucket of 4, 8 and 256
     (["a"], 128, 0, 0, 128),
     (["id1"], 104085, 1, 5, 149),
     (["user_001"], -266209316, 0, 4, 220),

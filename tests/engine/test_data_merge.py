@@ -105,7 +105,7 @@ def test_logs_first_meets_the_base_once(base: File, files: list[File], mode: str
 
 
 def test_the_two_folds_differ_where_hudi_does() -> None:
-    """base(ts 5), delete that always wins, insert(ts 1): hudi-format §11.2 answers the base row."""
+    """base(ts 5), delete that always wins, insert(ts 1): docs/hudi-format.md answers the base row."""
     base, delete, insert = Record("a", 5, 50), Record("a", None, None), Record("a", 1, 10)
     layers = [layer([base], base=True), layer([delete]), layer([insert])]
     assert outcome(merge(layers, MergeRule(EVENT_TIME, "ts", "logs_first"))) == {"a": base}

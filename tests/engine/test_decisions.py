@@ -22,8 +22,8 @@ from nbcc.engine.rules import Rules
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.decisions import FOLDER, Decision, last_decision, put_decision
 from nbcc.engine.timeline.heartbeats import StoredHeartbeats
-from nbcc.engine.writes.deciding import catch_up, decide
-from nbcc.engine.writes.writing import request
+from nbcc.engine.writes.commit_protocol import request
+from nbcc.engine.writes.decision_log import catch_up, decide
 from nbcc.model import World
 from nbcc.simulator.control.calls import kind_of
 from nbcc.simulator.control.footprints import Access

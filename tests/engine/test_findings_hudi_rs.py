@@ -12,7 +12,7 @@ from nbcc.engine.data.shape import table_shape
 from nbcc.engine.data.tasks import WriteTask
 from nbcc.engine.timeline import put_inflight
 from nbcc.engine.timeline.heartbeats import FOLDER
-from nbcc.engine.writes.writing import request
+from nbcc.engine.writes.commit_protocol import request
 from nbcc.model import Protocol, Query
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.crosscheck.observables import final_queries

@@ -57,7 +57,7 @@ def test_the_groups_of_another_engines_compaction_are_named_until_we_compact(tab
     unmarked(storage, compacted)
     (said,) = inspect(storage).notices
     assert said == (
-        f"1 file group merged by Hudi's rules: another engine's compaction {compacted.requested} wrote the base files"
+        f"Hudi's rules merge 1 file group: the compaction {compacted.requested} of another engine wrote the base files"
     )
     assert ("marks-disagree", "AT RISK") in diagnostics(table)
     table = Table(replace(table.context), table.config)
@@ -95,7 +95,7 @@ def test_another_engines_clean_is_named(table: Table) -> None:
     storage.put(f"{FOLDER}/{ours.requested}.clean.requested", encode_clean_plan(plan, storage.url))
     storage.put(f"{FOLDER}/{ours.file_name}", encode_clean(plan, ours.requested, 1))
     (said,) = inspect(storage).notices
-    assert said == f"another engine's clean {ours.requested} has deleted files by its own policy"
+    assert said == f"the clean {ours.requested} of another engine deleted files by its own policy"
     assert ("marks-disagree", "AT RISK") in diagnostics(table)
 
 
@@ -118,7 +118,7 @@ def test_and_one_that_was_completed_so_is_broken(table: Table) -> None:
     done = table.insert_overwrite(batch(("k2", 1, "new")))
     storage.put(f"{FOLDER}/{done.file_name}", encode_commit(CommitMetadata((), "COMPACT", compacted=True)))
     assert inspect(storage).notices == (
-        f"another engine has taken the replace {done.requested} for a compaction: it has replaced nothing",
+        f"another engine took the replace {done.requested} for a compaction: it replaced nothing",
     )
     assert ("marks-disagree", "BROKEN") in diagnostics(table)
 

@@ -1,4 +1,4 @@
-"""Log blocks: golden vectors (hudi-format §7.11), round trips, torn and foreign bytes."""
+"""Log blocks: golden vectors (docs/hudi-format.md), round trips, torn and foreign bytes."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ def test_windows_hold_the_writes_that_completed_in_them(tmp_path: Path) -> None:
 def test_an_archived_write_counts_and_a_failed_one_older_than_the_timeline_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Hudi believes both (hudi-format §5.5)."""
+    """Hudi believes both (docs/hudi-format.md)."""
 
     class Remembers(Archive):
         def completion(self, requested: str) -> str | None:
@@ -236,7 +236,7 @@ def test_an_archived_write_counts_and_a_failed_one_older_than_the_timeline_does_
 
 
 def test_a_failed_first_log_hides_nothing(tmp_path: Path) -> None:
-    """Hudi 1.2.0 would key the slice by it and lose the committed log after it (hudi-format §9.2)."""
+    """Hudi 1.2.0 would key the slice by it and lose the committed log after it (docs/hudi-format.md)."""
     writer = own_table(tmp_path)
     writer.log(t(1), [("a", "crashed", 1)])
     writer.begin(t(1))

@@ -310,7 +310,7 @@ def test_the_archive_reads_only_files_that_span_the_instant(tmp_path: Path) -> N
     archive(storage, (2, 4), (6, 8))
     storage.delete(f"{TIMELINE}/history/{t(6)}_{t(8)}_0.parquet")
     assert Archive(storage).completion(t(3)) is None
-    with pytest.raises(NotATable, match="which is gone"):
+    with pytest.raises(NotATable, match="which does not exist"):
         Archive(storage).completion(t(7))
 
 

@@ -74,7 +74,7 @@ def derived(table: Path) -> set[tuple[str, str, str | None, str | None, tuple[st
 def test_slices_of_hudi_tables_are_those_derived_from_the_names(hudi_table: Path) -> None:
     storage = CountingStorage(open_storage(hudi_table))
     told = inspect(storage).to_mapping()
-    assert told["table"] == {
+    assert {name: told["table"][name] for name in ("version", "layout", "type", "merge_mode", "rules")} == {
         "version": 9,
         "layout": 2,
         "type": "COPY_ON_WRITE" if "_cow_" in hudi_table.name else "MERGE_ON_READ",
@@ -115,7 +115,7 @@ def test_as_of_shows_what_had_completed_by_then(hudi_table: Path) -> None:
     then = inspect(open_storage(hudi_table), completions[0])
     assert {file.completed for segment in then.slices for file in segment.files} == {completions[0]}
     later = sum(1 for segment in now.slices for file in segment.files if file.completed != completions[0])
-    assert sum("after the time asked for" in file.because for file in then.left_out) == later
+    assert sum("completed after the time asked for" in file.because for file in then.left_out) == later
 
 
 def test_redaction_hides_values_and_keeps_the_shape(hudi_table: Path) -> None:
@@ -183,7 +183,7 @@ def test_files_of_a_dead_writer_are_told_apart(own: Table, tmp_path: Path) -> No
     because = {file.requested: file.because for file in inspect(storage).left_out}
     assert because == {
         "20300101000000000": "its instant 20300101000000000 is not completed (requested)",
-        "20300101000000001": "no timeline knows its instant 20300101000000001, so that it never completed",
+        "20300101000000001": "its instant 20300101000000001 is on no timeline: it never completed",
     }
     late = own.timeline()[0].requested
     storage.put_if_absent(f"part=a/.{group}_{late}.log.9_0-1-1", b"late")
@@ -251,9 +251,9 @@ def test_sizes_read_well(count: int, text: str) -> None:
 def test_the_command_counts_what_it_did(own: Table, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["inspect", str(tmp_path / "own"), "--json"]) == 0
     answered, told = capfd.readouterr()
-    assert sorted(json.loads(answered)) == ["format", "instants", "slices", "table"]
+    assert sorted(json.loads(answered)) == ["faults", "format", "instants", "left_out", "plans", "slices", "table"]
     objects = sum(1 for path in (tmp_path / "own").rglob("*") if path.is_file())
-    assert re.fullmatch(r"listed \d+ objects in 3 listings, read 6 \([\d,]+ bytes\); no rows\n", told)
+    assert re.fullmatch(r"listed \d+ objects in 3 listings, read 5 \([\d,]+ bytes\); no rows\n", told)
     assert objects < int(re.findall(r"\d+", told)[0])
 
 
@@ -289,3 +289,73 @@ def test_the_page_is_self_contained_and_escaped(own: Table, tmp_path: Path, capf
     assert "alert" not in hidden
     assert str(tmp_path) not in hidden + capfd.readouterr().out
     assert len(text) < 30_000
+
+
+# The summary.
+
+
+@pytest.fixture
+def months(tmp_path: Path) -> Path:
+    """Twelve partitions, 13 writes, and files that no read uses after a compaction and a lost writer."""
+    table = Table.create(None, tmp_path / "m", SCHEMA, record_key="id", ordering_fields="ts", partition_by="part")
+    for ts in range(13):
+        table.upsert(rows(*((f"k{month}", str(month), ts, "x") for month in range(1, 13))))
+    table.compact()
+    storage = open_storage(tmp_path / "m")
+    group = table.file_slices()[0].file_id
+    for number in range(30):
+        storage.put_if_absent(f"part=1/.{group}_203001010000000{number:02}.log.1_0-1-1", b"gone")
+    return tmp_path / "m"
+
+
+def lines_of(capfd: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    capfd.readouterr()
+    assert run(["inspect", *arguments]) == 0
+    return capfd.readouterr().out.splitlines()
+
+
+def test_a_small_table_is_summarised_on_one_screen(months: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    lines = lines_of(capfd, str(months))
+    assert len(lines) < 40
+    assert max(map(len, lines[2:])) <= 100
+    heads = [line for line in lines if line and not line.startswith(" ")]
+    assert heads[1] == "Instants: 14, 0 of them pending; the newest 10"
+    assert re.fullmatch(r"File slices: 24 in 12 file groups, .* kB; a snapshot reads .* kB", heads[2])
+    partitions = [line.split()[0] for line in lines if line.startswith("  part=")]
+    assert partitions == [f"part={month}" for month in range(1, 11)]
+    assert any(re.match(r"  2 more  +2  +4 ", line) for line in lines)
+    assert "  30 files, 120 B: its instant is on no timeline: it never completed" in lines
+    everything = lines_of(capfd, str(months), "--all")
+    assert len(everything) > 250
+    assert sum("on no timeline" in line for line in everything) == 30
+    assert len(lines_of(capfd, str(months), "--limit", "2")) < 25
+
+
+def test_json_holds_what_the_text_shows(months: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = "\n".join(lines_of(capfd, str(months), "--all"))
+    found = json.loads("\n".join(lines_of(capfd, str(months), "--json")))
+    assert len(found["left_out"]) == 30
+    for file in (*found["left_out"], *(file for piece in found["slices"] for file in piece["files"])):
+        assert file["name"] in text
+    assert all(file["because"] in text for file in found["left_out"])
+    assert [found["table"][name] for name in ("name", "as_of", "notices")] == ["m", None, []]
+    assert {i["files"] for i in found["instants"]} == {12}
+    partitions = list(dict.fromkeys(piece["partition"] for piece in found["slices"]))
+    assert partitions == [f"part={month}" for month in range(1, 13)]
+
+
+@pytest.mark.parametrize("properties", [{}, {"hoodie.table.type": "MERGE_ON_READ"}])
+@pytest.mark.parametrize("checksum", [True, False])
+def test_a_folder_that_is_no_table_is_refused(
+    properties: dict[str, str], checksum: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".hoodie").mkdir()
+    sums = {"hoodie.table.checksum": table_checksum("fake")} if checksum else {}
+    (tmp_path / ".hoodie/hoodie.properties").write_bytes(
+        encode_properties({"hoodie.table.name": "fake", **properties, **sums})
+    )
+    for command in (["inspect", str(tmp_path)], ["why", str(tmp_path), "k"]):
+        assert run(command) == 2
+        out, err = capfd.readouterr()
+        assert out == ""
+        assert err.startswith("Error: Asked to ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -80,7 +81,7 @@ def test_a_table_in_an_object_store_reads_as_on_a_disk(bucket: Callable[[], list
     there = CountingStorage(open_storage("s3://lake/own"))
     here = CountingStorage(open_storage(tmp_path / "own"))
     found = inspect(there)
-    assert found.to_mapping() == inspect(here).to_mapping()
+    assert replace(found, url="") == replace(inspect(here), url="")
     assert (there.listings, there.objects_listed, there.reads) == (here.listings, here.objects_listed, here.reads)
     assert there.listings + there.reads == len(bucket())
     assert found.url == "s3://lake/own"

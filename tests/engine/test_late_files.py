@@ -13,7 +13,7 @@ from nbcc.engine.file_names import LogName, marker
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.repair.orphans import orphan_files
 from nbcc.engine.table import Table
-from nbcc.engine.writes.writing import request
+from nbcc.engine.writes.commit_protocol import request
 from nbcc.model import Protocol
 from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.check import CheckOptions, run
@@ -45,4 +45,4 @@ def test_engine_and_model_agree_where_files_land_late(decision: str) -> None:
     protocol = Protocol.from_mapping({"decision": decision})
     world = specs.world("late_files")
     report = run(CheckOptions(factory("engine"), protocol=protocol, world=world, readers=()), examples=12, seed=5)
-    assert report.found is None, report.text
+    assert report.disagreement is None, report.text

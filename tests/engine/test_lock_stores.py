@@ -19,6 +19,8 @@ from nbcc.engine.lock import held
 from nbcc.engine.storage import open_storage
 from nbcc.engine.storage.conditional import conditional_object
 from nbcc.engine.table import Table
+from nbcc.simulator.cli.main import run
+from nbcc.simulator.cli.outcome import Exit
 from nbcc.simulator.control.storage import MemoryStorage
 
 from .s3_server import Bucket, s3_server
@@ -203,3 +205,18 @@ def test_an_in_process_lock_on_a_folder_refuses_a_second_process(tmp_path: Path)
     del table  # this process does not write any more
     other = started(url, "b", 1, {})
     assert other.communicate("\n") == ("b0\n", "")
+
+
+def test_the_command_line_takes_storage_options(bucket: Bucket, capsys: pytest.CaptureFixture[str]) -> None:
+    made(bucket)
+    url = bucket.options["endpoint"]
+    given = [f"endpoint={url}", "access_key_id=test", "secret_access_key=s3cr3t", "region=r", "allow_http=true"]
+    options = [word for option in given for word in ("--storage-option", option)]
+    assert run(["inspect", URL, *options]) == Exit.AGREES
+    assert run(["table", URL, "timeline", *options]) == Exit.AGREES
+    capsys.readouterr()
+    assert run(["inspect", URL, *options, "--storage-option", "regio=s3cr3t"]) == Exit.BAD_INPUT
+    said = capsys.readouterr().err
+    assert "did you mean 'region'" in said
+    assert run(["inspect", URL, "--storage-option", "s3cr3t"]) == Exit.BAD_INPUT
+    assert "s3cr3t" not in said + capsys.readouterr().err

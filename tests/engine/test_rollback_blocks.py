@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nbcc import Table
-from nbcc.engine.files.log_block import BlockKind, encode_block, read_blocks, rollback_block, standing
+from nbcc.engine.files.log_block import BlockKind, encode_block, read_blocks, rollback_block, without_rolled_back
 from nbcc.engine.table import open_table
 from nbcc.engine.timeline import decode_commit, encode_commit
 
@@ -80,4 +80,4 @@ def test_a_torn_block_goes_with_the_rollback_behind_it() -> None:
     torn = encode_block(BlockKind.AVRO, {}, b"rows")[:-3]
     file = rollback_block(OWN, OWN) + torn + rollback_block(tick(9), FAILED)
     assert [block.kind for block in read_blocks(file)] == [BlockKind.COMMAND, BlockKind.CORRUPT, BlockKind.COMMAND]
-    assert standing(read_blocks(file)) == []
+    assert without_rolled_back(read_blocks(file)) == []

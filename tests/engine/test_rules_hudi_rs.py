@@ -20,7 +20,7 @@ from nbcc.simulator.systems.registry import factory
 
 pytest.importorskip("hudi")
 RULES = sorted(AS_HUDI_RS.differences())
-MOST = 200
+MOST = 300
 
 
 def without(rule: str) -> Protocol:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import datasource as ds
 
 from nbcc.engine.data_source import NbccSource
 from nbcc.engine.data_source.filters import pushable
-from nbcc.engine.data_source.options import read_options
+from nbcc.engine.data_source.options import read_options, write_options
 from nbcc.engine.errors import BadInput
 from nbcc.engine.schema import to_spark
 from nbcc.engine.table import Table
@@ -169,3 +170,36 @@ def test_filters_handed_down_keep_what_spark_keeps(spark: SparkSession, written:
     assert len(rows) == 10
     assert kept == {text: plain([row.asDict() for row in snapshot.where(text).collect()]) for text in FILTERS}
     assert all(0 < len(each) < 10 for each in kept.values())
+
+
+@pytest.mark.parametrize("option", ["timestampAsOf", "timestampasof", "versionAsOf", "versionasof"])
+def test_the_option_of_another_format_is_answered_with_ours(option: str) -> None:
+    with pytest.raises(BadInput, match=r"use as\.of\.instant with a completion time"):
+        read_options({"path": "t", option: "2026-01-01"})
+
+
+def test_storage_options_travel_with_a_read_and_a_write() -> None:
+    given = {"path": "t", "storage.durable": "false", "Storage.Region": "r"}
+    assert read_options(given).storage == write_options(given).storage == {"durable": "false", "Region": "r"}
+
+
+def test_a_wrong_storage_option_is_named_and_its_value_is_not(tmp_path: Path) -> None:
+    for path in (str(tmp_path), "s3://b/t"):
+        with pytest.raises(BadInput, match="storage option 'regio'") as raised:
+            NbccSource({"path": path, "storage.regio": "s3cr3t"}).schema()
+        assert "s3cr3t" not in str(raised.value)
+
+
+def test_sql_says_what_to_use_instead(spark: SparkSession, written: Table, tmp_path: Path) -> None:
+    """A view reads and, with named columns, inserts. What Spark refuses itself: docs/from-hudi-to-nbcc.md."""
+    path = tmp_path / "t"
+    spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW trips USING nbcc OPTIONS (path '{path}')")
+    before = spark.table("trips").count()
+    spark.sql("INSERT INTO trips (id, part, ts, v) VALUES ('new', 'p', 9L, 'x')")
+    assert spark.read.format("nbcc").load(str(path)).count() == before + 1
+    with pytest.raises(AnalysisException, match=r"create a table in Spark's catalog .*TEMPORARY VIEW") as no:
+        spark.sql(f"CREATE TABLE trips_in_catalog USING nbcc LOCATION '{path}'")
+    assert "owner" not in str(no.value).partition("Asked to")[2]
+    stream = spark.readStream.format("nbcc").load(str(path)).writeStream.format("memory").queryName("rows").start()
+    with pytest.raises(StreamingQueryException, match=r"read a stream with the format nbcc.*Table\.incremental"):
+        stream.processAllAvailable()

@@ -16,8 +16,8 @@ from nbcc.engine.storage import NotFound
 from nbcc.engine.timeline import Instant, lsm
 from nbcc.engine.timeline.archive import HISTORY, VERSION, Archive
 from nbcc.engine.timeline.timeline import FOLDER
+from nbcc.engine.writes.commit_protocol import complete, request
 from nbcc.engine.writes.commits import write_commit
-from nbcc.engine.writes.writing import complete, request
 
 from .hooked import during
 from .table_samples import batch, files, keys, make_table, state, tick

@@ -250,7 +250,7 @@ def test_where_a_log_decides_one_that_fails_does_not_come_back(logged: Table) ->
 def test_where_a_log_decides_one_whose_number_is_taken_leaves_nothing(
     logged: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nbcc.engine.writes.deciding.put_decision", lambda storage, decision: False)
+    monkeypatch.setattr("nbcc.engine.writes.decision_log.put_decision", lambda storage, decision: False)
     with pytest.raises(Conflict, match="something was decided meanwhile"):
         logged.insert_overwrite(batch(("k1", 1, "new")))
     monkeypatch.undo()

@@ -74,7 +74,7 @@ def test_a_superseded_log_its_base_file_and_a_late_update(tmp_path: Path) -> Non
     table.run_compaction()
     compacted = why(storage, "k")
     assert told(compacted) == [
-        ("log", "superseded", f"the base file of barrier {plan.requested} stands for its slice"),
+        ("log", "superseded", f"the base file of barrier {plan.requested} supersedes its slice"),
         ("base", "answers", "it has the greatest rank"),
         ("log", "outranked", "event time: ts 3 is smaller than 5"),
     ]
@@ -121,14 +121,14 @@ def test_what_no_read_sees_is_shown_with_the_reason(tmp_path: Path) -> None:
     [before] = why(storage, "k", as_of=first.completed).groups
     assert before.row == {"id": "k", "ts": 1, "v": "a"}
     assert [(line.status, line.because) for line in before.lines][1] == (
-        "hidden", f"its instant {second.requested} completed at {second.completed}, after the time asked for"
+        "hidden", f"its instant {second.requested} completed after the time asked for (at {second.completed})"
     )  # fmt: skip
     log = next(entry.path for entry in storage.list("") if entry.path.startswith(".00000000"))
     dead = log.replace(log.split("_")[1].split(".")[0], "20200101000000000")
     storage.put_if_absent(dead, storage.get(log))
     storage.put_if_absent(dead.replace("log.1", "log.2"), b"torn")
     assert told(why(storage, "k"))[-1] == (
-        "log", "hidden", "no timeline knows its instant 20200101000000000, so that it never completed"
+        "log", "hidden", "its instant 20200101000000000 is on no timeline: it never completed"
     )  # fmt: skip
 
 

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, State, Step, World
-from nbcc.model.mechanisms.batches import batch_of
+from nbcc.model.mechanisms.exactly_once import batch_of
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
 from nbcc.simulator import specs
-from tools.mutation.drawing import draw_protocol, draw_world
+
+from .random_models import random_protocol, random_world
 
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 BATCHES, MODELS = (50, 60) if NIGHTLY else (6, 40)
@@ -27,9 +28,9 @@ def models(choose: random.Random) -> Iterator[Model]:
     """Worlds of specs and drawn ones, under protocols of specs, weaker choices, and two of those at once."""
     while True:
         try:
-            world = draw_world(choose) if choose.random() < 2 / 3 else specs.world(choose.choice(WORLDS))
+            world = random_world(choose) if choose.random() < 2 / 3 else specs.world(choose.choice(WORLDS))
             two = Protocol.from_mapping(dict(choose.sample(WEAKER, 2)))
-            model = Model(world, two if choose.random() < 1 / 3 else draw_protocol(choose))
+            model = Model(world, two if choose.random() < 1 / 3 else random_protocol(choose))
         except ValueError as refused:
             if not str(refused).startswith(("world", "protocol", "more than")):
                 raise

@@ -51,7 +51,7 @@ def test_another_search_does_not_go_on_from_it(tmp_path: Path) -> None:
 def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "kept"
     file.write_bytes(content)
-    with pytest.raises(ValueError, match="is no checkpoint of a search; name another file, or delete it"):
+    with pytest.raises(ValueError, match="is not a search checkpoint; name another file, or delete it"):
         explore(specs.system("demo"), checkpoint=file)
 
 
@@ -91,4 +91,4 @@ def test_what_went_round_before_the_stop_is_judged_after_it(tmp_path: Path) -> N
     found = explore(Spinning(), [Arrives()], checkpoint=file).promises["ARRIVES"]
 
     assert found == explore(Spinning(), [Arrives()]).promises["ARRIVES"]
-    assert found.because == "a run can go round for ever, and b does not arrive"
+    assert found.because == "a run can cycle permanently, and b does not arrive"

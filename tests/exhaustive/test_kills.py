@@ -181,7 +181,7 @@ from nbcc.simulator import mutants
 with mutants.applied(mutants.load("as-of-under-columns-of-now")):
     from nbcc.engine.actions import operations
     operations()
-    wrong = sys.modules["nbcc.engine.config.schemas"].as_it_was
+    wrong = sys.modules["nbcc.engine.config.schemas"].config_at
 print([name for name, module in list(sys.modules.items())
        if name.startswith("nbcc.") and wrong in [value for value in vars(module).values() if callable(value)]])
 """

@@ -7,7 +7,6 @@ import os
 import random
 from contextlib import nullcontext
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
@@ -16,12 +15,12 @@ from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
 from tools.mutation import Fate, Generated, generated, hunt, record
-from tools.mutation.all import kills_again, place_of
 from tools.mutation.cases import Case, cases
 from tools.mutation.hunt import Hunt
 from tools.mutation.operators import changes
 from tools.mutation.probes import Probe
-from tools.mutation.record import Record, load, page, survivors
+from tools.mutation.record import Record, load, page
+from tools.mutation.resume import kills_again, place_of
 
 ALL = {mutant.name: mutant for mutant in generated()}
 KNOWN = load()
@@ -66,7 +65,6 @@ def test_guards_and_effects_of_every_action_are_among_them() -> None:
     assert not [name for name in names if "must be left" in name], "limits of a world are no rules"
 
 
-NEW = "one that nobody has heard of"
 DEMO, CRASH = specs.world("demo"), World(actors={"writer": 1, "compactor": 2}, crashes=1)
 
 
@@ -112,25 +110,14 @@ def test_what_changes_nothing_lives(monkeypatch: pytest.MonkeyPatch) -> None:
     never = [case for case in cases() if case.value == "never"]
     some = (Case(0), *never, Case("copy_on_write"))
     monkeypatch.setattr(Probe, "differing", property(lambda probe: {"nothing"}, lambda probe, given: None), False)
-    assert any(import_module("tools.mutation.hunt").look(case, ()).shown.deadlock for case in never)
+    assert any(import_module("tools.mutation.hunt").baseline_of(case, ()).figures.deadlock for case in never)
     assert hunt(Generated("nothing", "none", nullcontext), False, some) == Fate(differs=len(some))
 
 
-def test_whoever_lives_is_explained() -> None:
-    assert list(KNOWN.unexplained()) == []
-
-
-def test_who_lives_is_one_of_three_kinds() -> None:
-    assert sorted((*KNOWN.same_runs, *KNOWN.same_steps, *KNOWN.moving)) == sorted(KNOWN.alive)
-
-
-def test_as_long_as_a_hunt_goes_on_nobody_need_explain_who_lives() -> None:
-    """When it is over, those whose steps are others."""
-    said = f"lives, and nobody says why: {NEW}"
-    rows = {**KNOWN.mutants, NEW: ("none", Fate(differs=2, moves=1))}
-    assert said in Record(rows, 3, 3).unexplained()
-    assert said not in Record(rows, 3, 2).unexplained()
-    assert said not in Record({**KNOWN.mutants, NEW: ("none", Fate(differs=2))}, 3, 3).unexplained()
+def test_survivors_that_never_differ_are_equivalent() -> None:
+    rows = {"same": ("none", Fate()), "other": ("none", Fate(differs=2)), "dead": ("none", Fate("SNAP", "x"))}
+    record_ = Record(rows, 3)
+    assert (record_.survivors, record_.equivalent) == (("same", "other"), ("same",))
 
 
 def test_a_hunt_goes_on_where_it_was_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,19 +139,12 @@ def test_the_page_says_what_was_found() -> None:
     assert path.read_text("utf-8") == page(KNOWN)
 
 
-def test_a_survivor_needs_one_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "survivors.toml").write_text('[[survivor]]\nmutant = "m"\n')
-    monkeypatch.setattr(record, "path_of", lambda name: tmp_path / name)
-    with pytest.raises(ValueError, match="'m' needs redundant or gap, and not both"):
-        survivors()
-
-
 def test_a_change_of_fate_is_said() -> None:
     name = next(iter(KNOWN.mutants))
     operator, fate = KNOWN.mutants[name]
     flipped = Record({**KNOWN.mutants, name: (operator, fate._replace(by="" if fate.by else "SNAP"))}, KNOWN.cases)
-    assert list(flipped.differences(KNOWN)) == [f"{'alive' if fate.by else 'killed'} now: {name}"]
-    assert list(Record({}, 1).differences(Record({name: (operator, fate)}, 1))) == [f"gone: {name}"]
+    assert list(flipped.differences(KNOWN)) == [f"{'survives' if fate.by else 'killed'} now: {name}"]
+    assert list(Record({}, 1).differences(Record({name: (operator, fate)}, 1))) == [f"removed: {name}"]
 
 
 def test_a_kill_that_is_none_any_more_is_said() -> None:
@@ -181,7 +161,7 @@ def test_the_place_of_a_kill_is_one_of_today() -> None:
     assert place_of(Fate("SNAP", whole)) == Case("cleaning")
     assert place_of(Fate("SNAP", part)) == Case(0)
     assert place_of(Fate("check", "the engine disagrees in histories of restores_rollback")).where.endswith("rollback")
-    with pytest.raises(ValueError, match="killed in nothing of today"):
+    with pytest.raises(ValueError, match="killed in a case that does not exist any more"):
         place_of(Fate("SNAP", "4 steps of a world that nobody knows"))
 
 
@@ -193,25 +173,25 @@ def test_every_kill_is_seen_again() -> None:
 
 @pytest.mark.nightly
 def test_who_lives_is_not_killed_where_nothing_killed_it() -> None:
-    """In a few searches, others every night; all of them anew (`--anew`) take hours."""
+    """In a few searches, others every night."""
     seed = random.randrange(1_000_000)
     print(f"searches drawn with seed {seed}")
     some = random.Random(seed).sample(cases()[: KNOWN.searched], LOOKED_THROUGH)
-    living = Hunt({name: ALL[name] for name in KNOWN.alive})
+    living = Hunt({name: ALL[name] for name in KNOWN.survivors})
     assert [*living.through(some)][-1:] == [LOOKED_THROUGH]
     assert [(name, fate) for name, fate in living.fates.items() if fate.by] == []
 
 
 def test_who_was_played_against_the_engine_is_not_played_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mutant that is new and dies changes nothing for those that live; one that is new and lives is played."""
-    lives = next(name for name in KNOWN.alive if name in ALL)
-    dies = next(name for name in KNOWN.mutants if name not in KNOWN.alive and name in ALL)
-    everything = import_module("tools.mutation.all")
+    lives = next(name for name in KNOWN.survivors if name in ALL)
+    dies = next(name for name in KNOWN.mutants if name not in KNOWN.survivors and name in ALL)
+    everything = import_module("tools.mutation.resume")
     monkeypatch.setattr(everything, "generated", lambda: tuple(ALL[name] for name in (dies, lives)))
     monkeypatch.setattr(everything, "cases", lambda: ())
     monkeypatch.setattr(Hunt, "through", lambda hunt: hunt.fates.setdefault(dies, Fate("SNAP")) and iter(()))
     monkeypatch.setattr(Hunt, "check", lambda hunt: iter([1]))  # the first of several checks
     known = Record({lives: ("none", Fate())}, 0, 0, True)
-    assert [found.checked for found in everything.hunt_all(known=known)] == [True]
+    assert [found.checked for found in everything.resume(known=known)] == [True]
     monkeypatch.setattr(Hunt, "through", lambda hunt: hunt.fates.setdefault(lives, Fate()) and iter(()))
-    assert [found.checked for found in everything.hunt_all(known=Record({}, 0, 0, True))] == [False]
+    assert [found.checked for found in everything.resume(known=Record({}, 0, 0, True))] == [False]

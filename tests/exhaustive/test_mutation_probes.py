@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from nbcc.model import Model
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.writers import CANARY
 from nbcc.simulator.explore import explore
@@ -66,9 +67,9 @@ def test_who_gives_another_value_is_noted(source: str, given: dict[str, Any], va
 
 
 def test_what_an_effect_leaves_out_is_noted() -> None:
-    own: Any = HUNT.Fate("SNAP", "", 1, 2)
-    found = noted("own._replace(by='SNAP', moves=3)", own=own)
-    assert found == (own._replace(moves=3), {"own._replace(by='SNAP')"})
+    own: Any = HUNT.Fate("SNAP", "", 1)
+    found = noted("own._replace(by='SNAP', how=3)", own=own)
+    assert found == (own._replace(how=3), {"own._replace(by='SNAP')"})
 
 
 def test_values_are_alike_only_if_nobody_can_tell_them_apart() -> None:
@@ -88,18 +89,31 @@ SOME = [Case(5), Case(10, "slicing", "requested")]
 def wrong(case: Case) -> Iterator[str]:
     """Of a sample of all mutants those that, they say, never differ in a case, and whose search is another."""
     sample = sorted(ALL)[::EVERY]
-    right = HUNT.look(case, sample)
+    right, steps = HUNT.baseline_of(case, sample), steps_of(case.model())
     for name in sorted({*sample} - right.differing):
         with ALL[name].applied():
-            if not same_search(case, right):
+            if not same_search(case, right, steps):
                 yield name
 
 
-def same_search(case: Case, right: Any) -> bool:
+def steps_of(model: Model) -> list[Any]:
+    """Every step with the states before and after it, in the order of a search; then the values of components."""
+    steps: list[Any] = []
+    queue, seen = [model.initial], {model.initial}
+    for state in queue:
+        for step, after in model.successors(state):
+            steps.append((state, step, after))
+            if after not in seen:
+                seen.add(after)
+                queue.append(after)
+    return [*steps, model.coding.dump()]
+
+
+def same_search(case: Case, right: Any, steps: Any) -> bool:
     try:
         model = case.model()
-        result = explore(model, list(PROMISES.values()), canary=CANARY, max_states=3 * right.shown.sizes[0])
-        return bool(HUNT._shown(result) == right.shown and HUNT.graph_of(model) == right.graph)
+        result = explore(model, list(PROMISES.values()), canary=CANARY, max_states=3 * right.figures.sizes[0])
+        return bool(HUNT._figures(result) == right.figures and steps_of(model) == steps)
     except Exception:
         return False
 
@@ -107,20 +121,20 @@ def same_search(case: Case, right: Any) -> bool:
 def alike_by_their_steps(case: Case) -> Iterator[tuple[bool, str]]:
     """Of a sample those that differ in finding steps alone and whose rows, they say, do the same; each with whether
     its search is the same."""
-    right = HUNT.look(case, ALL)
+    right, steps = HUNT.baseline_of(case, ALL), steps_of(case.model())
     for name in sorted(right.differing - right.judging)[:: EVERY // 8]:
         with ALL[name].applied():
             if HUNT._moves_alike(case, right):
-                yield same_search(case, right), name
+                yield same_search(case, right, steps), name
 
 
 @pytest.mark.parametrize("case", SOME, ids=str)
 def test_who_never_differs_is_the_same_search(case: Case) -> None:
     """And to be looked at changes nothing."""
     assert list(wrong(case)) == []
-    right, model = HUNT.look(case, ALL), case.model()
-    assert right.shown == HUNT._shown(explore(model, list(PROMISES.values()), canary=CANARY))
-    assert right.graph == HUNT.graph_of(model)
+    right, model = HUNT.baseline_of(case, ALL), case.model()
+    assert right.figures == HUNT._figures(explore(model, list(PROMISES.values()), canary=CANARY))
+    assert right.values == HUNT.values_of(model)
 
 
 def test_a_probe_that_does_not_look_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,8 @@ from nbcc.model.mechanisms import kinds
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.writers import CANARY
 from nbcc.simulator.explore import Verdict, explore
-from tools.mutation.drawing import LIMITS
+
+from .random_models import LIMITS
 
 EARLY = 500
 """States of each world that are looked at."""

@@ -59,8 +59,8 @@ class Reach(NamedTuple):
         return step.actor != "env"
 
 
-END = "nothing can happen any more, and the goal is never reached"
-ROUND = "a run can go round for ever, and the goal is never reached"
+END = "no step is possible any more, and the goal is never reached"
+ROUND = "a run can cycle permanently, and the goal is never reached"
 GRAPHS = {
     "ends at the goal": (Graph(((0, 1, "a"),), frozenset({1})), None),
     "ends short of it": (Graph(((0, 1, "a"), (0, 2, "a")), frozenset({1})), END),

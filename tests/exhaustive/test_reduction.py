@@ -96,7 +96,7 @@ PROTOCOLS = {
 def test_the_same_outcomes_are_reached(crew: str, protocol: str) -> None:
     model = Model(CREWS[crew], PROTOCOLS[protocol])
     reduced = Reduced(model, EVERY)
-    kept = reduced.kept or (lambda state: state)
+    kept = reduced.canonical or (lambda state: state)
     less = walked(reduced)
 
     assert {kept(end) for state in less for end in dead_ends(reduced, state)} == {
@@ -260,8 +260,8 @@ def test_all_of_an_orbit_have_one_kept_state(system: Callable[[], Any], every: i
     assert symmetry.order == len(turns) > 1
     for state in walked(Space(model))[::every]:
         images = {renamed_state(model, state, turn) for turn in turns}
-        assert symmetry.kept(state) in images
-        assert {symmetry.kept(image) for image in images} == {symmetry.kept(state)}
+        assert symmetry.canonical(state) in images
+        assert {symmetry.canonical(image) for image in images} == {symmetry.canonical(state)}
         assert symmetry.orbit(state) == len(images)
         assert len(symmetry.renamings(state)) == len(turns) // len(images)
 
@@ -321,7 +321,7 @@ def test_every_field_of_what_is_published_or_planned_is_known_to_shapes() -> Non
 
 def test_what_is_not_proven_shortest_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nbcc.simulator.explore.search.MemoryBound.reached", lambda self, table: "no memory left")
-    monkeypatch.setattr("nbcc.simulator.explore.search.LOOK_EVERY", 120)
+    monkeypatch.setattr("nbcc.simulator.explore.search.CHECK_EVERY", 120)
     model = model_of("demo", "tombstones-dropped")
     result = explore(model, [PROMISES["SNAP"]], reduce=True)
     found = result.promises["SNAP"]

@@ -53,7 +53,7 @@ def test_a_row_of_the_plan(table: str, mode: str, policy: str, metadata: int) ->
 def test_the_engine_does_the_same_row_by_row(table: str, mode: str) -> None:
     world, protocol = of(table, mode, "lazy")
     report = run(CheckOptions(factory("engine"), protocol=protocol, world=world, readers=()), examples=8, seed=22)
-    assert report.found is None, report.text
+    assert report.disagreement is None, report.text
 
 
 @pytest.mark.parametrize("metadata", [0, 1], ids=["without metadata table", "with metadata table"])

@@ -81,7 +81,7 @@ def test_a_promise_that_was_never_put_to_the_test_is_undetermined() -> None:
     found = explore(Counters(1), [NEVER]).promises["NEVER"]
 
     assert found.verdict is Verdict.UNDETERMINED
-    assert found.because == "no state was reached in which the promise says something"
+    assert found.because == "no state was reached that tests the promise"
 
 
 def test_a_step_promise_is_held_to_steps_between_known_states_too() -> None:
@@ -119,7 +119,7 @@ def test_a_canary_that_lives_makes_every_proof_worthless() -> None:
 
     assert (dead.canary, dead.verdict) == (True, Verdict.HOLDS)
     assert (alive.canary, alive.verdict) == (False, Verdict.UNDETERMINED)
-    assert alive.promises["FINE"].because == "the canary BELOW was not found violated: this search sees nothing"
+    assert alive.promises["FINE"].because == "the canary BELOW was not found violated: this search proves nothing"
 
 
 def test_progress_is_told() -> None:

@@ -222,7 +222,7 @@ def test_small_worlds_of_all_kinds_are_divided_without_loss(reduced: bool) -> No
         prefix = explore(case.model(), reduce=reduced, shard=PREFIX)
         others = [explore(case.model(), reduce=reduced, shard=shard) for shard in prefix.shards.split(2)]
         found = merge_results([], None, [prefix, *others], None)
-        sizes = [(r.distinct, r.stands_for, r.generated, r.depth, r.ends, r.ends_by_budget) for r in (found, whole)]
+        sizes = [(r.distinct, r.stands_for, r.generated, r.depth, r.ends, r.ends_at_limit) for r in (found, whole)]
         assert sizes[0] == sizes[1], case
         assert (found.deadlock is None) == (whole.deadlock is None), case
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nbcc.model import Model, Protocol
-from nbcc.model.mechanisms.replacing import replaced
+from nbcc.model.mechanisms.insert_overwrite import replaced
 from nbcc.model.promises.view import view_of
 from nbcc.simulator import specs
 

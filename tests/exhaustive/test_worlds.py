@@ -38,7 +38,7 @@ def test_the_default_protocol_keeps_every_promise(name: str) -> None:
     )
     assert result.canary is True
     assert result.deadlock is None
-    assert result.ends == result.ends_by_budget > 0
+    assert result.ends == result.ends_at_limit > 0
 
 
 def test_serial_scheduling_keeps_every_promise_too_and_allows_less() -> None:

@@ -1,4 +1,4 @@
-"""Tests that ask a peer, in an environment of its own: `make interop` builds it and runs them, nothing else does."""
+"""Tests of a peer in its own environment. Only `make interop` builds it and runs them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The table of a row of histories, whichever process has played it."""
+    """Print the table of a streak of histories, from whichever process played it."""
     for outcome in ("passed", "failed"):
         for report in terminalreporter.getreports(outcome):
             for name, text in report.user_properties:
@@ -17,7 +17,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """All of this folder is marked; without ``-m interop`` it is left out."""
+    """Mark every test of this folder, and deselect them without ``-m interop``."""
     here = Path(__file__).parent
     ours = [item for item in items if item.path.is_relative_to(here)]
     for item in ours:

@@ -1,4 +1,4 @@
-"""A table of ours whose writes can be left open, and a replacing write (docs/contract.md, SNAP) made by hand."""
+"""A table of nbcc whose writes can stay pending, and a replacing write (docs/contract.md, SNAP) in single steps."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from nbcc.engine.timeline import (
     put_requested,
 )
 from nbcc.engine.writes.batch import as_upserts
+from nbcc.engine.writes.commit_protocol import complete, request, take_time
 from nbcc.engine.writes.commits import compaction_commit, write_commit
-from nbcc.engine.writes.writing import complete, request, take_time
 from nbcc.simulator.systems.rows import SCHEMA
 
 Row = tuple[str, str, int, str | None]  # partition, key, ordering, value; no value deletes
@@ -40,7 +40,7 @@ Group = tuple[str, str]  # partition, file id
 
 
 def make_table(folder: Path, version: str, **changes: object) -> Table:
-    """A new table of ours in ``folder``: version 8 or 9, key id, ordering ts, partitions by part, two buckets."""
+    """A new table of nbcc in ``folder``: version 8 or 9, key id, ordering ts, partitions by part, two buckets."""
     storage, names = open_storage(folder), RandomNames()
     context = Context(storage, InProcessLock(storage.url), WallClock(), names, InProcessJobs(storage, names))
     given = {
@@ -56,7 +56,7 @@ def make_table(folder: Path, version: str, **changes: object) -> Table:
 
 
 def batch(rows: Iterable[Row]) -> pa.Table:
-    """Rows as the engine takes them."""
+    """A batch of rows for the engine."""
     named = [
         {"id": key, "part": part, "ts": ordering, "value": value, "_hoodie_is_deleted": value is None}
         for part, key, ordering, value in rows
@@ -65,7 +65,7 @@ def batch(rows: Iterable[Row]) -> pa.Table:
 
 
 def groups_of(table: Table, *partitions: str) -> list[Group]:
-    """Every file group that partitions may have."""
+    """Every file group of some partitions."""
     return [(part, bucket_file_id(number)) for part in partitions for number in range(table.config.buckets or 1)]
 
 
@@ -85,7 +85,7 @@ def replace(table: Table, *partitions: str) -> Replacement:
 
 
 class Write:
-    """A write whose files are there and whose commit is not yet."""
+    """A write whose files are on storage and whose commit is not published."""
 
     def __init__(self, table: Table, *rows: Row) -> None:
         self._table, context = table, table.context
@@ -101,7 +101,7 @@ class Write:
 
 
 class Replacement:
-    """All rows of file groups give way to others: a plan at the barrier K that takes nothing of any of them."""
+    """A replace of all rows of file groups: a plan at the barrier K that takes no file of them."""
 
     def __init__(self, table: Table, groups: Sequence[Group]) -> None:
         self._table, self._groups, context = table, groups, table.context
@@ -112,7 +112,7 @@ class Replacement:
             put_requested(context.storage, self.barrier, "compaction", encode_plan(self._plan))
 
     def write(self, *rows: Row) -> None:
-        """Put a base file in each group of the plan: with the rows that belong there, or none."""
+        """Put a base file into each group of the plan, with its rows or empty."""
         context, config = self._table.context, self._table.config
         put_inflight(context.storage, self.barrier, "compaction")
         shape = table_shape(config, context.rules)
@@ -127,6 +127,6 @@ class Replacement:
                 self._files.append(put_base_file(context.storage, part, name, shape.stored_schema.empty_table()))
 
     def commit(self) -> Instant:
-        """Publish it as what Hudi takes it for: the commit of a compaction."""
+        """Publish it as the commit of a compaction, as Hudi reads it."""
         commit = compaction_commit(self._table.config, self.barrier, self._plan, self._files)
         return complete(self._table.context, self.barrier, "compaction", files=self._files, commit=commit, beats=False)

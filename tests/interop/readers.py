@@ -1,4 +1,4 @@
-"""Whoever reads a table in a folder: Apache Hudi's bundle in several versions, and hudi-rs."""
+"""Readers of a table in a folder: Apache Hudi's bundle in several versions, and hudi-rs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BUNDLES = ("1.0.2", "1.1.1", NEWEST)
 
 
 def by_bundle(version: str) -> Reader:
-    """The snapshot as Apache Hudi of this version gives it on Spark."""
+    """A reader of snapshots by this version of Apache Hudi on Spark."""
     process: PeerProcess = peer("hudi", None if version == NEWEST else version)
 
     def read(folder: Path) -> Rows:
@@ -34,7 +34,7 @@ def by_bundle(version: str) -> Reader:
 
 
 def by_hudi_rs(folder: Path) -> Rows:
-    """The snapshot as hudi-rs gives it."""
+    """The snapshot read by hudi-rs."""
     batches = HudiTable(str(folder)).read(HudiReadOptions())
     rows = pa.Table.from_batches(batches).to_pylist() if batches else []
     return {(row["id"], row["ts"], row["value"]) for row in rows}

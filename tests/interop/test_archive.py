@@ -1,4 +1,4 @@
-"""A table whose timeline is archived by nbcc, as Apache Hudi and hudi-rs read it."""
+"""Apache Hudi and hudi-rs read a table whose timeline nbcc has archived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random tables both ways: ours read by Apache Hudi, Hudi's read by us, and one table that both write by turns.
+"""Random tables both ways: Apache Hudi reads nbcc's, nbcc reads Hudi's, and both write one table in turns.
 
 Ordering values are all different, so that by event time every reader must give the same rows (docs/contract.md, SNAP).
 """
@@ -126,7 +126,7 @@ def test_we_read_random_tables_of_hudi(
 
 @pytest.mark.parametrize(("version", "buckets"), list(product(VERSIONS, (1, 2, 7))))
 def test_both_write_one_table(version: str, buckets: int, tmp_path: Path, asked: Ask, counted: Counter[str]) -> None:
-    """Ours and Hudi's writes overlap in a table of ours, each compacts now and then."""
+    """Writes of nbcc and of Hudi overlap in a table of nbcc, and both compact it."""
     source = Source(200 + 10 * VERSIONS.index(version) + buckets)
     table = make_table(tmp_path, version, buckets=buckets)
     opening = Replacement(table, groups_of(table, *PARTITIONS))

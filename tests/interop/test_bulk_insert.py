@@ -1,4 +1,4 @@
-"""What a bulk insert of Apache Hudi does beside non-blocking writers: the runs of specs/findings that hold no trace."""
+"""Bulk inserts of Apache Hudi with concurrent non-blocking writers: the findings without a recorded run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def shown(ask: Ask) -> list[tuple[str, str]]:
 
 
 def overtaken(ask: Ask) -> None:
-    """A bulk insert puts its base file, a writer completes its log in the same group, the bulk insert is refused."""
+    """A bulk insert puts its base file, a writer completes a log in the same group, Hudi refuses the bulk insert."""
     ask("start", actor="bulk1")
     ask("bulk", actor="bulk1", rows=[row("a", "bulk1")])
     write(ask, "w1", row("b", "w1"))
@@ -73,7 +73,7 @@ def test_a_bulk_insert_of_logs_is_refused_where_an_upsert_is_not(ask: Ask) -> No
 
 
 def test_the_row_writer_begins_a_second_file_group(ask: Ask) -> None:
-    """With its defaults the data source's bulk insert names the group of a bucket otherwise than upserts do."""
+    """By default the data source's bulk insert names the group of a bucket differently from upserts."""
     write(ask, "w1", row("a", "w1"))
     ask("write", rows=[row("a", "bulk")], operation="bulk_insert")
     assert shown(ask) == [("a", "bulk"), ("a", "w1")]

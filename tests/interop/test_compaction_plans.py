@@ -1,4 +1,4 @@
-"""When Apache Hudi plans a compaction, and where it looks: by its own options, and by those of the peer."""
+"""When Apache Hudi plans a compaction, and which file groups it examines: by default and with the peer's options."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_planner_that_looks_everywhere_finds_it_at_once(ask: Ask) -> None:
 
 
 def bases_of(ask: Ask, planned: object) -> list[str]:
-    """The partitions that got a base file when a plan was carried out."""
+    """The partitions in which executing a plan put a base file."""
     before = set(ask("look")["files"])
     ask("compact", actor="c9", instant=planned)
     ask("commit_compaction", actor="c9")

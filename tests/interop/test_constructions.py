@@ -1,4 +1,4 @@
-"""What nbcc writes and Apache Hudi does not, and yet must read right (docs/contract.md), in every release in use.
+"""Files that nbcc writes and Apache Hudi does not, and that every release must read right (docs/contract.md).
 
 Tombstones: the deletes that a compaction's base files forget are kept in a log of the compaction's own instant.
 Replace: all rows of partitions are replaced as a compaction plan that takes nothing, whose base files are the new rows.
@@ -27,7 +27,7 @@ Check = Callable[[Table, Rows], None]
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_process_after() -> Iterator[None]:
-    """The processes of older releases end with these tests."""
+    """End the processes of older releases after these tests."""
     yield
     for version in BUNDLES[:-1]:
         peer("hudi", version).close()
@@ -35,7 +35,7 @@ def _one_process_after() -> Iterator[None]:
 
 @pytest.fixture(params=CASES, ids=lambda case: f"{case[0]} version {case[1]}")
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Callable[..., Table], Check]:
-    """How to make a table, and how to hold it against the rows that it should show: by us, and by the reader."""
+    """A function that makes a table, and one that compares both snapshots, nbcc's and the reader's, with rows."""
     reader, version = request.param
     read = by_hudi_rs if reader == "hudi-rs" else by_bundle(reader)
 
@@ -109,7 +109,7 @@ def test_a_replacing_write_hides_what_completed_before_it(
 
 
 def test_a_replacing_write_beside_the_first_writes_of_a_group(case: tuple[Callable[..., Table], Check]) -> None:
-    """Nothing has completed in the groups: they get a base file without rows, and only then the plan."""
+    """No write has completed in the groups: they get an empty base file before the plan."""
     make, check = case
     table = make()
     table.upsert(batch([("p1", "k1", 1, "other")]))
@@ -131,7 +131,7 @@ def test_a_replacing_write_beside_the_first_writes_of_a_group(case: tuple[Callab
 
 @pytest.mark.parametrize("reader", [*BUNDLES, "hudi-rs"])
 def test_without_a_slice_before_it_hudi_shows_the_rows_of_a_pending_plan(reader: str, tmp_path: Path) -> None:
-    """Why `replace` opens new groups first. hudi-rs looks at no base file that is not committed."""
+    """The reason why `replace` opens new groups first. hudi-rs reads no uncommitted base file."""
     table = make_table(tmp_path, "8")
     table.upsert(batch([("p1", "k1", 1, "other")]))
     Replacement(table, groups_of(table, "p0")).write(("p0", "k1", 5, "new"))

@@ -1,6 +1,6 @@
-"""Each finding of specs/findings that has a run: Apache Hudi takes the same steps and gives the answer of the page.
+"""Each finding with a run: Apache Hudi takes the same steps and returns the answer of the page.
 
-That it says what the page says of older releases is asked every night.
+Nightly tests compare older releases with the page.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _one_process_after() -> Iterator[None]:
 
 
 def shown(finding: Finding, version: str) -> str:
-    """`SAME`, or what the release shows instead of what the page says. Of its other reads nothing is asked."""
+    """`SAME`, or the answer of the release if it differs from the page. Other reads are not compared."""
     trace = finding.trace
     system = HudiSystem(trace.world, peer("hudi", None if version == NEWEST else version))
     history = History(Model(trace.world, trace.protocol), system, trace.batches)

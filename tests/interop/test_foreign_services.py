@@ -1,4 +1,4 @@
-"""Apache Hudi compacts a table of ours: it is seen, said, and read as Hudi reads it from then on."""
+"""Apache Hudi compacts a table of nbcc: nbcc detects and reports it, and then reads the table as Hudi does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PARTITION = "p0"
 
 
 def compacted_by_hudi(folder: Path) -> str:
-    """Hudi plans, runs and commits a compaction; its requested time."""
+    """Hudi plans, executes and commits a compaction. Returns its requested time."""
     process = peer("hudi", None)
     process.ask("open", str(folder), merge_mode="EVENT_TIME_ORDERING", buckets=2, partitions=[PARTITION])
     try:
@@ -41,7 +41,7 @@ def test_a_compaction_of_hudis_puts_its_groups_under_hudis_rules(tmp_path: Path)
     instant = compacted_by_hudi(tmp_path / "t")
 
     (said,) = inspect(table.context.storage).notices
-    assert f"merged by Hudi's rules: another engine's compaction {instant} wrote the base files" in said
+    assert f"the compaction {instant} of another engine wrote the base files" in said
     found = validate(table.context.storage)
     assert {(each.rule, each.gravity) for each in found.diagnostics} == {("marks-disagree", "AT RISK")}
     hudi = by_bundle(NEWEST)

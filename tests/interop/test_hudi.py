@@ -1,4 +1,4 @@
-"""Apache Hudi 1.2.0 itself, the same interleavings as the model under the setting hudi-1.2.0, compared at each step."""
+"""Apache Hudi 1.2.0 plays the interleavings of the model under the protocol hudi-1.2.0, compared after each step."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def test_two_thousand_histories_in_a_row_agree(record_property: Remember) -> Non
 
 
 def test_of_equal_updates_the_one_that_completes_later_does_not_win_on_hudi() -> None:
-    """The snapshot after both writes is that of the younger request, not of the later completion."""
+    """The snapshot after both writes shows the row of the later request, not of the later completion."""
     outcome = play(load(INVERTED, []), "hudi", factory("hudi"))
     assert outcome.fits, outcome.sentence
     assert (outcome.verdict, outcome.same) == ("VIOLATED", True), outcome.sentence
 
 
 def test_a_compaction_changes_the_answer_on_hudi() -> None:
-    """The same two writes with a compaction between: until it completes the snapshot shows one row, then the other."""
+    """The same two writes with a compaction in between: its completion changes the row that the snapshot shows."""
     recorded = replace(load(COMPACTED, []), protocol=HUDI)
     shown: list[tuple[object, ...]] = []
     outcome = play(recorded, "hudi", factory("hudi"), lambda history: shown.append(history.system.rows(Query())))
@@ -83,7 +83,7 @@ def test_the_default_setting_is_refuted_by_the_same_history() -> None:
 
 
 def test_a_pending_write_hides_committed_logs() -> None:
-    """w2 stands in group 1 with its log, w3 commits to it after: Hudi shows nothing of w3 (apache/hudi#19774)."""
+    """The log of w2 is pending in group 1, w3 commits to that group: Hudi hides its row (apache/hudi#19774)."""
     shapes = {("w1", 1): (1, 0), ("w2", 1): (0, 1), ("w3", 1): (0, 1)}
     world = World(actors={"writer": 3}, partitions=2, writes=shapes, granularity="call")
     keys = {0: "a0", 1: "b0"}
@@ -103,7 +103,7 @@ def test_a_pending_write_hides_committed_logs() -> None:
 
 
 def test_an_incremental_read_merges_a_late_log_onto_the_base_file_of_its_window() -> None:
-    """A delete is late, requested first, and equal in ordering: the window's two logs, merged among themselves, show
+    """A late delete was requested first and has an equal ordering value. The window's two logs alone merge to
     the upsert; Hudi shows nothing, because it merges the delete onto the base file that holds the upsert.
     """
     recorded, answers = load(ACROSS), []

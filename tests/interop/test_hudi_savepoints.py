@@ -1,4 +1,4 @@
-"""Savepoints and restores that Apache Hudi makes by its SQL procedures, on its own tables and on ours; we read on."""
+"""Savepoints and restores by Apache Hudi's SQL procedures on its own tables and nbcc's, which nbcc then reads."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_table_of_hudis_that_hudi_restored_reads_alike(process: PeerProcess, t
 
 
 def test_a_table_of_ours_that_hudi_restored_reads_alike(process: PeerProcess, tmp_path: Path) -> None:
-    """To a savepoint of ours, over a compaction of ours; then we write on."""
+    """A restore to a savepoint of nbcc, over a compaction of nbcc. nbcc then continues to write."""
     table = make_table(tmp_path, "9")
     table.upsert(batch([("p0", "k1", 1, "a"), ("p0", "k2", 5, "b")]))
     table.upsert(batch([("p0", "k1", 2, "c")]))

@@ -1,4 +1,4 @@
-"""A writer of Apache Hudi, in a process of its own, and ours keep each other out by Hudi's lock file."""
+"""A writer of Apache Hudi and a writer of nbcc, in two processes, exclude each other by Hudi's lock file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Apache Hudi log-compacts, a table of its own and one of ours: what it reads, and what we read of it."""
+"""Apache Hudi log-compacts its own table and one of nbcc, and both read the result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .readers import NEWEST, Rows, by_bundle, by_hudi_rs
 Ask = Callable[..., Any]
 PARTITION = "p0"
 TWO = {"hoodie.log.compaction.enable": "true", "hoodie.log.compaction.blocks.threshold": "2"}
-"""Hudi leaves a slice alone that has fewer blocks than that."""
+"""Hudi log-compacts only slices with at least that many blocks."""
 MODES = ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING")
 
 
@@ -59,7 +59,7 @@ def ours(folder: Path) -> Rows:
 
 
 def test_who_reads_a_table_that_hudi_has_log_compacted_agrees(ask: Ask, tmp_path: Path, mode: str) -> None:
-    """A tie, a delete that wins, one that loses, a delete that a late row must lose against."""
+    """A tie, a delete that wins, a delete that loses, and a delete against a late row."""
     hudi = by_bundle(NEWEST)
     write(ask, "w1", row("tie", 5, "old"), row("gone", 5, "x"), row("kept", 5, "x"))
     write(ask, "w2", row("gone", 6, "x", deleted=True), row("kept", 4, "x", deleted=True))
@@ -107,7 +107,7 @@ def test_a_write_across_it_is_overwritten_only_if_an_input_was_requested_after_i
 
 
 def test_hudi_log_compacts_a_table_of_ours(tmp_path: Path) -> None:
-    """Its log is read as that of a write which completes then; `validate` says whose it is."""
+    """nbcc reads its log as that of a write that completes then. `validate` reports the other engine."""
     table = make_table(tmp_path / "t", "9")
     table.upsert(batch([(PARTITION, "k1", 5, "a"), (PARTITION, "k2", 5, "b")]))
     table.upsert(batch([(PARTITION, "k1", 6, "c"), (PARTITION, "k2", 7, None)]))

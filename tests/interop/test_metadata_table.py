@@ -1,4 +1,4 @@
-"""A table of which Apache Hudi keeps a metadata table: who is told first there, and what we make of it."""
+"""A table with Apache Hudi's metadata table: the order of the two commits, and how nbcc reads it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def row(key: str, ordering: int, value: str) -> list[Any]:
 
 
 def requested(folder: Path, ending: str) -> set[str]:
-    """The requested times of the instants of a timeline whose files end like this."""
+    """The requested times of the instants of a timeline whose file names have this ending."""
     return {path.name.partition("_")[0].partition(".")[0] for path in folder.glob(f"[0-9]*{ending}")}
 
 
 def test_hudi_tells_it_first_and_we_read_by_listing_and_write_nothing(tmp_path: Path) -> None:
-    """A write that is pending is in neither; what is complete in the table is complete in the metadata table."""
+    """A pending write is in neither table. A write that is complete in the table is complete in the metadata table."""
     process, folder = peer("hudi", None), str(tmp_path)
     process.ask(
         "create", folder, merge_mode="EVENT_TIME_ORDERING", buckets=1, partitions=[PARTITION],

@@ -1,4 +1,4 @@
-"""A table with savepoints, before and after a restore, as Apache Hudi and hudi-rs read it."""
+"""Apache Hudi and hudi-rs read a table with savepoints, before and after a restore."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Apache Hudi's Spark bundle reads a table of ours whose columns were added to and widened: the rows that we read."""
+"""Apache Hudi's Spark bundle reads a table of nbcc with added and widened columns: the same rows as nbcc."""
 
 from __future__ import annotations
 

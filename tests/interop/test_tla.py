@@ -1,4 +1,4 @@
-"""The TLA+ twin in specs/tla: TLC finds the same sizes, depths and verdicts, for wrong settings and mutants as well."""
+"""The TLA+ twin in specs/tla: TLC finds the same sizes, depths and verdicts, also for weaker protocols and mutants."""
 
 from __future__ import annotations
 

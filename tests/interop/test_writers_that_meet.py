@@ -1,4 +1,4 @@
-"""Writers of Apache Hudi that conflict, stall and are rolled back: which of our promises its own client keeps."""
+"""Writers of Apache Hudi that conflict, stall and are rolled back: the promises that its client keeps and breaks."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def shown(ask: Ask) -> list[tuple[str, str]]:
 
 
 def completed(ask: Ask) -> list[str]:
-    """The actions of completed instants, in the order of their requests."""
+    """The actions of completed instants, by requested time."""
     return [name.rpartition(".")[2] for name in ask("look")["timeline"] if "_" in name]
 
 
 @pytest.mark.parametrize("ask", [OCC], indirect=True)
 def test_of_two_optimistic_writers_of_one_bucket_the_second_is_refused_and_others_are_not(ask: Ask) -> None:
-    """FIRST, as in the model: by bucket, held against what completed since it began."""
+    """FIRST, as in the model: a writer conflicts by bucket with writes that completed since it began."""
     for actor, part in (("w1", "p0"), ("w2", "p0"), ("w3", "p1")):
         begin(ask, actor, "k", part)
     for actor in ("w1", "w3"):
@@ -61,7 +61,7 @@ def test_an_optimistic_writer_that_began_later_sees_no_conflict(ask: Ask) -> Non
 
 
 def test_a_stalled_writer_is_rolled_back_and_its_commit_refused(ask: Ask) -> None:
-    """REC: commit and rollback exclude each other, because the inflight instant is gone."""
+    """REC: commit and rollback exclude each other, because the rollback removes the inflight instant."""
     begin(ask, "w1", "a")
     ask("stall", actor="w1")
     ask("clean")
@@ -79,7 +79,7 @@ def test_a_live_writer_is_left_alone(ask: Ask) -> None:
 
 
 def test_a_writer_that_nobody_has_rolled_back_commits_although_its_heartbeat_is_old(ask: Ask) -> None:
-    """Ours would be refused: Hudi's client goes by what it remembers of its own beats."""
+    """Hudi's client checks the beats that it remembers. A writer of nbcc would be refused."""
     begin(ask, "w1", "a")
     ask("stall", actor="w1")
     ask("commit", actor="w1")
@@ -87,7 +87,7 @@ def test_a_writer_that_nobody_has_rolled_back_commits_although_its_heartbeat_is_
 
 
 def test_a_writer_that_wakes_after_its_rollback_cannot_put_its_inflight_instant(ask: Ask) -> None:
-    """Hudi's client looks for its request first, so that nothing comes back; ours finds out before it publishes."""
+    """Hudi's client checks before it writes files that its request exists. nbcc checks before it publishes."""
     begin(ask, "w0", "z")
     ask("commit", actor="w0")
     ask("start", actor="w1")
@@ -159,7 +159,7 @@ def test_archiving_shows_what_a_woken_write_has_left_and_what_that_hid(ask: Ask)
 
 
 def leave_late_file(ask: Ask, table: Path) -> tuple[Path, bytes]:
-    """w1 dies while its task writes: where the task will put its file, and what is in it."""
+    """w1 dies while its task writes. Returns the path and the content of the file that the task will put."""
     before = ask("look")["files"]
     begin(ask, "w1", "a")
     (late,) = (table / name for name in ask("look")["files"] if name not in before)
@@ -174,7 +174,7 @@ def leave_late_file(ask: Ask, table: Path) -> tuple[Path, bytes]:
 def test_the_file_of_a_dead_writers_task_goes_with_its_rollback_or_stays_and_is_not_shown(
     ask: Ask, tmp_path: Path, landed: str
 ) -> None:
-    """The marker was there when the rollback was planned, the file was not: the plan names it by its marker."""
+    """The rollback plan names the file because its marker exists, although the file itself does not yet."""
     begin(ask, "w0", "z")
     ask("commit", actor="w0")
     late, kept = leave_late_file(ask, tmp_path)
@@ -189,7 +189,7 @@ def test_the_file_of_a_dead_writers_task_goes_with_its_rollback_or_stays_and_is_
 
 
 def test_a_late_file_is_shown_if_its_write_began_before_the_first_commit(ask: Ask, tmp_path: Path) -> None:
-    """It is older than the beginning of the timeline, so that Hudi takes it for archived. No compaction takes it in."""
+    """It is older than the start of the timeline, so Hudi takes it for archived. No compaction includes it."""
     late, kept = leave_late_file(ask, tmp_path)
     ask("run_rollback", actor="roll1", instant=ask("plan_rollback", actor="roll1"))
     late.write_bytes(kept)
@@ -205,7 +205,7 @@ def test_a_late_file_is_shown_if_its_write_began_before_the_first_commit(ask: As
 
 
 def test_a_commit_waits_for_the_lock_that_another_holds(ask: Ask) -> None:
-    """The peer itself says so if it does not wait (`waits`)."""
+    """With `waits` the peer reports a commit that does not wait."""
     begin(ask, "w1", "a")
     ask("commit", actor="w1", waits=True)
     assert shown(ask) == [("a", "w1")]
@@ -213,7 +213,7 @@ def test_a_commit_waits_for_the_lock_that_another_holds(ask: Ask) -> None:
 
 @pytest.mark.parametrize("ask", [{"hoodie.clean.commits.retained": "1"}], indirect=True)
 def test_a_clean_keeps_what_was_read_since_the_last_commit_but_one(ask: Ask) -> None:
-    """Three times a write and its compaction: of three slices the oldest goes, its base file and its log."""
+    """After three writes, each with a compaction, the clean deletes the oldest of three slices."""
     for writer in ("w1", "w2", "w3"):
         begin(ask, writer, "a")
         ask("commit", actor=writer)

@@ -52,13 +52,15 @@ def test_a_broken_variant_is_seen_in_every_seed(name: str) -> None:
     with mutants.applied(ALL[name]):
         for seed in SEEDS if name in OLDEST else FEWER:
             report = run(setting, examples=RARE.get(name, MOST), seed=seed, shrinks=False)
-            assert report.found is not None, f"{name} was not seen with seed {seed} in {report.histories} histories"
+            assert report.disagreement is not None, (
+                f"{name} was not seen with seed {seed} in {report.histories} histories"
+            )
 
 
 @pytest.mark.parametrize("seed", [pytest.param(n, marks=pytest.mark.nightly if n else ()) for n in SEEDS])
 def test_the_unbroken_engine_agrees_in_the_same_histories(seed: int) -> None:
     report = run(alone(), examples=MOST, seed=seed, shrinks=False)
-    assert report.found is None, report.text
+    assert report.disagreement is None, report.text
 
 
 @pytest.mark.parametrize("name", sorted(name for name, mutant in ALL.items() if mutant.replace))
@@ -87,9 +89,9 @@ def test_at_least_six_variants_of_which_three_in_the_engine() -> None:
 def test_the_listing_after_the_unlock_is_seen_by_footprints_alone() -> None:
     with mutants.applied(ALL["planner-lists-after-unlock"]):
         report = run(alone(), examples=MOST, seed=0)
-    assert report.found is not None
-    assert "segments that are not atomic" in report.found.because
-    assert "comes after lock.release" in report.found.because
+    assert report.disagreement is not None
+    assert "segments that are not atomic" in report.disagreement.because
+    assert "comes after lock.release" in report.disagreement.because
 
 
 @pytest.mark.parametrize("name", HARNESS)

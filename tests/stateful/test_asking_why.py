@@ -1,4 +1,4 @@
-"""A reader that comes too late asks which clean it was; only that, and only at its end, is no second access."""
+"""A reader that misses a file searches the timeline for the clean. Footprints ignore only that search, at its end."""
 
 from __future__ import annotations
 

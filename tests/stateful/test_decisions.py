@@ -1,4 +1,4 @@
-"""Locks that are lost at any step of an operation: engine and model lose the same by lock alone, nothing by the log."""
+"""Locks lost at any step: engine and model lose the same rows with a lock alone, and none with the decision log."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_engine_without_claims_is_seen_within_200_histories(seed: int) -> No
 
     setting = CheckOptions(unclaimed, protocol=Protocol(decision="log"), world=SKEWED, readers=())
     report = run(setting, examples=200, seed=seed, shrinks=False)
-    assert report.found is not None, f"not seen with seed {seed} in {report.histories} histories"
+    assert report.disagreement is not None, f"not seen with seed {seed} in {report.histories} histories"
 
 
 @pytest.mark.parametrize(
@@ -77,5 +77,5 @@ def test_engine_and_model_agree_where_locks_are_lost(world: World, decision: str
     report = run(
         CheckOptions(factory("engine"), protocol=protocol, world=world, readers=()), examples=histories, seed=0
     )
-    assert report.found is None, report.text
+    assert report.disagreement is None, report.text
     assert report.histories >= histories

@@ -1,4 +1,4 @@
-"""The same trace makes the same files, byte for byte, whatever the hash seed; and observes the same."""
+"""A trace makes the same files, byte for byte, and the same observations under every hash seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a failure prints is enough to see it again: parse the text, replay, expect the same text."""
+"""The text of a failure reproduces it: parse the text, replay it, and expect the same text."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def failure(tmp_path_factory: pytest.TempPathFactory) -> tuple[CheckReport, Path
 
 def test_the_text_names_a_command_that_shows_the_same_again(failure: tuple[CheckReport, Path]) -> None:
     report, folder = failure
-    assert report.found is not None
-    text = render(report.found)
+    assert report.disagreement is not None
+    text = render(report.disagreement)
     command = re.search(r"see it again: nbcc replay ([0-9a-f]{6}) --on (\w+)$", text)
     assert command is not None
     with mutants.applied(MUTANT):
@@ -40,8 +40,8 @@ def test_the_text_names_a_command_that_shows_the_same_again(failure: tuple[Check
 
 def test_without_the_bug_the_trace_fits_and_agrees(failure: tuple[CheckReport, Path]) -> None:
     report, _ = failure
-    assert report.found is not None
-    outcome = replay(report.found, ["engine"]).outcomes[0]
+    assert report.disagreement is not None
+    outcome = replay(report.disagreement, ["engine"]).outcomes[0]
     assert (outcome.fits, outcome.verdict) == (True, "AGREED")
     assert not outcome.same
 
@@ -49,11 +49,13 @@ def test_without_the_bug_the_trace_fits_and_agrees(failure: tuple[CheckReport, P
 def test_the_failure_was_shrunk(failure: tuple[CheckReport, Path]) -> None:
     """A late completion across a compaction: two writes, one plan; fewer context switches cannot show it."""
     report, _ = failure
-    assert report.found is not None
-    assert len(report.found.steps) <= 13  # a write, another that begins, a plan; then the other write's last five
-    assert context_switches(report.found.steps) <= 3
-    assert sum(len(rows) for batch in report.found.batches.values() for rows in batch.values()) == 2
-    assert report.found.world.actors["writer"] <= 2
+    assert report.disagreement is not None
+    assert (
+        len(report.disagreement.steps) <= 13
+    )  # a write, another that begins, a plan; then the other write's last five
+    assert context_switches(report.disagreement.steps) <= 3
+    assert sum(len(rows) for batch in report.disagreement.batches.values() for rows in batch.values()) == 2
+    assert report.disagreement.world.actors["writer"] <= 2
 
 
 def test_the_report_says_what_differs_in_a_sentence(failure: tuple[CheckReport, Path]) -> None:

@@ -1,4 +1,4 @@
-"""RFC-22's three writers: who starves under which mode, on the engine, and that the model says so, too."""
+"""RFC-22's three writers: engine and model agree which writer starves in which mode."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_without_blocking_everybody_gets_done_what_fits_into_the_time() -> None:
 
 
 def test_conflicts_that_were_met_and_what_aborted_for_them() -> None:
-    """A backfill that does not look is overtaken, and completes; of the others who was overtaken has aborted."""
+    """A backfill without a conflict check is overtaken and completes. Other writers that are overtaken abort."""
     measured = {"occ, backfill nbcc": measure("occ, backfill nbcc", 20.0)}
     [backfill] = [each for each in measured["occ, backfill nbcc"].values() if each.does == "backfill"]
     assert (backfill.completed, backfill.met, backfill.aborted) == (1, 1, 0)
@@ -36,7 +36,7 @@ def test_conflicts_that_were_met_and_what_aborted_for_them() -> None:
 
 @pytest.mark.parametrize(("mode", "can"), [("occ", True), ("nbcc", False)])
 def test_that_the_slow_one_may_give_up_although_nobody_fails_is_found_by_the_search(mode: str, can: bool) -> None:
-    """It has tried as often as it may, each time somebody else had completed meanwhile, and nothing of it is there."""
+    """It used all its retries, another writer had completed in each, and it left no file."""
     model = Model(World(actors={"writer": 3}, retries=1), Protocol.from_mapping({"concurrency": mode}))
 
     def gave_up(model: Model, before: object, step: object, after: State) -> str | None:

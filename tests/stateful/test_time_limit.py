@@ -1,4 +1,4 @@
-"""A check with a time limit ends when the time is over, with what it has."""
+"""A check with a time limit ends at that time and reports its histories."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def test_no_history_starts_after_the_time_is_over(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(check.time, "monotonic", lambda: 60.0 * next(minutes))
     report = run(CheckOptions(factory("model")), examples=200, seed=1, seconds=5 * 60.0)
 
-    assert report.found is None
+    assert report.disagreement is None
     assert report.histories == 4  # looks at 1, 2, 3, 4 minutes; at 5 it is over

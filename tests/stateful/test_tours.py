@@ -1,4 +1,4 @@
-"""Every step from every state of a small world, driven on the engine in as few runs as can be."""
+"""Tours: every step from every state of a small world, driven on the engine in as few runs as possible."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nbcc.simulator.crosscheck.tour import tour
 from nbcc.simulator.systems.registry import factory
 
 SHARES = {"demo": 0.25, "cleaning_crash": 0.02, "rollback_resumed": 0.001}
-"""What of a world's tour is driven by day: the runs with the rarest steps. All of it is driven at night."""
+"""The share of a tour in `make test`: the runs with the rarest steps. Nightly tests drive all of it."""
 AT_NIGHT = ("demo", "two_groups", "crash_resume", "cleaning_crash", "answer_lost", "occ_retry", "readers")
 
 
@@ -27,7 +27,7 @@ def on_engine(world: str, protocol: str = "default") -> CheckOptions:
 @pytest.mark.parametrize("world", SHARES)
 def test_the_rarest_runs_of_a_tour_agree(world: str) -> None:
     report = tour(on_engine(world), share=SHARES[world])
-    assert report.found is None, report.text
+    assert report.disagreement is None, report.text
     assert report.runs >= SHARES[world] * report.all_runs
     assert 0 < report.edges < report.all_edges
 
@@ -38,7 +38,7 @@ def test_every_step_from_every_state_agrees(world: str) -> None:
     """Prints what it took: `pytest -s`, or `nbcc check WORLD --tour`."""
     report = tour(on_engine(world))
     print(f"\n{report.text}")
-    assert report.found is None, report.text
+    assert report.disagreement is None, report.text
     assert (report.edges, report.runs) == (report.all_edges, report.all_runs)
 
 
@@ -46,7 +46,7 @@ def test_a_broken_engine_disagrees_within_a_tour(tmp_path: Path) -> None:
     mutant = mutants.load("compaction-drops-log")
     with mutants.applied(mutant):
         report = tour(options_of(mutant, on_engine("demo")), traces_dir=tmp_path)
-    assert report.found is not None
+    assert report.disagreement is not None
     assert report.exit_code == 1
     assert "DISAGREED in run" in report.text
     assert len(list(tmp_path.iterdir())) == 1
@@ -54,7 +54,7 @@ def test_a_broken_engine_disagrees_within_a_tour(tmp_path: Path) -> None:
 
 def test_a_tour_under_a_weaker_setting_is_a_tour_of_its_world() -> None:
     weaker = tour(on_engine("demo", "requested-time-slicing"), share=0.1)
-    assert weaker.found is None, weaker.text
+    assert weaker.disagreement is None, weaker.text
     assert weaker.edges > 0
 
 

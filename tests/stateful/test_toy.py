@@ -1,4 +1,4 @@
-"""The cross-check knows a system only through its interface: it finds a toy's planted bug, and nothing without it."""
+"""The cross-check drives a toy system by its interface alone: it detects the planted bug, and nothing without it."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ def test_without_the_bug_all_agree(schedule: Schedule) -> None:
 def test_an_action_without_a_row_is_a_disagreement_that_says_so() -> None:
     history = History(ToyModel(), ToySystem(bug=False), mapping=ROWS[:1])
     history.take(history.enabled()[0])
-    with pytest.raises(Disagreement, match="no row of the mapping says what adder_posts is"):
+    with pytest.raises(Disagreement, match="the mapping has no row for adder_posts"):
         history.take(history.enabled()[-1])

@@ -1,4 +1,4 @@
-"""A toy table and its model: adders post to one list. The system has a bug that one can switch on."""
+"""A toy table and its model: adders post to one list. An option plants a bug in the system."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROWS = [
 
 
 class ToyModel:
-    """State: who holds a ticket, and what was posted. Any number of adders may hold tickets at once."""
+    """The model. Its state: the adders that hold a ticket, and the posts. Several adders may hold tickets at once."""
 
     actors = ("a1", "a2")
     initial: tuple[Any, ...] = ((), ())

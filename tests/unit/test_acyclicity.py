@@ -28,7 +28,7 @@ def goes_round(search: Search) -> bool:
     numbers, states = search.numbers, search.states
     if any(len(each) > 1 for each in components(search.space, states, numbers)):
         return True
-    kept = search.space.kept or (lambda state: state)
+    kept = search.space.canonical or (lambda state: state)
     return any(kept(after) == state for state in states for _, after in search.space.successors(state))
 
 

@@ -33,7 +33,7 @@ def with_rows(*rows: tuple[str, str, str]) -> Chronicle:
 
 ALL = KEPT.reads[1].rows
 BROKEN: dict[str, tuple[Chronicle, str]] = {
-    "ACK": (with_rows(*ALL[2:3], (HOT, "b", "03")), "lacks a, which had returned before it began"),
+    "ACK": (with_rows(*ALL[2:3], (HOT, "b", "03")), "lacks a, which returned before it began"),
     "ATOM": (with_rows(*ALL[1:]), "holds 1 of 2 keys of a"),
     "KEY": (with_rows(*ALL, ALL[0]), "holds a.0 2 times"),
     "TRAVEL": (KEPT._replace(published=KEPT.published[:1]), "holds rows of 03, not completed by then"),
@@ -42,7 +42,7 @@ BROKEN: dict[str, tuple[Chronicle, str]] = {
         KEPT._replace(published=(*KEPT.published, Published("07", "08", "deltacommit", "a"))),
         "the batch a is committed 2 times, by 01 first",
     ),
-    "MONO": (KEPT._replace(reads=(KEPT.reads[0], KEPT.reads[1]._replace(time="01"))), "after somebody had read as of"),
+    "MONO": (KEPT._replace(reads=(KEPT.reads[0], KEPT.reads[1]._replace(time="01"))), "after another read as of"),
 }
 
 
@@ -61,8 +61,8 @@ def test_a_flaw_is_named(promise: str) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (with_rows(("z.0", "z", "07"), *ALL), "holds z, which nobody wrote"),
-        (KEPT._replace(published=(*KEPT.published, Published("03", "07", "clean"))), "the time 03 was given 2 times"),
+        (with_rows(("z.0", "z", "07"), *ALL), "holds z, which no writer wrote"),
+        (KEPT._replace(published=(*KEPT.published, Published("03", "07", "clean"))), "the time 03 was taken 2 times"),
         (KEPT._replace(published=(*KEPT.published, Published("09", "08", "clean"))), "completed at 08, not later"),
         (KEPT._replace(published=(Published("00", "01", "deltacommit"), *KEPT.published)), "holds no row of 00"),
     ],

@@ -15,10 +15,13 @@ from nbcc.simulator import mutants, specs
 from nbcc.simulator.explain import LINKS
 from tests.unit.test_tidy import ROOT, tracked
 
-ABSENT = re.compile(r"\bdesign(\.md)?,? (section|§|fault)|\bdesign\.md\b|\(design[:,]|\bdesign §|\bdesign of nbcc\b")
+ABSENT = re.compile(
+    r"\bdesign(\.md)?,? (section|§|fault)|\bdesign\.md\b|\(design[:,]|\bdesign §|\bdesign of nbcc\b|\bhudi-format(,| §)"
+)
 """A citation of a document that is not in the repository."""
 TEXTS = {".py", ".md", ".toml", ".txt", ".html", ".svg", ".ipynb"}
 CONTRACT = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
+FORMAT = (ROOT / "docs" / "hudi-format.md").read_text(encoding="utf-8")
 CITED = re.compile(r"docs/contract\.md, (?P<words>[A-Z][A-Za-z]*)")
 SOURCES = {
     **{promise.name: promise.source for promise in (*PROMISES.values(), *ANOMALIES.values(), CANARY)},
@@ -41,7 +44,16 @@ def test_no_text_cites_a_document_that_is_not_here() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["design, section 4", "(design: CLEAN)", "design.md §4, SNAP", "design §4", "design, fault set F0"]
+    "text",
+    [
+        "design, section 4",
+        "(design: CLEAN)",
+        "design.md §4, SNAP",
+        "design §4",
+        "design, fault set F0",
+        "hudi-format §4",
+        "hudi-format, section 4",
+    ],
 )
 def test_such_a_citation_is_seen(text: str) -> None:
     assert ABSENT.search(f"source = {text}")
@@ -58,6 +70,12 @@ def test_what_a_source_names_of_the_contract_is_there(name: str) -> None:
     for cited in CITED.finditer(SOURCES[name]):
         words = cited["words"]
         assert f"**{words}.**" in CONTRACT or f"## {words}\n" in CONTRACT, f"{name}: docs/contract.md has no {words}"
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_what_a_source_names_of_the_format_is_a_heading(name: str) -> None:
+    for heading in re.findall(r"docs/hudi-format\.md, ([A-Z][a-z ]*)", SOURCES[name]):
+        assert re.search(rf"^##+ {heading}$", FORMAT, re.MULTILINE), f"{name}: docs/hudi-format.md has no {heading}"
 
 
 @pytest.mark.parametrize("name", SOURCES)

@@ -47,7 +47,7 @@ def test_explore_says_what_holds_and_how_far_it_looked(nbcc: Cli) -> None:
     said = [line.split(maxsplit=2) for line in lines[: len(PROMISES)]]
     unfit = {
         "FIRST": "every writer is non-blocking: none promises to abort",
-        "ISO": "no writer is optimistic: reads are snapshots, and that writers are blind is their level",
+        "ISO": "no writer is optimistic: their level isolates reads alone",
         "REC": "nothing is rolled back in this world",
         "CLEAN": "the world has no cleaner",
         "ONCE": "no batch is sent again here",

@@ -37,7 +37,7 @@ def test_the_tour_shows_a_loss_and_that_the_default_keeps_the_row(capsys: pytest
     assert run(["demo", "--out", "tour"]) == 0
     out = capsys.readouterr().out
     assert "agreed after each of" in out
-    lost = re.search(r"under this setting  VIOLATED  the last snapshot has (.*)", out)
+    lost = re.search(r"under this protocol  VIOLATED  the last snapshot has (.*)", out)
     kept = re.search(r"under default       AGREED    the last snapshot has (.*)", out)
     assert lost
     assert kept

@@ -65,7 +65,7 @@ def test_what_cannot_be_kept_or_counted_is_refused_before_the_work(
     assert run(asked.split()) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert any(said in err for said in ("there is no folder 'nosuch'", "no number that ends", "notes.txt is no")), err
+    assert any(said in err for said in ("the folder 'nosuch'", "not a finite number", "notes.txt is no")), err
     assert Path("notes.txt").read_text("utf-8") == "mine"
 
 
@@ -96,7 +96,7 @@ def test_an_interrupted_search_says_what_is_kept(
         assert run(["explore", "demo", *options]) == 130
         return capsys.readouterr().err
 
-    assert "nothing was kept; --checkpoint FILE keeps a long search" in told()
-    assert f"before the search was kept in {kept}" in told("--checkpoint", str(kept))
+    assert "nothing was saved; --checkpoint FILE saves a long search" in told()
+    assert f"before the search was saved in {kept}" in told("--checkpoint", str(kept))
     kept.write_bytes(b"")
-    assert f"{kept} keeps what was searched until lately, the same command goes on" in told("--checkpoint", str(kept))
+    assert f"the search was saved in {kept}; the same command continues" in told("--checkpoint", str(kept))

@@ -88,7 +88,7 @@ def _walk(world: World, protocol: Protocol) -> None:
     if world.actors.get("bulk_inserter") and protocol[Slicing].slicing != "completion":
         return  # is not modelled
     model, rng = Model(world, protocol), Random(f"{world.name} {protocol.differences()}")
-    for _ in range(20 if world.actors.get("bulk_inserter") else 3):  # its conflicts are rare
+    for _ in range(60 if world.actors.get("bulk_inserter") else 3):  # its conflicts are rare
         state = model.initial
         for _ in range(60):
             if not (steps := list(model.successors(state))):

@@ -44,15 +44,15 @@ SAID = {
     ("demo", "plan_takes", "any_log"): {
         "PART": "the plan at t2 takes the log of w1's write (requested t1, completed t3) in group 0, which readers put "
         "after its barrier",
-        "LAWS": "the base of t2 in group 0 merges the write requested at t1, whose rank nobody knows yet",
+        "LAWS": "the base of t2 in group 0 merges the write requested at t1, whose rank is not decided yet",
     },
     ("demo", "concurrency", "single_writer"): {
         "FIRST": "w2's write (requested t2, completed t4) is published although w1's write (requested t1, completed "
         "t3) wrote group 0 after it had begun",
     },
     ("demo", "file_ids", "generated"): {
-        "KEY": "a key of bucket 0 that both write lives twice: w1's write (requested t1, completed t3) and w2's write "
-        "(requested t2, completed t4) have put it into file groups of their own",
+        "KEY": "a key of bucket 0 that both write is in two file groups: w1's write (requested t1, completed t3) and "
+        "w2's write (requested t2, completed t4) put it into different file groups",
     },
     ("write_skew", "conflict_reads", "ignored"): {
         "ISO": "write skew: w1's write (requested t1, completed t3) read group 1, which w2's write (requested t2, "
@@ -68,7 +68,7 @@ SAID = {
         "CLEAN": "the read as of t5 needs log 1 of t1 in group 0, which is deleted; the horizon is t5",
     },
     ("archiving", "archive_bound", "none"): {
-        "ARCH": "the deltacommit requested at t1 is pending, and t2 is archived past it: what it has put looks older "
+        "ARCH": "the deltacommit requested at t1 is pending, and t2 is archived past it: its files look older "
         "than the timeline",
     },
     ("archiving_readers", "archive_lookup", "before_listing"): {
@@ -76,15 +76,15 @@ SAID = {
         "ACK": "r1 has answered as of t0, and began after w1's write (requested t1, completed t2) had returned",
     },
     ("answer_lost", "lost_answer", "reported_failed"): {
-        "ACK": "w1's write (requested t1, completed t2) is read by everybody, and its caller was told that it failed",
+        "ACK": "w1's write (requested t1, completed t2) is visible to readers, and its caller received a failure",
     },
     ("sent_again", "batch_ids", "ignored"): {
         "ONCE": "one batch is committed twice: as w1's write (requested t1, completed t2) and as w2's write (requested "
         "t3, completed t4)",
     },
     ("sent_otherwise", "replay_difference", "keep"): {
-        "ONCE": "w2 is answered that its batch is written, and no commit has its rows: other rows are committed under "
-        "its id by w1's write (requested t1, completed t2)",
+        "ONCE": "w2 received the answer that its batch is written, and no commit has its rows: other rows are "
+        "committed under its id by w1's write (requested t1, completed t2)",
     },
     ("failed_writer", "commit_check", "none"): {
         "REC": "w1's write (requested t1, completed t3) is completed, and a rollback of it is on the timeline",
@@ -101,10 +101,10 @@ SAID = {
         "ordering value 1 shows the row of w2, not the row of w1",
     },
     ("lost_lock", "fencing", "storage"): {
-        "FREE": "w1 lives, and its write was refused publication",
+        "FREE": "w1 is alive, and its write was refused publication",
     },
     ("crash_resume", "lock_expiry", "never"): {
-        "PROGRESS": "nothing can happen any more, and w2 never gets to the end of what it does",
+        "PROGRESS": "no step is possible any more, and w2 never finishes its operation",
     },
 }
 
@@ -126,11 +126,11 @@ def test_every_promise_has_its_words_here() -> None:
     ("readers", "lost_answers", "decision", "says"),
     [
         (0, 1, "lock", None),
-        (0, 1, "log", "the log decides: that the answer to an entry is lost is not modelled"),
+        (0, 1, "log", "the log decides: a lost answer to an entry of the log is not modelled"),
         (0, 0, "lock", "every answer of the store arrives in this world"),
         (1, 0, "lock", None),
         (1, 0, "log", None),
-        (1, 1, "log", "the log decides: that the answer to an entry is lost is not modelled"),
+        (1, 1, "log", "the log decides: a lost answer to an entry of the log is not modelled"),
     ],
 )
 def test_where_ack_says_nothing(readers: int, lost_answers: int, decision: str, says: str | None) -> None:

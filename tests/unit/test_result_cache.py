@@ -33,7 +33,7 @@ DEMO = specs.world("demo")
 STEPS = (Step("w1", "writes", (("group", 1), ("seen", ()))), Step("c1", "plans", (("instants", (1, 2)),)))
 FOUND = Result(
     distinct=12, generated=20, depth=3, seconds=0.5, stopped="more than 12 distinct states", deadlock=STEPS, ends=2,
-    ends_by_budget=1, canary=True, reductions=("symmetry",), stands_for=24,
+    ends_at_limit=1, canary=True, reductions=("symmetry",), stands_for=24,
     promises={
         "SNAP": PromiseResult(name="SNAP", verdict=Verdict.VIOLATED, because="one row", trace=STEPS),
         "CDC": PromiseResult(name="CDC", verdict=Verdict.HOLDS),
@@ -156,13 +156,13 @@ def test_the_command_goes_on_from_its_file(small: Path, capsys: pytest.CaptureFi
     file = str(small / "kept")
     assert nbcc("--accept", "--checkpoint", file) == 0
     first, said = capsys.readouterr().out.rstrip().rsplit("\n\n", 1)
-    assert said == f"0 searches taken up from {file}, 2 made"
+    assert said == f"0 searches taken from {file}, 2 made"
     assert nbcc("--checkpoint", file) == 0
-    assert capsys.readouterr().out == f"{first}\n\n2 searches taken up from {file}, 0 made\n"
+    assert capsys.readouterr().out == f"{first}\n\n2 searches taken from {file}, 0 made\n"
     assert nbcc("--checkpoint", file, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["searches"] == {"taken_up": 2, "made": 0}
+    assert json.loads(capsys.readouterr().out)["searches"] == {"cached": 2, "made": 0}
     assert nbcc("--json") == 0
-    assert json.loads(capsys.readouterr().out)["searches"] == {"taken_up": 0, "made": 2}
+    assert json.loads(capsys.readouterr().out)["searches"] == {"cached": 0, "made": 2}
 
 
 def test_a_search_that_fails_is_told_and_nothing_is_accepted(
@@ -186,13 +186,13 @@ def test_a_search_that_fails_is_told_and_nothing_is_accepted(
     why = "the search failed: LookupError: no such row (test_result_cache.py, line "
     assert jobs["tombstones-dropped"]["CDC"]["because"].startswith(f"in {where}: {why}")
     assert f"Error: not judged: tombstones-dropped in {where}: {why}" in err
-    assert "Error: nothing was accepted, because not all was judged\n" in err
+    assert "Error: nothing was accepted, because some searches failed\n" in err
     assert os.listdir(small) == ["kept"]
 
     monkeypatch.setitem(PROMISES, "SNAP", replace(PROMISES["SNAP"], holds=sound))
     assert nbcc("--accept", "--checkpoint", str(file)) == 0
-    assert f"1 searches taken up from {file}, 1 made" in capsys.readouterr().out
-    assert sorted(os.listdir(small)) == ["kept", "kills.md", "verdicts.md"]
+    assert f"1 searches taken from {file}, 1 made" in capsys.readouterr().out
+    assert sorted(os.listdir(small)) == ["kept", "verdicts.md"]
 
 
 def test_what_had_no_room_is_not_accepted(
@@ -242,6 +242,6 @@ def test_ctrl_c_ends_every_process_and_says_how_to_go_on(tmp_path: Path) -> None
     assert (started.returncode, out) == (130, "")
     assert "Traceback" not in err
     # Between a line in the file and its count the signal may come, too.
-    kept_there = re.escape(f"searches: they are kept in {file}, the same command goes on from there")
+    kept_there = re.escape(f"searches: they are saved in {file}; the same command continues from there")
     assert re.fullmatch(rf"interrupted after [01] of \d+ {kept_there}", err.strip())
     assert search(file, SearchJob(world=DEMO))[1] == []

@@ -122,4 +122,4 @@ def test_a_tour_is_made_of_runs_of_the_model(name: str) -> None:
         state = model.initial
         for step in quotient.run(run):
             state = model.apply(state, step)
-        assert quotient.symmetry.kept(state) == run[-1].after
+        assert quotient.symmetry.canonical(state) == run[-1].after

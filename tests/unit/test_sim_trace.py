@@ -132,3 +132,12 @@ def test_the_search_finds_the_fewest_context_switches() -> None:
     short = shortest_violation(model, wordy, "SNAP")
     assert short is not None
     assert traces.context_switches(short) == 3
+
+
+def test_a_wide_interleaving_has_a_narrow_form() -> None:
+    wide = traces.load("12-one-listing", [Path(__file__).parents[2] / "specs" / "traces"])
+    table = render(wide, width=80).split("\n\n")[1].splitlines()
+    assert max(map(len, table)) <= 80
+    assert table[6] == "   7 |    w1    | publishes instant               | deltacommit r1 completed c1;"
+    assert table[7] == "     |          |                                 | snapshot: a0: 2 w1.1 r1"
+    assert render(wide, width=300) == render(wide)

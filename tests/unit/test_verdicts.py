@@ -108,7 +108,7 @@ def test_the_matrix_is_held_against_what_was_accepted(small: Path, capsys: pytes
     small.write_text(text.replace("| **18** |", "| **19** |", 1), encoding="utf-8")
     capsys.readouterr()
     assert nbcc() == 1
-    assert "look at why" in capsys.readouterr().out
+    assert "Find out why" in capsys.readouterr().out
 
 
 def test_the_answer_in_json(small: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from nbcc.simulator.cli.main import nbcc, run
 from nbcc.simulator.cli.outcome import Exit
 from nbcc.simulator.validate import validate
 from nbcc.simulator.validate.trace import judge_trace
+from tests.engine.table_samples import batch, make_table
 
 from .golden import BAD, TIMELINE, good_table, log, set_properties
 from .tables import engine_table
@@ -138,7 +139,7 @@ def test_a_trace_that_is_not_possible_says_where_and_why(tmp_path: Path) -> None
     assert result.return_value == Exit.VIOLATED
     assert "is not possible: " in result.stdout
     assert "must be" in result.stdout
-    assert "what was possible there:" in result.stdout
+    assert "possible instead:" in result.stdout
     answer = told(nbcc_of("validate", str(path), "--json"))
     assert 0 < answer["legal_prefix"] < answer["steps"]
 
@@ -160,3 +161,28 @@ def test_a_commit_that_comes_between_the_listings_is_seen_whole() -> None:
     growing = Growing()
     growing.objects = whole.objects
     assert not [c for c in validate(growing).diagnostics if c.gravity == "BROKEN"]
+
+
+def test_write_amplification_counts_what_was_archived_and_cleaned(tmp_path: Path) -> None:
+    table = make_table(tmp_path / "t")
+    for number in range(4):
+        table.upsert(batch((f"k{number}", number, "a")))
+        table.compact()
+    before = told(nbcc_of("table", str(tmp_path / "t"), "stats", "--json"))
+    assert before["write_amplification"] > 1.5
+    assert table.clean(retained=1)
+    assert table.archive(1)
+    after = told(nbcc_of("table", str(tmp_path / "t"), "stats", "--json"))
+    assert after["bytes"] < before["bytes"]
+    for name in ("write_amplification", "written_bytes"):
+        assert after[name] == before[name]
+    text = nbcc_of("table", str(tmp_path / "t"), "stats").stdout
+    assert f"write amplification: {before['write_amplification']} (all commits wrote " in text
+    assert "\n1 partition, 1 file group\n" in text
+
+
+def test_one_diagnostic_is_singular(good: Storage, tmp_path: Path) -> None:
+    BAD["log-gone"].do(good)
+    count = [d.gravity for d in validate(good).diagnostics].count("BROKEN")
+    text = nbcc_of("validate", str(tmp_path / "t")).stdout
+    assert f"BROKEN: {count} diagnostic{'s' if count > 1 else ''}" in text.splitlines()[2]

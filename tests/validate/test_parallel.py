@@ -10,7 +10,7 @@ import pytest
 
 from nbcc.simulator.validate import parallel, validate
 from nbcc.simulator.validate.history import GroupHistory, Histories, Planned, Written
-from nbcc.simulator.validate.judge import MOST_REFUSALS, Judgement, judge
+from nbcc.simulator.validate.judge import MAX_REFUSALS, Judgement, judge
 
 from .golden import good_table
 
@@ -50,8 +50,8 @@ def test_who_would_have_stopped_is_judged_again(tmp_path: Path, monkeypatch: pyt
     possible = importlib.import_module("nbcc.simulator.validate.history_check")
     good = good_table(tmp_path / "t")
     monkeypatch.setattr(possible, "BIG", 1)
-    monkeypatch.setattr(possible, "judge_in_parallel", lambda *given: Judgement(refusals=MOST_REFUSALS - 1))
+    monkeypatch.setattr(possible, "judge_in_parallel", lambda *given: Judgement(refusals=MAX_REFUSALS - 1))
     now = "20261122000000000"
     assert validate(good, now=now, workers=2).history != validate(good, now=now).history
-    monkeypatch.setattr(possible, "judge_in_parallel", lambda *given: Judgement(refusals=MOST_REFUSALS))
+    monkeypatch.setattr(possible, "judge_in_parallel", lambda *given: Judgement(refusals=MAX_REFUSALS))
     assert validate(good, now=now, workers=2) == validate(good, now=now)

@@ -112,7 +112,7 @@ def test_archived_instants_are_part_of_the_history(good: Storage) -> None:
     found = validate(good, opened=True)
     assert found.fine, render(found)
     assert found.history is not None
-    assert found.history.notes == ("2 archived instants are part of the history",)
+    assert found.history.notes == ("the history includes 2 archived instants",)
 
 
 def test_an_archive_that_forgot_what_was_written_is_undetermined_and_keeps_orphans(good: Storage) -> None:

@@ -16,7 +16,7 @@ from nbcc.engine.services.cleaning import PolicyName
 from nbcc.engine.storage import NotFound, Storage, open_storage
 from nbcc.engine.storage.recording import Recording
 from nbcc.engine.timeline.heartbeats import FOLDER
-from nbcc.engine.writes.writing import request
+from nbcc.engine.writes.commit_protocol import request
 from nbcc.simulator.cli import table as on_table
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit

@@ -14,8 +14,8 @@ import pytest
 
 from nbcc.model import Model, Protocol, World
 from nbcc.model.kernel.table import Write
+from nbcc.model.mechanisms.insert_overwrite import replaced
 from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
-from nbcc.model.mechanisms.replacing import replaced
 from nbcc.model.variants.order import Order
 from nbcc.simulator.validate.history import GroupHistory, LogPlanned, Planned, Written
 from nbcc.simulator.validate.play import play, traced

@@ -30,8 +30,8 @@ WRITERS: dict[str, Any] = {"actors": {"writer": 2}}
 def story_of(told: dict[str, Any]) -> dict[str, Any]:
     own = told["views"][0]
     number = value_at(own["answers"], told["breaking"])[2]
-    story: dict[str, Any] = own["stories"][number]
-    return story
+    explanation: dict[str, Any] = own["explanations"][number]
+    return explanation
 
 
 @pytest.mark.parametrize(
@@ -40,38 +40,40 @@ def story_of(told: dict[str, Any]) -> dict[str, Any]:
         (
             traces.lost_row(),
             "w1's update k1=B was acknowledged at step 13; every snapshot from step 18 on returns k1=A.",
-            "Sliced by requested time, t1 < barrier t4: it counts as replaced by base t4, which never took it, for it "
+            "Sliced by requested time, t1 < barrier t4: it counts as replaced by base t4, which never took it "
+            "because it "
             "had not completed.",
-            "Sliced by completion time, t5 > barrier t4: the log lies in slice t4, and the reader returns k1=B.",
+            "Sliced by completion time, t5 > barrier t4: the log belongs to slice t4, and the reader returns k1=B.",
         ),
         (
             trace_of("w1*3 w2*6 c1 w1*3 c1*5", {"slicing": "base_instant"}, "SNAP"),
             "w1's update k1=B was acknowledged at step 13; every snapshot from step 18 on returns k1=A.",
             "Sliced by the base instant in its name, looked up before plan t4 was made: it counts as replaced by base "
             "t4, which never took it.",
-            "Sliced by completion time, t5 > barrier t4: the log lies in slice t4, and the reader returns k1=B.",
+            "Sliced by completion time, t5 > barrier t4: the log belongs to slice t4, and the reader returns k1=B.",
         ),
         (
             traces.resurrected_row(),
             "w2's delete of k1 was acknowledged at step 9; every snapshot from step 18 on returns k1=B, older by "
             "ordering (1 < 2).",
             "Compaction t4 took the delete and dropped it: base t4 holds nothing that outranks k1=B.",
-            "Compaction keeps the delete beside base t4, where it outranks k1=B, and the reader returns nothing for "
-            "k1.",
+            "Compaction keeps the delete with base t4, where it outranks k1=B, and the reader returns nothing for k1.",
         ),
         (
             traces.torn_snapshot(),
             "w1's update k1=A was acknowledged at step 10; r1's snapshot at step 15 missed it but saw w2's later k1=B.",
-            "The reader's one listing saw k1=B, completed t4, but missed this one, completed t3: both came while it "
+            "The reader's one listing saw k1=B, completed t4, but missed this one, completed t3: both "
+            "completed while it "
             "ran.",
-            "The reader lists again and keeps all that completed up to the latest seen, t4, and the reader returns "
+            "The reader lists again and takes all writes completed up to the latest one it saw, t4, and the "
+            "reader returns "
             "k1=A.",
         ),
         (
             traces.unstable_as_of(),
             "The read as of t4 returned k1=B until w1 published k1=A at step 12; since then it returns k1=A.",
             "Its completion time t2 was taken before the lock, and later times were published first.",
-            "Completion time and publication are under one lock, so nothing appears behind a reader's back, and the "
+            "Completion time and publication share one lock, so no earlier completion appears after a read, and the "
             "reader returns k1=B.",
         ),
         (
@@ -84,48 +86,50 @@ def story_of(told: dict[str, Any]) -> dict[str, Any]:
             trace_of("w1*3 w2*6 w1*3", {"as_of_axis": "requested"}, "SNAP", **WRITERS),
             "w1's update k1=B completed at t4; every read as of t3 from step 12 on returns it instead of k1=A.",
             "As of t3 is judged by requested time t1, not by completion time t4.",
-            "An as-of read counts what completed at or before its time, and the reader returns k1=A.",
+            "An as-of read counts the writes that completed at or before its time, and the reader returns k1=A.",
         ),
         (
             trace_of("w1*3 w2*6 w1*3", {"incremental_axis": "requested"}, "INCR", **WRITERS),
             "w1's update k1=B completed at t4; every incremental read (t0, t3] from step 12 on returns it "
             "instead of k1=A.",
             "The window is cut by requested time t1, not by completion time t4.",
-            "The window takes what completed in it, and the reader returns k1=A.",
+            "The window takes the writes that completed in it, and the reader returns k1=A.",
         ),
         (
             trace_of("w1*3", {"visibility": "any"}, "ATOM", **WRITERS),
             "w1's insert k1=A is not completed; every snapshot from step 3 on returns it all the same.",
-            "The reader takes whatever files are there and does not ask whether their write completed.",
+            "The reader takes all files and does not check whether their write completed.",
             "A file counts only once a completed instant lists it, and the reader returns nothing for k1.",
         ),
     ],
 )
 def test_a_weak_choice_in_words(trace: Trace, sentence: str, rule: str, right: str) -> None:
     told = document(trace)
-    story = story_of(told)
+    explanation = story_of(told)
 
     assert plain(told["sentence"]) == sentence
-    assert plain(story["captions"][2]) == rule
-    assert plain(story["right"]) == right
-    assert story["file"] in told["views"][0]["files"]
-    assert story["stop"] in told["views"][0]["files"]
+    assert plain(explanation["captions"][2]) == rule
+    assert plain(explanation["right"]) == right
+    assert explanation["file"] in told["views"][0]["files"]
+    assert explanation["stop"] in told["views"][0]["files"]
 
 
 @pytest.mark.parametrize(
-    ("trace", "wins", "giver", "wall"),
+    ("trace", "wins", "source_file", "barrier"),
     [
         (traces.lost_row(), "It wins over k1=A, completed earlier (t3).", "base 0/4", 4),
         (traces.resurrected_row(), "It wins over k1=B by ordering, 2 > 1.", "log 0/1.1", 0),
         (traces.torn_snapshot(), "It wins over k1=B by ordering, 2 > 1.", "log 0/1.1", 0),
     ],
 )
-def test_why_a_row_must_be_read_and_where_the_other_came_from(trace: Trace, wins: str, giver: str, wall: int) -> None:
+def test_why_a_row_must_be_read_and_where_the_other_came_from(
+    trace: Trace, wins: str, source_file: str, barrier: int
+) -> None:
     told = document(trace)
-    story = story_of(told)
-    assert plain(story["captions"][0]).endswith(wins)
-    assert (story["giver"], story["wall"]) == (giver, wall)
-    assert giver in told["views"][0]["files"]
+    explanation = story_of(told)
+    assert plain(explanation["captions"][0]).endswith(wins)
+    assert (explanation["source_file"], explanation["barrier"]) == (source_file, barrier)
+    assert source_file in told["views"][0]["files"]
 
 
 def test_again_is_said_of_a_row_that_could_be_read_before_the_delete() -> None:
@@ -193,7 +197,7 @@ def test_rows_that_come_with_the_trace_are_shown_as_they_are() -> None:
 def test_a_trace_that_breaks_nothing_has_no_thread() -> None:
     told = document(trace_of("w1*6 c1*6", {}))
     assert told["verdict"] == "HOLDS"
-    assert plain(told["sentence"]) == "No promise was seen broken."
+    assert plain(told["sentence"]) == "No promise is broken in this run."
     assert len(told["views"]) == 1
     assert "d0112b" not in svg(figure(told))
 

@@ -48,11 +48,11 @@ def test_opening_view_says_which_row_who_where_why_and_what_is_right(open_page: 
     assert cells(page, "reader got") == ["k1", "A", "w2"]
     assert page.locator("tr.wrong").count() == 2
     assert slice_of(page, "log 0/1.1") == "slice 0/0"
-    assert page.locator("#thread circle").count() == 4
-    story = page.locator("#story").inner_text()
+    assert page.locator("#path circle").count() == 4
+    explanation = page.locator("#explanation").inner_text()
     for word in ("w1 writes k1=B", "completed earlier (t3)", "t1.log.1", "Sliced by requested time",
                  "returns k1=A from base t4; it must return k1=B", "Sliced by completion time"):  # fmt: skip
-        assert word in story
+        assert word in explanation
     assert page.evaluate("document.documentElement.scrollHeight") <= 800
 
 
@@ -66,11 +66,11 @@ def test_thread_is_the_only_red(open_page: Open, lost: str) -> None:
         return [...new Set([...document.querySelectorAll('body *')].filter((node) => {
           const style = getComputedStyle(node);
           return [style.color, style.backgroundColor, style.fill, style.stroke].includes(red);
-        }).map((node) => node.closest('#thread, #story .stop, .static') ? 'thread' : node.outerHTML))]; }"""
+        }).map((node) => node.closest('#path, #explanation .stop, .static') ? 'path' : node.outerHTML))]; }"""
     )
 
     assert red
-    assert painted == ["thread"]
+    assert painted == ["path"]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_click_on_a_step_and_on_a_promise_jumps(open_page: Open, lost: str) -> N
     assert position(page) == "step 13 of 18"
     assert page.locator("[data-promise=PART]").inner_text() == "✕ PART step 13"
     assert page.locator("[data-promise=SNAP]").inner_text() == "SNAP until 18"
-    assert page.locator("#thread circle").count() == 0
+    assert page.locator("#path circle").count() == 0
 
 
 def test_switch_to_the_right_rule_moves_the_chip_and_the_tables_agree(open_page: Open, lost: str) -> None:
@@ -139,7 +139,7 @@ def test_switch_to_the_right_rule_moves_the_chip_and_the_tables_agree(open_page:
     assert slice_of(page, "log 0/1.1") == "slice 0/4"
     assert cells(page, "must answer") == cells(page, "reader got") == ["k1", "B", "w1"]
     assert page.locator("tr.wrong").count() == 0
-    assert page.locator("#thread circle").count() == 0
+    assert page.locator("#path circle").count() == 0
     assert page.locator("#verdict").inner_text() == "HOLDS"
     assert page.locator("h1").inner_text() == (
         "Under slicing completion the same steps keep every promise: the reader returns k1=B."
@@ -174,7 +174,7 @@ def test_address_opens_a_step_under_a_rule(open_page: Open, lost: str) -> None:
 def test_an_address_that_makes_no_sense_still_opens_the_page(open_page: Open, lost: str, address: str) -> None:
     page = open_page(lost, address)
     assert page.locator("[data-rule=requested]").get_attribute("aria-pressed") == "true"
-    assert page.locator("#story").inner_text()
+    assert page.locator("#explanation").inner_text()
 
 
 def test_pointer_marks_one_instant_everywhere(open_page: Open, lost: str) -> None:
@@ -183,7 +183,7 @@ def test_pointer_marks_one_instant_everywhere(open_page: Open, lost: str) -> Non
 
     marked = page.evaluate("[...document.querySelectorAll('.hot')].map((node) => node.dataset.i)")
     assert set(marked) == {"1"}
-    for place in ("#lanes .instant.hot", "#tables tr.hot", "#steps li.hot", "#story .hot", "#sentence .hot"):
+    for place in ("#lanes .instant.hot", "#tables tr.hot", "#steps li.hot", "#explanation .hot", "#sentence .hot"):
         assert page.locator(place).count() > 0, place
 
 
@@ -196,7 +196,7 @@ def test_resurrected_row_runs_into_the_base_that_dropped_the_delete(open_page: O
     assert cells(page, "must answer") == ["k1", "no row", "2", "w2's delete"]
     assert cells(page, "reader got") == ["k1", "B", "1", "w1"]
     assert page.locator('[data-file="base 0/4"]').inner_text().split("\n") == ["no k1", "base t4"]
-    assert "dropped it" in page.locator("#story").inner_text()
+    assert "dropped it" in page.locator("#explanation").inner_text()
 
 
 def test_an_as_of_read_that_changes_names_both_answers(open_page: Open) -> None:
@@ -204,7 +204,7 @@ def test_an_as_of_read_that_changes_names_both_answers(open_page: Open) -> None:
     assert page.locator("h1").inner_text() == (
         "The read as of t4 returned k1=B until w1 published k1=A at step 12; since then it returns k1=A."
     )
-    assert page.locator("#thread circle").count() == 4
+    assert page.locator("#path circle").count() == 4
 
 
 def test_crash_is_a_cross_and_the_plan_goes_on_in_another_lane(open_page: Open) -> None:
@@ -264,7 +264,7 @@ def test_names_are_never_markup(open_page: Open) -> None:
     assert page.locator("img").count() == 0
     assert cells(page, "must answer")[0] == "<script>alert(1)</script>"
     assert cells(page, "reader got")[1] == "&amp;"
-    assert page.locator("#thread circle").count() == 4
+    assert page.locator("#path circle").count() == 4
 
 
 def test_a_phone_has_no_sideways_scroll(open_page: Open, lost: str) -> None:

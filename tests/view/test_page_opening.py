@@ -59,7 +59,7 @@ def test_opening_views_need_no_scroll(open_page: Open, name: str) -> None:
     page = open_page(render(getattr(traces, name)()))
     assert page.evaluate("document.documentElement.scrollHeight") <= 800
     cut = "[...document.querySelectorAll('td, div.file')].filter((n) => n.scrollWidth > n.clientWidth + 1).length"
-    assert page.locator("#thread circle").count() == 4
+    assert page.locator("#path circle").count() == 4
     assert page.evaluate(cut) == 0, "text that is cut off"
 
 

@@ -22,7 +22,7 @@ from nbcc.simulator.witness import candidates, witness
 from .catalogue import BROKEN, Entry
 from .goals import GOALS
 
-COMMAND = "python -m tools.gallery --write"
+COMMAND = "python -m tools.regenerate gallery"
 
 
 class NotFound(ValueError):
@@ -70,7 +70,7 @@ def _searched(entry: Entry) -> Trace:
     path = explore(model, [never]).promises[never.name].trace
     if path is None:
         raise NotFound(f"{entry.name}: no run reaches {entry.find}")
-    return _told(entry, _Run(model, fewest_switches(model, path, reached) or tuple(path)))
+    return _answer_cells(entry, _Run(model, fewest_switches(model, path, reached) or tuple(path)))
 
 
 NOT_OF_ROWS = frozenset({"FIRST", "KEY", "ISO", "CLEAN", "ARCH", "REC", "ONCE", "FREE"})
@@ -99,7 +99,7 @@ def _visible(model: Model, told: Trace) -> Trace:
     raise NotFound(f"{told.title}: no rows show it")
 
 
-def _told(entry: Entry, run: _Run) -> Trace:
+def _answer_cells(entry: Entry, run: _Run) -> Trace:
     named = realised(run.model, run.steps)
     assert named is not None, "the search took these steps"
     return _played(entry, Trace(

@@ -1,19 +1,19 @@
-"""Generated mutants of the model: every comparison, conjunct, look-up of a time, guard and effect, one at a time.
+"""Generated mutants of the model: each changes one comparison, conjunct, time, guard or effect.
 
-A mutant that nothing sees is either redundant code or a hole in what is checked: `specs/survivors.toml` says which.
+A mutant that survives every search is equivalent to the model in these searches, or shows that a check is missing.
 """
 
 from __future__ import annotations
 
 from .generated import Generated
 from .hunt import Fate, hunt
-from .rows import of_rows
-from .source import of_source
+from .source import source_mutants
+from .transitions import transition_mutants
 
 
 def generated() -> tuple[Generated, ...]:
-    """Every mutant that can be made of the model as it is now, by name."""
-    return tuple(sorted((*of_source(), *of_rows()), key=lambda mutant: mutant.name))
+    """Every mutant of the present model, by name."""
+    return tuple(sorted((*source_mutants(), *transition_mutants()), key=lambda mutant: mutant.name))
 
 
 __all__ = ["Fate", "Generated", "generated", "hunt"]

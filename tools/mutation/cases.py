@@ -1,4 +1,4 @@
-"""Where generated mutants are hunted: small worlds, weaker choices, the worlds and protocols of specs, drawn worlds."""
+"""The cases in which generated mutants are hunted: worlds under protocols."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
-from typing import Protocol as Interface
 
 from nbcc.model import Model, Protocol, World
 from nbcc.model.protocol import choices
@@ -14,28 +13,18 @@ from nbcc.simulator import specs
 from nbcc.simulator.verdicts.bound import bound_of, sentence
 from nbcc.simulator.verdicts.kills import accepted, small_worlds
 
-from .drawn import drawn
+from .random_worlds import random_worlds
 
-MOST: Final = 30_000
-"""States of the largest world of specs/worlds in which a mutant is hunted."""
-
-
-class Searched(Interface):
-    """A model in which mutants are looked for. `own`: what sets it apart from the ladder under the default protocol, in
-    a word, or ''; `kind`: what sees a mutant here, but for promises of that ladder; `where`: all of it in words."""
-
-    @property
-    def own(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def where(self) -> str: ...
-    def model(self) -> Model: ...
+LARGEST: Final = 30_000
+"""States of the largest world of specs/worlds in which mutants are hunted."""
 
 
 class Case(NamedTuple):
-    """A small world, by its number, or a world of specs by name; under the default protocol, one weaker choice, or a
-    protocol of specs by name. A drawn world stands under the protocol of its own name."""
+    """A world under a protocol.
+
+    `world` is the number of a small world, or a name. The protocol is the default, one weaker option (`field` and
+    `value`), or named by `protocol`. A random world has the protocol of the same name.
+    """
 
     world: int | str
     field: str = ""
@@ -43,21 +32,24 @@ class Case(NamedTuple):
     protocol: str = ""
 
     @property
-    def given(self) -> World:
+    def size(self) -> World:
         return _world(self.world)
 
     @property
     def own(self) -> str:
+        """What distinguishes the case from the small worlds under the default protocol; '' for these."""
         choice = self.protocol or (f"{self.field}={self.value}" if self.field else "")
         return choice or (self.world if isinstance(self.world, str) else "")
 
     @property
     def kind(self) -> str:
-        return "setting" if self.field or self.protocol else "world" if self.own else ""
+        """What kills here: 'protocol', 'world', or '' in the small worlds, where promises kill."""
+        return "protocol" if self.field or self.protocol else "world" if self.own else ""
 
     @property
     def where(self) -> str:
-        where = sentence(bound_of(self.given))
+        """The case in words."""
+        where = sentence(bound_of(self.size))
         return f"{self.own} in {where}" if self.own else where
 
     def model(self) -> Model:
@@ -68,13 +60,13 @@ class Case(NamedTuple):
 def _world(name: int | str) -> World:
     if isinstance(name, int):
         return _small()[name]
-    return drawn()[name].world if name in drawn() else specs.world(name)
+    return random_worlds()[name].world if name in random_worlds() else specs.world(name)
 
 
 @cache
 def _protocol(field: str, value: str, name: str) -> Protocol:
     if name:
-        return drawn()[name].protocol if name in drawn() else specs.protocol(name)
+        return random_worlds()[name].protocol if name in random_worlds() else specs.protocol(name)
     return Protocol.from_mapping({field: value}) if field else Protocol()
 
 
@@ -85,8 +77,8 @@ def _small() -> tuple[World, ...]:
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """All of them, those first in which most mutants are seen soonest."""
-    return (*_default(), *_weaker(), *_named(), *(Case(name, protocol=name) for name in drawn()))
+    """All cases; those that kill most mutants in the shortest time come first."""
+    return (*_default(), *_weaker(), *_named(), *(Case(name, protocol=name) for name in random_worlds()))
 
 
 def _default() -> tuple[Case, ...]:
@@ -95,7 +87,7 @@ def _default() -> tuple[Case, ...]:
 
 
 def _weaker() -> tuple[Case, ...]:
-    """Weaker choices, one at a time, where they first break something, and in the world of the demo."""
+    """Each weaker option, in the first small world where it breaks a promise, and in the world of the demo."""
     worlds = [bound_of(world) for world in _small()]
     demo = worlds.index(bound_of(specs.world("demo")))
     found = []
@@ -109,11 +101,11 @@ def _weaker() -> tuple[Case, ...]:
 
 @cache
 def _named() -> tuple[Case, ...]:
-    """The worlds of specs, and its protocols each in the world in which its figures are pinned, by their states."""
+    """The worlds of specs, and its protocols, each in the world of its pins; small ones first."""
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     pinned: dict[str, dict[str, Any]] = tomllib.loads(text)
     states = {name: int(each["distinct"]) for name, each in pinned["worlds"].items()}
-    few = {name for name, count in states.items() if count <= MOST}
+    few = {name for name, count in states.items() if count <= LARGEST}
     found = [Case(name) for name in few]
     found += [Case(each["world"], protocol=name) for name, each in pinned["protocols"].items() if each["world"] in few]
     return tuple(sorted(found, key=lambda case: (states[str(case.world)], case)))

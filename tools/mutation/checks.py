@@ -1,7 +1,7 @@
-"""Checks of generated mutants: what no search of the model sees may show beside the engine.
+"""Mutants that survive every search are run against the engine.
 
-The engine is as it is and the model is changed: timelines, slices and reads are compared after every step, so that a
-mutant shows in what a search never looks at, the state of a pending instant or the name of an action.
+The model is mutated, the engine is not. Timelines, slices and reads are compared after every step. This shows changes
+that no search looks at, such as the state of a pending instant.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 
-class Played(NamedTuple):
-    """A check of a world of specs by name, or of worlds that it draws itself."""
+class EngineCheck(NamedTuple):
+    """Random histories of a named world, or of random worlds."""
 
     world: str = ""
     protocol: str = "default"
@@ -18,37 +18,37 @@ class Played(NamedTuple):
 
     @property
     def where(self) -> str:
-        """In words."""
+        """The check in words."""
         under = "" if self.protocol == "default" else f" under {self.protocol}"
         return (f"histories of {self.world}" if self.world else "histories of random worlds") + under
 
-    def disagrees(self) -> str | None:
-        """How the model differs from the engine in these histories; None if it does not."""
+    def difference(self) -> str | None:
+        """How the model differs from the engine in these histories; None if they agree."""
         from nbcc.simulator import specs
         from nbcc.simulator.crosscheck import coverage
         from nbcc.simulator.crosscheck.check import CheckOptions, run
         from nbcc.simulator.systems.registry import factory
 
         world = specs.world(self.world) if self.world else None
-        setting = CheckOptions(factory("engine"), specs.protocol(self.protocol), world, readers=())
-        coverage.pinned.cache_clear()  # what its model remembers was found in another model
+        options = CheckOptions(factory("engine"), specs.protocol(self.protocol), world, readers=())
+        coverage.pinned.cache_clear()  # it caches the graph of a model with another mutant
         try:
-            report = run(setting, examples=self.histories, seed=0, shrinks=False)
-        except Exception as error:  # the model fails where the engine goes on
+            report = run(options, examples=self.histories, seed=0, shrinks=False)
+        except Exception as error:  # the mutated model fails where the engine does not
             return type(error).__name__
         finally:
             coverage.pinned.cache_clear()
-        return None if report.found is None else "the engine disagrees"
+        return None if report.disagreement is None else "the engine disagrees"
 
 
 CHECKS: Final = (
-    Played(histories=60),
-    *map(Played, (
+    EngineCheck(histories=60),
+    *map(EngineCheck, (
         "archiving_crash", "cleaning_crash", "clustered", "columns_added_by_two", "loads", "log_compaction",
         "merged_by_function", "occ_failed", "occ_replaces", "partial_updates", "replaces", "restores_consumers",
         "restores_log_compaction", "restores_replace", "restores_rollback", "rollback_resumed", "savepoints",
         "sent_again", "skewed_clocks",
     )),
-    *(Played(f"lost_lock_{world}", "decision-log") for world in ("loads", "replaces", "restores", "rollback")),
+    *(EngineCheck(f"lost_lock_{world}", "decision-log") for world in ("loads", "replaces", "restores", "rollback")),
 )  # fmt: skip
-"""Worlds that a check draws by itself have neither of these actors and faults, or hardly ever."""
+"""Random worlds rarely have the actors and faults of the named ones."""

@@ -1,4 +1,4 @@
-"""The shape of a generated mutant."""
+"""A generated mutant."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """`name` says where and what, in words that survive other changes of the file; `operator` the kind of change.
+    """One small change of the model.
 
-    `applied()` is a context within which the model is the mutant.
+    `name` identifies the place and the change by text, so that other changes of the file do not rename it. `operator`
+    is the kind of change. `applied()` is a context in which the model is the mutant.
     """
 
     name: str

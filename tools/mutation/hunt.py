@@ -1,7 +1,7 @@
-"""What sees a generated mutant: a promise, the size of a world, a weaker choice, a world of its own, the engine.
+"""The hunt: which generated mutants are killed, by a promise, the size of a world, another verdict, or the engine.
 
-A case is searched once in the model as it is, with an eye on all mutants that live (see `probes`), and then once more
-for each of them that gives another value anywhere in it. The searches of all others are the same search.
+A case is first searched with the unchanged model, while probes (see `probes`) note which mutants would compute another
+value anywhere. Only these are searched themselves. The search of any other mutant would be the same search.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from nbcc.model import Model
@@ -21,47 +20,45 @@ from nbcc.model.promises.writers import CANARY
 from nbcc.simulator.explore import Result, Verdict, explore
 from nbcc.simulator.mutants import forget
 
-from . import rows, source
-from .cases import Case, Searched, cases
-from .checks import CHECKS, Played
+from . import source, transitions
+from .cases import Case, cases
+from .checks import CHECKS, EngineCheck
 from .generated import Generated
 from .probes import Probe
 
 ROOM: Final = 3
-"""A mutant may make a world so many times as large; then the search is left, and its size is what gives it away."""
-LOOKED_FURTHER: Final = 700
-"""States of the worlds in which a mutant that its sizes have given away is still held against the promises."""
+"""A search stops when the mutant makes the world this many times as large; then the size kills it."""
+PROMISES_UP_TO: Final = 700
+"""States of the largest world in which a mutant that was killed by sizes is still searched for a broken promise."""
 ENOUGH: Final = 10
-"""Seconds of processor time for a search beyond ten times what it takes in the model as it is: some loop for ever."""
+"""Seconds of processor time that a search may take beyond ten times that of the model: some mutants never end."""
 
 
 class Fate(NamedTuple):
-    """What became of a mutant. `by` is a promise, or error, deadlock, sizes, setting, world, check; '' if it lives.
+    """What killed a mutant. `by` is a promise, error, deadlock, sizes, protocol, world or check; '' if it survives.
 
-    `differs`: in how many searches that saw nothing of it it gave another value somewhere; `moves`: in how many of
-    these some state or step was another. None, and it is proven to be the same model there.
+    `differs`: the number of searches that it survived although it computed another value. With 0 it is equivalent to
+    the model in all searches.
     """
 
     by: str = ""
-    how: str = "lives"
+    how: str = "survives"
     differs: int = 0
-    moves: int = 0
 
 
-LIVES: Final = Fate()
+SURVIVES: Final = Fate()
 
 
 @dataclass
 class Hunt:
-    """Mutants on their way through the cases. `fates` of those that were hunted before; `begin`: for each mutant the
-    number of the first case that it was not held against yet."""
+    """Runs mutants through the cases. `fates`: of an earlier hunt. `begin`: mutant -> its first case in this hunt."""
 
     mutants: Mapping[str, Generated]
     fates: dict[str, Fate] = field(default_factory=dict)
     begin: Mapping[str, int] = field(default_factory=dict)
 
     def through(self, some: Iterable[Case] | None = None) -> Iterator[int]:
-        """One case after the other; what is yielded is how many are done."""
+        """Run one case after another, and yield the number of cases that are done."""
         for number, case in enumerate(cases() if some is None else some):
             here = [name for name in self.mutants if self.begin.get(name, 0) <= number]
             if wanted := [name for name in here if self._wanted(name, case)]:
@@ -69,38 +66,44 @@ class Hunt:
             yield number + 1
 
     def _wanted(self, name: str, case: Case) -> bool:
-        """What has given it away by its size alone may still break a promise in a small world."""
-        by = self.fates.setdefault(name, LIVES).by
+        """Whether the mutant survives so far.
+
+        One that was killed by sizes may still break a promise in a small world.
+        """
+        by = self.fates.setdefault(name, SURVIVES).by
         return not by or (by == "sizes" and not case.own)
 
     def _case(self, case: Case, wanted: Collection[str]) -> None:
-        right = look(case, wanted)
-        for name in sorted(right.differing):
+        baseline = baseline_of(case, wanted)
+        for name in sorted(baseline.differing):
             before = self.fates[name]
-            if before.by and right.shown.sizes[0] > LOOKED_FURTHER:
+            if before.by and baseline.figures.sizes[0] > PROMISES_UP_TO:
                 continue
-            found, moved = seen(self.mutants[name], case, right)
+            found = killed(self.mutants[name], case, baseline)
             if found is None and not before.by:
-                found = before._replace(differs=before.differs + 1, moves=before.moves + moved)
+                found = before._replace(differs=before.differs + 1)
             if found and (not before.by or found.by != "sizes"):
                 self.fates[name] = found
 
-    def check(self, some: Iterable[Played] = CHECKS) -> Iterator[int]:
-        """Those that live are played against the engine; what is yielded is how many checks are done."""
-        for number, played in enumerate(some):
+    def check(self, some: Iterable[EngineCheck] = CHECKS) -> Iterator[int]:
+        """Run the survivors against the engine, and yield the number of checks that are done."""
+        for number, check in enumerate(some):
             probe = Probe([name for name in self.mutants if not self.fates[name].by])
-            with source.probed(probe), rows.probed(probe):
-                assert (why := played.disagrees()) is None, f"without any mutant: {why} in {played.where}"
+            with source.probed(probe), transitions.probed(probe):
+                assert (why := check.difference()) is None, f"without a mutant: {why} in {check.where}"
             for name in sorted(probe.differing):
                 with self.mutants[name].applied():
-                    why = played.disagrees()
-                lives = self.fates[name]._replace(differs=self.fates[name].differs + 1)
-                self.fates[name] = Fate("check", f"{why} in {played.where}") if why else lives
+                    why = check.difference()
+                survives = self.fates[name]._replace(differs=self.fates[name].differs + 1)
+                self.fates[name] = Fate("check", f"{why} in {check.where}") if why else survives
             yield number + 1
 
 
 def hunt(mutant: Generated, check: bool = True, some: Iterable[Case] | None = None) -> Fate:
-    """The first that sees one mutant. `check`: at last play it against the engine, which takes some seconds."""
+    """The fate of one mutant.
+
+    `check`: if it survives all cases, run it against the engine, which takes some seconds.
+    """
     one = Hunt({mutant.name: mutant})
     for _ in one.through(some):
         if (found := one.fates[mutant.name]).by not in ("", "sizes"):
@@ -110,98 +113,94 @@ def hunt(mutant: Generated, check: bool = True, some: Iterable[Case] | None = No
     return one.fates[mutant.name]
 
 
-class Shown(NamedTuple):
-    """What a search finds."""
+class Figures(NamedTuple):
+    """The figures of a search."""
 
     sizes: tuple[int, int, int]
     broken: dict[str, int | None]
     deadlock: bool
 
 
-class Graph(NamedTuple):
-    """Equal where every state and every step is the same, and found in the same order. `values`: of every component."""
-
-    steps: str
-    values: list[list[Any]]
+Values = list[list[Any]]
+"""The values of every component, in the order in which a search meets them."""
 
 
-class Kept(NamedTuple):
-    """Of a row: whose it is and which bits it looks at and changes, for which values of its own component it is looked
-    at, and what it found per footprint."""
+class Evaluated(NamedTuple):
+    """A transition: its place, the values of its own component for which it was evaluated, its moves per footprint."""
 
     place: tuple[object, ...]
     awake: list[bool]
     found: Mapping[int, Any]
 
 
-class Right(NamedTuple):
-    """What the model as it is shows in a case, the graph of its steps and what its rows keep of it, and the seconds of
-    the processor.
+class Baseline(NamedTuple):
+    """The search of a case with the unchanged model.
 
-    `differing`: the mutants that give another value anywhere there; `judging`: those of them that do so not only in
-    finding steps, but where the model is built, promises are judged and runs end.
+    `differing`: the mutants that compute another value anywhere. `judging`: those of them that do so outside of
+    transitions: where the model is built, promises are judged and runs end. `seconds`: of processor time.
     """
 
-    shown: Shown
+    figures: Figures
     differing: frozenset[str]
     judging: frozenset[str]
-    graph: Graph
-    rows: tuple[Kept, ...]
+    values: Values
+    transitions: tuple[Evaluated, ...]
     seconds: float
 
 
-def look(case: Searched, wanted: Collection[str]) -> Right:
-    """Search a case, and see which of these mutants give another value anywhere."""
+def baseline_of(case: Case, wanted: Collection[str]) -> Baseline:
+    """Search a case, and find which of these mutants compute another value anywhere."""
     probe = Probe(wanted)
-    with source.probed(probe), rows.probed(probe):
+    with source.probed(probe), transitions.probed(probe):
         began, model = time.process_time(), case.model()
-        building = probe.begin_anew()
-        graph = graph_of(model)  # every step there is: what is judged below finds no other
-        moving = probe.begin_anew()
+        building = probe.restart()
+        values = values_of(model)  # evaluates every step, so that the search below evaluates no other
+        moving = probe.restart()
         forget()
-        shown = _shown(_searched(model))
-        judging = probe.begin_anew() | building
-        kept = tuple(Kept(_place(each), _awake(each, graph), each.memo) for each in model.stepper.rows)
-    return Right(shown, frozenset(moving | judging), frozenset(judging), graph, kept, time.process_time() - began)
+        figures = _figures(_searched(model))
+        judging = probe.restart() | building
+        evaluated = tuple(Evaluated(_place(each), _awake(each, values), each.memo) for each in model.stepper.rows)
+    return Baseline(
+        figures, frozenset(moving | judging), frozenset(judging), values, evaluated, time.process_time() - began
+    )
 
 
 def _searched(model: Model, most: int | None = None) -> Result:
     return explore(model, list(PROMISES.values()), canary=CANARY, max_states=most)
 
 
-def _shown(result: Result) -> Shown:
+def _figures(result: Result) -> Figures:
     broken = {name: each.steps for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED}
-    return Shown((result.distinct, result.generated, result.depth), broken, result.deadlock is not None)
+    return Figures((result.distinct, result.generated, result.depth), broken, result.deadlock is not None)
 
 
-def graph_of(model: Model) -> Graph:
-    """All states and steps."""
-    digest, states, known = sha256(), [model.initial], {model.initial}
+def values_of(model: Model) -> Values:
+    """Evaluate every step of every state, and return the values of all components."""
+    states, known = [model.initial], {model.initial}
     for state in states:
-        for step, after in model.successors(state):
-            digest.update(f"{state} {step} {after}\n".encode())
+        for _, after in model.successors(state):
             if after not in known:
                 known.add(after)
                 states.append(after)
-    return Graph(digest.hexdigest(), [list(values) for values in model.coding.dump()])
+    return [list(values) for values in model.coding.dump()]
 
 
-def same_steps(model: Model, right: Right) -> bool:
-    """Whether a mutant's rows do the same wherever the search of the model came to: then no state of its own is other.
+def same_steps(model: Model, baseline: Baseline) -> bool:
+    """Whether the mutant's transitions do the same in every state of the model; then it has the same states.
 
-    Its rows are given the footprints that those of the model were given, and no other: first there is the first state,
-    and from states that are the same the same steps lead to states that are the same.
+    It suffices to evaluate them on the footprints of the model: the first states are equal, and from equal states equal
+    steps lead to equal states.
     """
-    if [each[0] for each in model.coding.dump()] != [each[0] for each in right.graph.values]:
+    if [each[0] for each in model.coding.dump()] != [each[0] for each in baseline.values]:
         return False
-    model.coding.load(right.graph.values)
+    model.coding.load(baseline.values)
     mine = model.stepper.rows
-    if [_place(each) for each in mine] != [kept.place for kept in right.rows]:
+    if [_place(each) for each in mine] != [evaluated.place for evaluated in baseline.transitions]:
         return False
     return all(
-        _awake(row, right.graph) == kept.awake
-        and all(model.stepper.moves(row, at) == moves for at, moves in kept.found.items())
-        for row, kept in zip(mine, right.rows, strict=True)
+        _awake(row, baseline.values) == evaluated.awake
+        and all(model.stepper.moves(row, at) == moves for at, moves in evaluated.found.items())
+        for row, evaluated in zip(mine, baseline.transitions, strict=True)
     )
 
 
@@ -209,51 +208,50 @@ def _place(compiled: Compiled) -> tuple[object, ...]:
     return compiled.transition.action, compiled.transition.actor, compiled.own, compiled.writes, compiled.mask
 
 
-def _awake(compiled: Compiled, graph: Graph) -> list[bool]:
+def _awake(compiled: Compiled, values: Values) -> list[bool]:
     guards = compiled.transition.actor_guards
-    return [all(guard.holds(value) for guard in guards) for value in graph.values[compiled.own]]
+    return [all(guard.holds(value) for guard in guards) for value in values[compiled.own]]
 
 
-def _moves_alike(case: Searched, right: Right) -> bool:
+def _moves_alike(case: Case, baseline: Baseline) -> bool:
     try:
-        return same_steps(case.model(), right)
+        return same_steps(case.model(), baseline)
     except TimeoutError:
         raise
-    except Exception:  # the search will tell what is wrong
+    except Exception:  # the search that follows fails as well, and reports it
         return False
 
 
-def seen(mutant: Generated, case: Searched, right: Right) -> tuple[Fate | None, bool]:
-    """What sees a mutant in a case, and, where nothing does, whether any step is another."""
+def killed(mutant: Generated, case: Case, baseline: Baseline) -> Fate | None:
+    """The fate of a mutant that is killed in a case; None if it survives."""
     with mutant.applied():
         try:
-            with _ending(ENOUGH + 10 * right.seconds):
-                if mutant.name not in right.judging and _moves_alike(case, right):
-                    return None, False
+            with _time_limit(ENOUGH + 10 * baseline.seconds):
+                if mutant.name not in baseline.judging and _moves_alike(case, baseline):
+                    return None
                 model = case.model()
-                result = _searched(model, right.shown.sizes[0] * ROOM + 100)
-                found = _fate(_shown(result), right.shown, case, result.stopped is not None)
-                return found, found is None and graph_of(model) != right.graph
-        except Exception as error:  # whatever the mutant does wrong, it was seen
-            return Fate("error", f"{type(error).__name__} in {case.where}"), False
+                result = _searched(model, baseline.figures.sizes[0] * ROOM + 100)
+                return _fate(_figures(result), baseline.figures, case, result.stopped is not None)
+        except Exception as error:  # any error kills the mutant
+            return Fate("error", f"{type(error).__name__} in {case.where}")
 
 
-def _fate(shown: Shown, right: Shown, case: Searched, stopped: bool) -> Fate | None:
+def _fate(figures: Figures, right: Figures, case: Case, stopped: bool) -> Fate | None:
     if case.own:
-        return Fate(case.kind, case.where) if shown != right or stopped else None
-    if shown.broken:
-        name, steps = next(iter(shown.broken.items()))
+        return Fate(case.kind, case.where) if figures != right or stopped else None
+    if figures.broken:
+        name, steps = next(iter(figures.broken.items()))
         return Fate(name, f"{steps} steps of {case.where}")
-    if shown.deadlock > right.deadlock:
+    if figures.deadlock > right.deadlock:
         return Fate("deadlock", case.where)
-    if stopped or shown.sizes != right.sizes:
-        return Fate("sizes", f"{shown.sizes[0]:,} states of {case.where}, not {right.sizes[0]:,}")
+    if stopped or figures.sizes != right.sizes:
+        return Fate("sizes", f"{figures.sizes[0]:,} states of {case.where}, not {right.sizes[0]:,}")
     return None
 
 
 @contextmanager
-def _ending(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError inside when this process has worked for so long; it must be its main thread."""
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError after this much processor time; only in the main thread."""
 
     def over(number: int, frame: object) -> None:
         raise TimeoutError

@@ -16,7 +16,7 @@ Change = tuple[str, ast.AST, ast.AST]
 
 
 def changes(tree: ast.AST) -> Iterator[Change]:
-    """Every change of every expression below a node; words for people and assertions are left alone."""
+    """Every change of every expression below a node, except in messages and assertions."""
     for node in _expressions(tree):
         if isinstance(node, ast.Compare):
             for i, op in enumerate(node.ops):

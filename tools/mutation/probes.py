@@ -1,9 +1,9 @@
-"""What generated mutants would make of every expression, found along with what the model makes of it, in one run.
+"""Probes: one run of the model finds the mutants that would compute another value in it.
 
-Every expression that a mutant changes is wrapped: it still gives what it gave, and notes each mutant that would have
-given another value there. A mutant that is never noted in a run gives the same value wherever it is asked for one, so
-that, step by step, its run is that same run: nobody need make it. What is asked for besides (a condition that the model
-need not look at) may note a mutant that makes no difference, but leaves none out.
+Every expression that a mutant changes is wrapped. It returns its value as before, and notes each mutant that would have
+returned another one. A mutant that is never noted computes the same values in this run, so its own run would be the
+same and is not needed. A probe also evaluates conditions that the model skips; it may note a mutant needlessly, never
+miss one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final
 from .operators import FLIPS, TIMES
 
 NAME: Final = "__probe__"
-"""Under which changed code finds the probe among the globals of its module."""
+"""The name of the probe in the globals of a module."""
 COMPARES: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge, "Eq": operator.eq,
     "NotEq": operator.ne, "In": lambda one, many: one in many, "NotIn": lambda one, many: one not in many,
@@ -25,35 +25,35 @@ COMPARES: Final[dict[str, Callable[[Any, Any], bool]]] = {
 }  # fmt: skip
 FLIPPED: Final = {one.__name__: other.__name__ for one, other in FLIPS.items()}
 ORDERS: Final = ("Lt", "LtE", "Gt", "GtE")
-"""Whose flip may say the same; that of any other comparison never does."""
+"""The comparisons whose flip may have the same value; the flip of any other comparison never has."""
 EXTREMES: Final[dict[str, tuple[Callable[..., Any], Callable[..., Any]]]] = {"min": (min, max), "max": (max, min)}
 Asked = Callable[[], Any]
 
 
 class Probe:
-    """Looks for what `wanted` mutants would give; `differing`: those that gave another value somewhere."""
+    """Finds which of the `wanted` mutants would return another value; `differing` holds them."""
 
     def __init__(self, wanted: Collection[str]) -> None:
         self.wanted = frozenset(wanted)
         self.differing: set[str] = set()
         self._open: dict[str, list[tuple[int, str]]] = {}
 
-    def begin_anew(self) -> set[str]:
-        """Forget what was noted so far, and tell it."""
+    def restart(self) -> set[str]:
+        """Return the mutants noted so far, and forget them."""
         before, self.differing, self._open = self.differing, set(), {}
         return before
 
     def note(self, name: str, found: Any, other: Asked) -> None:
-        """A mutant gives `other()` where the model gives `found`; one that fails differs."""
+        """Note a mutant that returns `other()` where the model returns `found`, if these differ or `other()` fails."""
         try:
             same = alike(found, other())
-        except Exception:  # whatever it is, the model did not fail there
+        except Exception:  # the model did not fail here
             same = False
         if not same:
             self.differing.add(name)
 
     def left(self, names: Sequence[str]) -> list[tuple[int, str]]:
-        """Which mutants of an expression are wanted and were not noted yet, each with its number among `names`."""
+        """The wanted mutants of an expression that are not noted yet, each with its position in `names`."""
         some = self._open.get(names[0])
         if some is None:
             some = [(i, name) for i, name in enumerate(names) if name in self.wanted]
@@ -62,10 +62,10 @@ class Probe:
         self._open[names[0]] = some
         return some
 
-    # What wrapped expressions call; `names` are the mutants of the expression in the order of their making.
+    # Wrapped expressions call the methods below; `names` are the mutants of the expression, in the order of `changes`.
 
     def always(self, names: Sequence[str], found: Any) -> Any:
-        """An expression of which nothing else is known: whatever a mutant makes of it differs."""
+        """An expression that cannot be evaluated for the mutant: every mutant of it differs."""
         self.differing.update(name for _, name in self.left(names))
         return found
 
@@ -80,7 +80,7 @@ class Probe:
         return found
 
     def chain(self, names: Sequence[str], ops: Sequence[str], *asked: Asked) -> bool:
-        """Several comparisons in a row: one is looked at as long as those before it were true."""
+        """A chain of comparisons; each is evaluated only if those before it are true."""
         value = _Once(asked)
 
         def made(some: Sequence[str]) -> bool:
@@ -92,7 +92,7 @@ class Probe:
         return found
 
     def several(self, names: Sequence[str], every: bool, as_truth: bool, *asked: Asked) -> Any:
-        """Conditions joined by `and` (every) or `or`; `as_truth`: nobody minds which true value it is."""
+        """Conditions joined by `and` (every) or `or`; `as_truth`: only the truth of the value is used."""
         value = _Once(asked)
 
         def made(some: Sequence[int]) -> Any:
@@ -121,7 +121,7 @@ class Probe:
         return found
 
     def extreme(self, names: Sequence[str], wanted: str, of: Sequence[Any], by: Mapping[str, Any]) -> Any:
-        """The least or the greatest."""
+        """A minimum or maximum."""
         given = (list(of[0]),) if len(of) == 1 else of
         found = EXTREMES[wanted][0](*given, **by)
         for _, name in self.left(names):
@@ -141,7 +141,7 @@ class Probe:
 
 
 class _Once:
-    """Values that are made when they are asked for, each once."""
+    """Values that are computed on demand, each once."""
 
     def __init__(self, asked: Sequence[Asked]) -> None:
         self.asked, self.made = asked, dict[int, Any]()
@@ -153,7 +153,7 @@ class _Once:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Whether nobody can tell two values apart: equal, and of one type throughout. Where it is not sure: no."""
+    """Whether two values are equal and of the same types throughout. False if that is not certain."""
     if one is other:
         return True
     if type(one) is not type(other):
@@ -170,7 +170,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 class Probing(ast.NodeTransformer):
-    """Wraps the expressions of a tree that `sites` knows: node -> the names of its mutants."""
+    """Wraps expressions of a tree; `sites` maps each node to the names of its mutants."""
 
     def __init__(self, tree: ast.AST, sites: Mapping[ast.AST, Sequence[str]]) -> None:
         self.sites, self.truths = sites, frozenset(_truths(tree))
@@ -237,13 +237,13 @@ def _asked(node: ast.expr) -> ast.Lambda:
 
 
 def _movable(nodes: Sequence[ast.expr]) -> bool:
-    """Whether they mean the same in a function of their own."""
+    """Whether the expressions have the same meaning inside a lambda."""
     here = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
     return not any(isinstance(each, here) for node in nodes for each in ast.walk(node))
 
 
 def _truths(tree: ast.AST) -> Iterator[ast.AST]:
-    """The expressions of which nothing but their truth is asked."""
+    """The expressions of which only the truth is used."""
     for node in ast.walk(tree):
         asked: list[ast.expr] = []
         if isinstance(node, ast.If | ast.While | ast.IfExp):

@@ -1,11 +1,10 @@
-"""What became of the generated mutants: as data, as a page, and what is known of those that live."""
+"""The record of generated mutants: specs/generated-mutants.json, and the page specs/generated-mutants.md."""
 
 from __future__ import annotations
 
 import json
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -17,14 +16,14 @@ from nbcc.simulator.verdicts.bound import bound_of, sentence
 from .cases import Case, cases
 from .hunt import Fate
 
-Known = Mapping[str, tuple[str, str]]
-"""Mutant -> redundant or gap, and the reason in words."""
-
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """`mutants`: name -> operator and fate. They were held against the first `searched` of `cases` cases, those that
-    lived so long; `checked`: and then played against the engine."""
+    """The fates of all mutants.
+
+    `mutants`: name -> operator and fate. Survivors have passed the first `searched` of `cases` cases; `checked`: they
+    have also been run against the engine.
+    """
 
     mutants: Mapping[str, tuple[str, Fate]]
     cases: int
@@ -32,84 +31,54 @@ class Record:
     checked: bool = False
 
     @property
-    def alive(self) -> tuple[str, ...]:
-        """Those that nothing saw."""
+    def survivors(self) -> tuple[str, ...]:
+        """The mutants that nothing has killed."""
         return tuple(name for name, (_, fate) in self.mutants.items() if not fate.by)
 
     @property
-    def same_runs(self) -> tuple[str, ...]:
-        """Those of them that never gave another value: each search is, step by step, the search of the model."""
-        return tuple(name for name in self.alive if not self.mutants[name][1].differs)
-
-    @property
-    def same_steps(self) -> tuple[str, ...]:
-        """Those that gave another value somewhere, and have the same states and steps everywhere."""
-        fates = {name: self.mutants[name][1] for name in self.alive}
-        return tuple(name for name, fate in fates.items() if fate.differs and not fate.moves)
-
-    @property
-    def moving(self) -> tuple[str, ...]:
-        """Those that have other states or steps in some search, of which no figure and no promise speaks."""
-        return tuple(name for name in self.alive if self.mutants[name][1].moves)
+    def equivalent(self) -> tuple[str, ...]:
+        """The survivors that never computed another value: their searches are those of the model, step by step."""
+        return tuple(name for name in self.survivors if not self.mutants[name][1].differs)
 
     @property
     def complete(self) -> bool:
-        """Whether those that live were held against every case; else they are on their way, and may be seen yet."""
+        """Whether the survivors have passed every case."""
         return self.searched == self.cases
 
-    def unexplained(self) -> Iterator[str]:
-        """Survivors with other steps that specs/survivors.toml does not know, and those that it knows and are none."""
-        known, lasting = survivors(), self.moving if self.complete else ()
-        yield from (f"lives, and nobody says why: {name}" for name in lasting if name not in known)
-        yield from (f"specs/survivors.toml: not among the living: {name}" for name in known if name not in self.alive)
-
     def differences(self, other: Record) -> Iterator[str]:
-        """Mutants that are new, gone, or whose life has changed."""
+        """The mutants that are new, were removed, or are killed in one record only."""
         for name in sorted(self.mutants.keys() | other.mutants.keys()):
             mine, theirs = self.mutants.get(name), other.mutants.get(name)
             if mine is None or theirs is None:
-                yield f"{'gone' if mine is None else 'new'}: {name}"
+                yield f"{'removed' if mine is None else 'new'}: {name}"
             elif bool(mine[1].by) != bool(theirs[1].by):
-                yield f"{'killed' if mine[1].by else 'alive'} now: {name}"
+                yield f"{'killed' if mine[1].by else 'survives'} now: {name}"
 
     def summary(self) -> str:
-        """One sentence."""
-        count, alive = len(self.mutants), len(self.alive)
-        told = f"{count} mutants, held against {self.searched} of {self.cases} searches"
-        return f"{told}: {count - alive} killed, {alive} {'live' if self.complete else 'on their way'}"
-
-
-def survivors() -> Known:
-    """What specs/survivors.toml knows; ValueError for an entry that says both or neither."""
-    found = {}
-    for entry in tomllib.loads(path_of("survivors.toml").read_text("utf-8")).get("survivor", ()):
-        said = [word for word in ("redundant", "gap") if entry.get(word)]
-        if len(said) != 1:
-            raise ValueError(f"specs/survivors.toml: {entry.get('mutant')!r} needs redundant or gap, and not both")
-        found[entry["mutant"]] = (said[0], str(entry[said[0]]))
-    return found
+        """The counts in one sentence."""
+        count, alive = len(self.mutants), len(self.survivors)
+        searched = f"{count} mutants, {self.searched} of {self.cases} cases searched"
+        return f"{searched}: {count - alive} killed, {alive} {'survive' if self.complete else 'survive so far'}"
 
 
 def load() -> Record:
-    """What was written down."""
+    """The committed record."""
     given = json.loads(path_of("generated-mutants.json").read_text("utf-8"))
     rows = {name: (row.pop("operator"), Fate(**row)) for name, row in given["mutants"].items()}
     return Record(rows, given["cases"], given["searched"], given["checked"])
 
 
-def write(found: Record) -> None:
+def write(record: Record) -> None:
     """Write the data and the page."""
-    rows = {name: {"operator": operator, **_told(fate)} for name, (operator, fate) in sorted(found.mutants.items())}
-    told = {"format": 2, "cases": found.cases, "searched": found.searched, "checked": found.checked, "mutants": rows}
-    text = json.dumps(told, indent=1, ensure_ascii=False)
+    rows = {name: {"operator": operator, **_fields(fate)} for name, (operator, fate) in sorted(record.mutants.items())}
+    data = {"format": 3, "cases": record.cases, "searched": record.searched, "checked": record.checked, "mutants": rows}
+    text = json.dumps(data, indent=1, ensure_ascii=False)
     path_of("generated-mutants.json").write_text(text + "\n", encoding="utf-8")
-    path_of("generated-mutants.md").write_text(page(found), encoding="utf-8")
+    path_of("generated-mutants.md").write_text(page(record), encoding="utf-8")
 
 
-def _told(fate: Fate) -> dict[str, Any]:
-    if fate.by:
-        return {"by": fate.by, "how": fate.how}
-    return {"differs": fate.differs, "moves": fate.moves}
+def _fields(fate: Fate) -> dict[str, Any]:
+    return {"by": fate.by, "how": fate.how} if fate.by else {"differs": fate.differs}
 
 
 def path_of(name: str) -> Path:
@@ -119,77 +88,77 @@ def path_of(name: str) -> Path:
 
 HEAD: Final = """# Generated mutants
 
-Generated by `python -m tools.mutation --write`. Of the model's actions and rules every comparison is flipped,
-every conjunct, negation and filter dropped, requested and completed times swapped, every guard dropped, every part of
-an effect skipped: one at a time. What sees a mutant first: a promise, a deadlock or an error in the small worlds of
-[verdicts.toml](verdicts.toml); another number of states there; another verdict or size under a weaker choice of the
-protocol, in another world or under a protocol of specs, or in one of the [worlds](drawn-worlds.json) that were drawn at
-random, some with actors that were asked for, a few made by hand, and kept because something showed there; a check
-against the engine.
-
-What lives is held against every search below, and is one of three kinds. A mutant that in none of them gives another
-value anywhere is proven equivalent there: each search is, step by step, the search of the model. One that gives other
-values, and in no search another state or step or verdict, is proven so by those searches. The others change something
-that no figure tells: what should look is said, or why nothing can.
+Generated by `python -m tools.mutation --write`; the data is [generated-mutants.json](generated-mutants.json). Each
+mutant is one small change of an action or rule of the model: a comparison is flipped, a conjunct, negation or filter
+dropped, requested and completed times swapped, a guard dropped, a part of an effect skipped.
 """
+BY_PROMISE: Final = (*PROMISES, "deadlock", "error")
+BY_CHANGE: Final = {
+    "sizes": "another number of states in a small world",
+    "protocol": "another size or verdict under a weaker option or another protocol",
+    "world": "another size or verdict in a larger world",
+    "check": "the engine disagrees",
+}
 
 
-KINDS: Final[tuple[tuple[str, Callable[[Record], tuple[str, ...]]], ...]] = (
-    ("Other steps, and nothing tells", lambda found: found.moving),
-    ("Other values, the same steps", lambda found: found.same_steps),
-    ("The same in every search", lambda found: found.same_runs),
-)
+def page(record: Record) -> str:
+    """The text of specs/generated-mutants.md."""
+    by = Counter(fate.by for _, fate in record.mutants.values() if fate.by)
+    first = [(name, by[name]) for name in BY_PROMISE if by[name]]
+    second = [(f"{name}: {words}", by[name]) for name, words in BY_CHANGE.items() if by[name]]
+    lines = [
+        HEAD, record.summary() + ".", "", *_operators(record), "",
+        "## Killed by a promise, a deadlock or an error", "",
+        "A search of a small world of [verdicts.toml](verdicts.toml) under the default protocol finds it.", "",
+        *_table("killed by", first), "",
+        "## Killed by a changed figure", "",
+        "No promise is broken in a small world, but a pinned figure differs.", "",
+        *_table("killed by", second), "",
+        "## Survivors", "", *_survivors(record), "", *_cases(record),
+    ]  # fmt: skip
+    return "\n".join(lines)
 
 
-def page(found: Record) -> str:
-    """The page."""
-    lines = [HEAD, found.summary() + ".", "", *_table(found), "", "## What kills", "", *_killers(found), ""]
-    if not found.complete:
-        lines += ["## Where those that live are", "", *_on_their_way(found), ""]
-    known = survivors()
-    for title, kind in KINDS:
-        # As long as the hunt goes on only those are named of which something is said.
-        names = [name for name in kind(found) if found.complete or name in known]
-        lines += [f"## {title}", "", *_explained(found, names, known), ""]
-    return "\n".join([*lines, *_searched(found)])
+def _operators(record: Record) -> Iterator[str]:
+    yield from ("| change | mutants | killed |", "|---|---|---|")
+    for operator, count in sorted(Counter(operator for operator, _ in record.mutants.values()).items()):
+        killed = sum(bool(fate.by) for each, fate in record.mutants.values() if each == operator)
+        yield f"| {operator} | {count} | {killed} |"
 
 
-def _on_their_way(found: Record) -> Iterator[str]:
-    yield f"{found.cases - found.searched} searches are left, in which more will be seen. So far:"
-    yield from ("", *(f"- {title.lower()}: {len(kind(found))}" for title, kind in KINDS))
+def _table(title: str, counts: list[tuple[str, int]]) -> Iterator[str]:
+    yield from (f"| {title} | mutants |", "|---|---|", *(f"| {name} | {count} |" for name, count in counts))
+    yield f"| all | {sum(count for _, count in counts)} |"
 
 
-def _explained(found: Record, names: Sequence[str], known: Known) -> Iterator[str]:
-    for name in names:
-        fate = found.mutants[name][1]
-        told = f" differs in {fate.differs}, other steps in {fate.moves};" if fate.moves else ""
-        told = told or (f" differs in {fate.differs};" if fate.differs else "")
-        said = f" {known[name][0]}: {known[name][1]}" if name in known else ""
-        yield (f"- `{name}`" + (f":{told}{said}" if told or said else "")).removesuffix(";")
+def _survivors(record: Record) -> Iterator[str]:
+    """Survivors by the module or action that they change; the data has their names."""
+    equivalent = set(record.equivalent)
+    yield (
+        f"{len(record.survivors)} mutants survive. {len(equivalent)} of them never compute another value in these "
+        "searches, so they are equivalent to the model there. The data lists each by name, with the number of searches "
+        "in which it computes another value (`differs`)."
+    )
+    all_of, same = (Counter(map(_place, names)) for names in (record.survivors, equivalent))
+    yield from ("", "| module or action | survivors | equivalent |", "|---|---|---|")
+    yield from (f"| {name} | {count} | {same[name]} |" for name, count in sorted(all_of.items()))
 
 
-def _searched(found: Record) -> Iterator[str]:
-    """The worlds and their bounds, each with the choices under which it was searched."""
-    searched = cases()[: found.searched]
-    yield from ("## The searches", "")
+def _place(name: str) -> str:
+    """The module of a source mutant, the action of a transition mutant."""
+    changed = name.partition(":")[0]
+    return changed.rpartition(".")[0] or changed
+
+
+def _cases(record: Record) -> Iterator[str]:
+    """The worlds that were searched, each with its protocols."""
+    searched = cases()[: record.searched]
+    yield from ("## The cases", "")
     for world in dict.fromkeys(case.world for case in searched):
         mine = [case for case in searched if case.world == world]
         plain = any(not case.kind or case == Case(world) for case in mine)
         choices = [case.protocol or f"{case.field}={case.value}" for case in mine if case.field or case.protocol]
-        said = ", ".join(["the default", *choices] if plain else choices)
+        protocols = ", ".join(["default", *choices] if plain else choices)
         name = f"{world}, " if isinstance(world, str) else ""
-        yield f"- {name}{sentence(bound_of(mine[0].given))}: {said}"
+        yield f"- {name}{sentence(bound_of(mine[0].size))}: {protocols}"
     yield ""
-
-
-def _table(found: Record) -> Iterator[str]:
-    yield from ("| change | mutants | killed |", "|---|---|---|")
-    for operator, count in sorted(Counter(operator for operator, _ in found.mutants.values()).items()):
-        killed = sum(bool(fate.by) for each, fate in found.mutants.values() if each == operator)
-        yield f"| {operator} | {count} | {killed} |"
-
-
-def _killers(found: Record) -> Iterator[str]:
-    counts: Counter[str] = Counter(fate.by for _, fate in found.mutants.values() if fate.by)
-    order: list[Any] = [*(name for name in PROMISES if name in counts), *sorted(counts.keys() - PROMISES.keys())]
-    yield from ("| seen first by | mutants |", "|---|---|", *(f"| {name} | {counts[name]} |" for name in order))

@@ -1,4 +1,4 @@
-"""Mutants made of the source of the model: one function's code is exchanged for code with one expression changed."""
+"""Mutants of source code: the code of one function is replaced by code with one changed expression."""
 
 from __future__ import annotations
 import __future__
@@ -23,22 +23,20 @@ from .operators import changes
 from .probes import NAME, Probe, Probing
 
 PACKAGES: Final = ("kernel", "mechanisms", "variants")
-"""The packages of the model that hold transitions and rules. Promises and the oracle judge them."""
-RULES: Final = (
-    "rules",
-)  # fmt: skip
-"""Modules of rules outside these packages (interim: until each is in one of them)."""
+"""The packages of the model with transitions and rules. Promises and the oracle are not mutated: they judge."""
+RULES: Final = ("rules",)
+"""Modules of rules outside of these packages."""
 
 
 def modules() -> tuple[str, ...]:
-    """The modules that are mutated, by name below `nbcc.model`."""
+    """The names of the mutated modules, relative to `nbcc.model`."""
     folders = {package: import_module(f"nbcc.model.{package}").__path__ for package in PACKAGES}
     infos = (info for package, folder in folders.items() for info in walk_packages(folder, f"nbcc.model.{package}."))
     return (*RULES, *(info.name.removeprefix("nbcc.model.") for info in infos))
 
 
 class Site(NamedTuple):
-    """A mutant of a function: its name, the kind of change, the function's path, the node and its replacement."""
+    """A place that is mutated: the mutant, the operator, the path of the function, the node and its replacement."""
 
     name: str
     operator: str
@@ -47,19 +45,19 @@ class Site(NamedTuple):
     instead: ast.AST
 
 
-def of_source() -> Iterator[Generated]:
+def source_mutants() -> Iterator[Generated]:
     """Every mutant of every function in these modules."""
     for name in modules():
         module = import_module(f"nbcc.model.{name}")
         tree = _tree(name)
         for site in _sites(name, tree):
             code = _code(tree, site.node, site.instead, site.path)
-            yield Generated(site.name, site.operator, partial(_exchanged, [(module, site.path, code)]))
+            yield Generated(site.name, site.operator, partial(_with_code, [(module, site.path, code)]))
 
 
 @contextmanager
 def probed(probe: Probe) -> Iterator[None]:
-    """These functions, with every expression that a wanted mutant changes wrapped."""
+    """A context in which every expression that a wanted mutant changes is wrapped in a call of the probe."""
     with ExitStack() as stack:
         changed = []
         for name in modules():
@@ -67,7 +65,7 @@ def probed(probe: Probe) -> Iterator[None]:
                 module = import_module(f"nbcc.model.{name}")
                 stack.enter_context(patch.object(module, NAME, probe, create=True))
                 changed += [(module, path, code) for path, code in _wrapped(name, mine)]
-        stack.enter_context(_exchanged(changed))
+        stack.enter_context(_with_code(changed))
         yield
 
 
@@ -77,15 +75,17 @@ def _names(name: str) -> frozenset[str]:
 
 
 def _wrapped(name: str, wanted: frozenset[str]) -> tuple[tuple[str, Callable[[], CodeType]], ...]:
-    """The functions of a module in which there is anything wanted, by path. Made anew when half of it is not any more:
-    what is wrapped in vain costs little."""
-    made = _MADE.get(name)
+    """The functions of a module that have wanted mutants, by path.
+
+    They are wrapped again when half of the wanted mutants are killed: a needless wrapper costs little.
+    """
+    made = _WRAPPED.get(name)
     if made is None or not wanted <= made[0] or 2 * len(wanted) < len(made[0]):
-        made = _MADE[name] = (wanted, _wrap(name, wanted))
+        made = _WRAPPED[name] = (wanted, _wrap(name, wanted))
     return made[1]
 
 
-_MADE: dict[str, tuple[frozenset[str], tuple[tuple[str, Callable[[], CodeType]], ...]]] = {}
+_WRAPPED: dict[str, tuple[frozenset[str], tuple[tuple[str, Callable[[], CodeType]], ...]]] = {}
 
 
 def _wrap(name: str, wanted: frozenset[str]) -> tuple[tuple[str, Callable[[], CodeType]], ...]:
@@ -96,7 +96,7 @@ def _wrap(name: str, wanted: frozenset[str]) -> tuple[tuple[str, Callable[[], Co
     some = {node: mine for node, mine in sites.items() if not wanted.isdisjoint(each.name for each in mine)}
     names = {node: [each.name for each in mine] for node, mine in some.items()}
     code = compile(ast.fix_missing_locations(Probing(tree, names).visit(tree)), "<probed>", "exec", dont_inherit=True)
-    return tuple((path, partial(_found, code, path)) for path in {mine[0].path: None for mine in some.values()})
+    return tuple((path, partial(_code_of, code, path)) for path in {mine[0].path: None for mine in some.values()})
 
 
 def _tree(name: str) -> ast.Module:
@@ -104,7 +104,7 @@ def _tree(name: str) -> ast.Module:
 
 
 def _sites(name: str, tree: ast.AST) -> Iterator[Site]:
-    """Every mutant of a module, by the nodes of its tree."""
+    """Every place of a module that is mutated."""
     seen: Counter[str] = Counter()
     for path, function in _functions(tree):
         for operator, node, instead in changes(function):
@@ -115,7 +115,7 @@ def _sites(name: str, tree: ast.AST) -> Iterator[Site]:
 
 
 def _functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
-    """Functions and methods, each with those nested in it as one."""
+    """Functions and methods; nested functions belong to the outer one."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ClassDef):
             yield from _functions(node, f"{node.name}.")
@@ -130,7 +130,7 @@ def _text(node: ast.AST) -> str:
     return ast.unparse(node)
 
 
-class _Put(ast.NodeTransformer):
+class _Replace(ast.NodeTransformer):
     def __init__(self, node: ast.AST, instead: ast.AST) -> None:
         self.node, self.instead = node, instead
 
@@ -139,22 +139,22 @@ class _Put(ast.NodeTransformer):
 
 
 def _code(tree: ast.Module, node: ast.AST, instead: ast.AST, path: str) -> Callable[[], CodeType]:
-    """The changed code of one function, compiled when it is needed."""
+    """A function that compiles the changed code on demand."""
 
     def made() -> CodeType:
-        # A transformer changes lists in place: work on a copy of what stands around the node, with the same places.
+        # A transformer changes lists in place, so it works on a copy of the surrounding function or class.
         around = next(each for each in tree.body if getattr(each, "name", "") == path.partition(".")[0])
         place = next(i for i, each in enumerate(ast.walk(around)) if each is node)
         copy = deepcopy(around)
         there = next(each for i, each in enumerate(ast.walk(copy)) if i == place)
-        changed = ast.fix_missing_locations(_Put(there, instead).visit(ast.Module([copy], [])))
+        changed = ast.fix_missing_locations(_Replace(there, instead).visit(ast.Module([copy], [])))
         code = compile(changed, "<mutant>", "exec", __future__.annotations.compiler_flag, dont_inherit=True)
-        return _found(code, path)
+        return _code_of(code, path)
 
     return made
 
 
-def _found(code: CodeType, path: str) -> CodeType:
+def _code_of(code: CodeType, path: str) -> CodeType:
     found = _find(code, path)
     assert found is not None, path
     return found
@@ -171,8 +171,8 @@ def _find(code: CodeType, path: str) -> CodeType | None:
 
 
 @contextmanager
-def _exchanged(several: Iterable[tuple[Any, str, Callable[[], CodeType]]]) -> Iterator[None]:
-    """Functions, by module and path, with other code."""
+def _with_code(several: Iterable[tuple[Any, str, Callable[[], CodeType]]]) -> Iterator[None]:
+    """A context in which functions, by module and path, have other code."""
     functions = [(_function(module, path), code()) for module, path, code in several]
     before = [function.__code__ for function, _ in functions]
     for function, code in functions:
@@ -187,11 +187,11 @@ def _exchanged(several: Iterable[tuple[Any, str, Callable[[], CodeType]]]) -> It
 
 
 _WRAPPING = ("__wrapped__", "fget", "func", "__func__")
-"""Where caches, properties, cached properties and static methods keep what they wrap."""
+"""The attributes in which caches, properties, cached properties and static methods hold the wrapped function."""
 
 
 def _function(module: Any, path: str) -> FunctionType:
-    """The function itself, under whatever wraps it."""
+    """The function itself, without its wrappers."""
     found = module
     for part in path.split("."):
         found = vars(found)[part]

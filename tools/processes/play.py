@@ -20,7 +20,7 @@ from pathlib import Path
 
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import Instant
-from nbcc.engine.writes.batches import EXTRA
+from nbcc.engine.writes.idempotency import EXTRA
 from nbcc.simulator.checkers import Chronicle, Published, judge
 from nbcc.simulator.checkers.history import batches_in
 from nbcc.simulator.interrupts import deferred

@@ -18,7 +18,7 @@ from ...validation import whole_number
 from ...world import World
 from . import cleaner, reads
 from .options import Cleaning, Cleans
-from .rules import refined
+from .rules import refine
 
 
 def compose(composition: Composition) -> None:
@@ -35,7 +35,7 @@ def check(world: World) -> None:
 
 
 MECHANISM = Mechanism(
-    rules=refined,
+    rules=refine,
     compose=compose,
     kinds=(cleaner.CLEANER,),
     options=Cleaning,

@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...answers import Query
 from ...kernel.table import GroupPlan, Table, Write
 from ...machine.marks import mark, with_mark
+from ...protocol import Protocol
 from ...rules import Rules
 from ...slices import file_slices
 from ..bulk_insert import loaded
 from ..log_compaction.rules import covered, log_compactions
-
-if TYPE_CHECKING:
-    from ...protocol import Protocol
 from .options import Cleaning
 
 
@@ -75,7 +73,7 @@ class Oldest(NamedTuple):
     kind: str = "oldest"
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under which the slices before the horizon are invisible."""
     inner = rules.slices
 

@@ -12,10 +12,10 @@ from ...machine.mechanism import Mechanism
 from ...machine.transition import Action
 from . import log_compactor
 from .options import LogCompactionLimits, LogCompactions
-from .rules import refined
+from .rules import refine
 
 MECHANISM = Mechanism(
-    rules=refined,
+    rules=refine,
     compose=log_compactor.compose,
     kinds=(log_compactor.LOG_COMPACTOR,),
     options=LogCompactions,

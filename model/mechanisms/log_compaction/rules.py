@@ -11,17 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...kernel.merge import Fold
 from ...kernel.slicing import logs_by_time, writes_by_slice
 from ...kernel.table import Compaction, GroupPlan, Log, Plan, Table, Write
 from ...machine.marks import mark, with_mark
+from ...protocol import Protocol
 from ...rules import Rules
 from ..foreign_services import merges_by_theirs, theirs
-
-if TYPE_CHECKING:
-    from ...protocol import Protocol
 from .options import LogCompactions
 
 
@@ -62,7 +60,7 @@ def log_compactions(table: Table) -> tuple[tuple[Plan, int | None], ...]:
     return mark(table, PlannedLogs).plans if table.marks else ()
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables with log compactions."""
     return _in_windows(_as_of_a_time(_in_plans(_in_place_of_inputs(rules))))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ...answers import Record
 from ...combination import Content
@@ -12,15 +12,13 @@ from ...kernel.merge import Fold, Merger
 from ...kernel.table import Log
 from ...machine.mechanism import Mechanism
 from ...machine.options import Options, option
+from ...protocol import Protocol
 from ...rules import Rules
 from ...world import World
 from ..copy_on_write import is_copy_on_write
 from ..partial_updates.mechanism import PartialColumns
 from . import values
 from .values import Merged
-
-if TYPE_CHECKING:
-    from ...protocol import Protocol
 
 
 class MergeFunction(Options):
@@ -65,7 +63,7 @@ class ByFunction(NamedTuple):
         return values.merged_on(state or Merged(), window or Merged(), self.laws)
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables whose rows a function of the user merges."""
     inner = rules.merger
 
@@ -83,4 +81,4 @@ def check(world: World) -> None:
         raise ValueError("world: a user's function merges whole rows of a MERGE_ON_READ table; leave columns out")
 
 
-MECHANISM = Mechanism(options=MergeFunction, rules=refined, check=check)
+MECHANISM = Mechanism(options=MergeFunction, rules=refine, check=check)

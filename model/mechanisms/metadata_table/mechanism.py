@@ -35,14 +35,10 @@ from ...variants.visibility import Visibility
 from ...world import World
 from ..decision_log import READY_TO_DECIDE, DecisionLog
 from .options import HasMetadataTable, MetadataOptions
-from .rules import MetadataTable, refined, through
+from .rules import MetadataTable, refine, through
 
 UNLISTED, BEGUN = "about to list its files", "listing its files"
-
-
 LISTED, PUBLISHED = "sure that its files are listed", "published, its files not listed"
-
-
 FILES_LISTED = "sure of its files"
 
 
@@ -209,7 +205,7 @@ def agree(protocol: Protocol) -> None:
 
 
 MECHANISM = Mechanism(
-    rules=refined,
+    rules=refine,
     compose=compose,
     options=MetadataOptions,
     limits=HasMetadataTable,

@@ -13,15 +13,13 @@ table, is in it once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...kernel.table import Compaction, Write
+from ...protocol import Protocol
 from ...rules import Rules
 from ...variants.visibility import with_pending
 from ..log_compaction.rules import LogCompaction
-
-if TYPE_CHECKING:
-    from ...protocol import Protocol
 from .options import MetadataOptions
 
 
@@ -41,7 +39,7 @@ class MetadataTable(NamedTuple):
         return MetadataTable(self.listed | added, self.begun - added)
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under which a reader trusts the metadata table alone: pending instants stand."""
     return with_pending(rules) if protocol[MetadataOptions].metadata_trust == "listed" else rules
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ...kernel.table import Compaction, Plan, Write
 from ...protocol import Protocol
 from ..clustering import clustered
-from ..file_ids import Ids, file_id_of, minted_ids
+from ..file_ids import Ids, file_id_of, new_file_ids
 from .options import Occ
 
 Published = tuple[Write | Compaction, ...]
@@ -60,7 +60,7 @@ def _same(write: Write, attempt: Attempt, group: int, protocol: Protocol) -> boo
     if group not in write.groups:
         return False
     by_bucket = protocol[Occ].conflict_by == "bucket"
-    return by_bucket or file_id_of(minted_ids(write), group) == file_id_of(attempt.file_ids, group)
+    return by_bucket or file_id_of(new_file_ids(write), group) == file_id_of(attempt.file_ids, group)
 
 
 def clusterings(published: Published, groups: Iterable[int]) -> tuple[tuple[int, int], ...]:

@@ -19,9 +19,9 @@ from ...machine.mechanism import Mechanism
 from ...machine.options import ProtocolOptions
 from ...machine.transition import Action, Args, Changes, Guard, transition
 from ...world import World
-from ..batches import Resends
 from ..clustering import Into
 from ..copy_on_write import Onto, is_copy_on_write, newest_base
+from ..exactly_once import Resends
 from ..rollback.rules import Rollback
 from .conflicts import clusterings
 from .options import Occ, Retries, Validation
@@ -142,7 +142,7 @@ def check(world: World) -> None:
 MECHANISM = Mechanism(
     compose=compose,
     check=check,
-    after=("batches", "completion"),
+    after=("exactly_once", "completion"),
     options=Occ,
     limits=Retries,
     actions=(

@@ -15,7 +15,7 @@ from ...kernel.table import Plan
 from ...machine.composition import Composition
 from ...machine.transition import Args, Changes, Guard, preset, transition
 from ...protocol import Protocol
-from ..file_ids import FIXED, MintedIds
+from ..file_ids import FIXED, NewFileIds
 from .conflicts import Attempt, conflicting
 from .options import Occ, Validation
 
@@ -62,7 +62,7 @@ def check_conflicts(composition: Composition, kind: str, me: str, touches: Touch
 
 def find_conflict(
     own: Any, own_validation: Validation, published: tuple[Any, ...], protocol: Protocol, touches: Touches,
-    plans: tuple[Plan, ...], own_file_ids: MintedIds = FIXED,
+    plans: tuple[Plan, ...], own_file_ids: NewFileIds = FIXED,
 ) -> int | None:  # fmt: skip
     """The requested time of a conflicting instant that completed since the actor began, None if there is none."""
     return conflicting(published, plans, Attempt(touches(own), own_file_ids.ids, own_validation.sealed), protocol)
@@ -70,7 +70,7 @@ def find_conflict(
 
 def list_conflict(
     own: Any, own_validation: Validation, published: tuple[Any, ...], protocol: Protocol, touches: Touches,
-    plans: tuple[Plan, ...], own_file_ids: MintedIds = FIXED,
+    plans: tuple[Plan, ...], own_file_ids: NewFileIds = FIXED,
 ) -> Iterable[Args]:  # fmt: skip
     conflict = find_conflict(own, own_validation, published, protocol, touches, plans, own_file_ids)
     return ((("against", (conflict,)),),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ...answers import Record
 from ...combination import Content
@@ -12,14 +12,12 @@ from ...kernel.merge import Fold, Merger
 from ...kernel.table import Log
 from ...machine.mechanism import Mechanism
 from ...machine.options import Limits, Options, limit, option
+from ...protocol import Protocol
 from ...rules import Rules
 from ...world import World
 from ..copy_on_write import is_copy_on_write
 from . import columns
 from .columns import Contents, Made
-
-if TYPE_CHECKING:
-    from ...protocol import Protocol
 
 
 class PartialUpdates(Options):
@@ -69,7 +67,7 @@ def column_names(world: World) -> tuple[str, ...]:
     return tuple(chr(ord("a") + number) for number in range(world[PartialColumns].columns))
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables whose writes set some columns each."""
     inner = rules.merger
 
@@ -87,4 +85,4 @@ def check(world: World) -> None:
         raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
 
 
-MECHANISM = Mechanism(options=PartialUpdates, limits=PartialColumns, rules=refined, check=check)
+MECHANISM = Mechanism(options=PartialUpdates, limits=PartialColumns, rules=refine, check=check)

@@ -43,7 +43,7 @@ def check(world: World) -> None:
 
 MECHANISM = Mechanism(
     compose=compose,
-    after=("cleaning", "consumers", "log_compaction", "occ", "replacing", "rollback", "savepoints"),
+    after=("cleaning", "consumers", "log_compaction", "occ", "insert_overwrite", "rollback", "savepoints"),
     check=check,
     kinds=(restorer.RESTORER,),
     options=Restores,

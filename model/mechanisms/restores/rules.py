@@ -8,15 +8,13 @@ undoes, whether or not it is deleted already. A pending writer checks that under
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...kernel.table import Plan
+from ...protocol import Protocol
 from ..cleaning.rules import taken_files
 from ..log_compaction.rules import WRITES
 from ..savepoints import Savepoint
-
-if TYPE_CHECKING:
-    from ...protocol import Protocol
 from .options import Restores
 
 

@@ -16,9 +16,9 @@ from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.plans import STARTS_PLAN
 from ...machine.transition import Action, Changes, Component, Guard, preset, transition
+from ..insert_overwrite import Overwriter
 from ..log_compaction.log_compactor import LogCompactor
 from ..refusal import refuse
-from ..replacing import Overwriter
 from .rules import Restore, is_undone, loses_input
 
 Planned = tuple[Restore, ...]

@@ -35,8 +35,9 @@ class _Commands(click.Group):
 def command(ctx: click.Context, table: str) -> None:
     """Look at TABLE, run its services, repair it.
 
-    TABLE is a path or a URL (s3://, gs://, abfs://; credentials come from the environment). No Spark and no JVM, unless
-    --spark asks for it. What changes something says with --dry-run what it would do, and then changes nothing.
+    TABLE is a path or a URL (s3://, gs://, abfs://; credentials from the environment or the --storage-option of a
+    command). No Spark and no JVM, unless --spark asks for it. What changes something says with --dry-run what it would
+    do, and then changes nothing.
 
     \b
     Examples:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from ..command import debug_option, json_option
+from ..command import WholeNumber, debug_option, json_option
 from ..outcome import Exit
 from .options import dry_run_option, pass_table
 from .service import say, service
 
 
 @click.command(short_help="Move the oldest completed instants into the archived timeline.")
-@click.option("--retain", type=click.IntRange(min=1), default=20, show_default=True, metavar="N",
+@click.option("--retain", type=WholeNumber(min=1), default=20, show_default=True, metavar="N",
               help="How many of the newest writes stay on the active timeline.")  # fmt: skip
 @dry_run_option
 @json_option

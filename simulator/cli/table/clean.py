@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..command import debug_option, json_option
+from ..command import WholeNumber, debug_option, json_option
 from ..outcome import Exit
 from .options import dry_run_option, pass_table
 from .service import Service, say, service
@@ -24,7 +24,7 @@ POLICIES: Final[Mapping[str, PolicyName]] = {
 
 
 @click.command(short_help="Delete files that no read of the retained states needs.")
-@click.option("--retain", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
+@click.option("--retain", type=WholeNumber(min=1), default=10, show_default=True, metavar="N",
               help="How many commits, hours or file versions stay readable.")  # fmt: skip
 @click.option("--by", "policy", type=click.Choice([*POLICIES]), default="commits", show_default=True,
               help="What is counted: newest writes, hours, or newest base files of each file group.")  # fmt: skip

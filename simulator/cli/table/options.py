@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import click
 
 from ..progress import on_stderr
+from ..tables import storage_option
 
 if TYPE_CHECKING:
     from nbcc.engine.audit import Audit
@@ -28,15 +29,15 @@ def remember(ctx: click.Context, table: str) -> None:
 
 
 def pass_table(function: Callable[Concatenate[str, Options], Answer]) -> Callable[Options, Answer]:
-    """Give a command the table, as its first argument."""
+    """Give a command the table, as its first argument, and --storage-option."""
 
     def with_table(*args: Options.args, **kwargs: Options.kwargs) -> Answer:
         return function(click.get_current_context().meta[_KEY], *args, **kwargs)
 
-    return update_wrapper(with_table, function)
+    return storage_option(update_wrapper(with_table, function))
 
 
-def gathered(storage: Storage) -> Audit:
+def audit_of(storage: Storage) -> Audit:
     """All that the table says of itself."""
     from nbcc.engine.audit import gather
 
@@ -52,7 +53,7 @@ def locked(storage: Storage) -> Iterator[None]:
     import pyarrow as pa
 
     from nbcc.engine.config.coordination import is_shared
-    from nbcc.engine.config.stored import from_properties
+    from nbcc.engine.config.table_properties import from_properties
     from nbcc.engine.definition.load import load_properties
     from nbcc.engine.errors import Unsupported
     from nbcc.engine.lock import held

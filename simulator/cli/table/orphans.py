@@ -7,7 +7,7 @@ import click
 from ..command import answer, debug_option, json_option
 from ..outcome import Exit
 from ..tables import opened
-from .options import done, dry_run_option, gathered, locked, pass_table
+from .options import audit_of, done, dry_run_option, locked, pass_table
 
 
 @click.command(short_help="Data files that belong to no write; --delete removes them.")
@@ -22,14 +22,14 @@ def command(table: str, delete: bool, dry_run: bool, as_json: bool) -> Exit:
     Readers of nbcc do not see them. Apache Hudi's readers show their rows, as soon as the timeline around them has been
     archived. Ends with 1 if orphans are left.
     """
-    from nbcc.engine.audit.amounts import size
+    from nbcc.engine.audit.amounts import several, size
     from nbcc.engine.repair import orphan_files
 
     with opened(table, "look for orphans in") as storage:
-        found = orphan_files(gathered(storage))
+        found = orphan_files(audit_of(storage))
         if delete and not dry_run and found:
             with locked(storage):
-                found = orphan_files(gathered(storage))
+                found = orphan_files(audit_of(storage))
                 for orphan in found:
                     if not orphan.kept:
                         storage.delete(orphan.path)
@@ -44,5 +44,5 @@ def command(table: str, delete: bool, dry_run: bool, as_json: bool) -> Exit:
         click.echo(f"{orphan.path}  {size(orphan.size)}: {orphan.because}")
         if orphan.kept:
             click.echo(f"  not to be deleted: {orphan.kept}")
-    click.echo(f"{len(found)} orphans, {size(sum(o.size for o in found))}")
+    click.echo(f"{several(len(found), 'orphan')}, {size(sum(o.size for o in found))}")
     return Exit.VIOLATED if left else Exit.AGREES

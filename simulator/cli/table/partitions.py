@@ -7,7 +7,7 @@ import click
 from ..command import answer, debug_option, json_option
 from ..outcome import Exit
 from ..tables import opened
-from .options import done, dry_run_option, gathered, pass_table
+from .options import audit_of, done, dry_run_option, pass_table
 
 
 @click.command(short_help="Partitions without .hoodie_partition_metadata; --write puts it.")
@@ -25,7 +25,7 @@ def command(table: str, write: bool, dry_run: bool, as_json: bool) -> Exit:
     from nbcc.engine.repair import missing_metadata, write_metadata
 
     with opened(table, "look for partitions of") as storage:
-        missing = missing_metadata(gathered(storage))
+        missing = missing_metadata(audit_of(storage))
         written = write_metadata(storage, missing.items()) if write and not dry_run else []
     paths = [in_partition(partition, PARTITION_METADATA) for partition in missing]
     left = bool(missing) and not (write and not dry_run)

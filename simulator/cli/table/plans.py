@@ -9,7 +9,7 @@ import click
 from ..command import answer, debug_option, json_option
 from ..outcome import Exit
 from ..tables import opened
-from .options import done, dry_run_option, gathered, locked, pass_table
+from .options import audit_of, done, dry_run_option, locked, pass_table
 
 
 @click.command(short_help="Pending compactions; --drop gives one up.")
@@ -29,7 +29,7 @@ def command(table: str, barrier: str | None, dry_run: bool, as_json: bool) -> Ex
 
     dropped: list[str] = []
     with opened(table, "look for plans in") as storage:
-        found = pending_plans(gathered(storage))
+        found = pending_plans(audit_of(storage))
         if barrier is not None:
             plan = next((plan for plan in found if plan.barrier == barrier), None)
             if plan is None:

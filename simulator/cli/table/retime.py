@@ -9,7 +9,7 @@ import click
 from ..command import answer, debug_option, json_option
 from ..outcome import Exit
 from ..tables import opened
-from .options import done, dry_run_option, gathered, locked, pass_table
+from .options import audit_of, done, dry_run_option, locked, pass_table
 
 
 @click.command(short_help="Put the completion time of an instant right.")
@@ -34,10 +34,10 @@ def command(table: str, instant: str, dry_run: bool, as_json: bool) -> Exit:
 
     now = to_instant(int(datetime.now(UTC).timestamp() * 1000))
     with opened(table, "put times right in") as storage:
-        made = retiming(gathered(storage), instant, now)
+        made = retiming(audit_of(storage), instant, now)
         if not dry_run:
             with locked(storage):
-                made = retiming(gathered(storage), instant, now)
+                made = retiming(audit_of(storage), instant, now)
                 retime(storage, made)
     if as_json:
         answer({"put": made.put, "deleted": list(made.deleted), "dry_run": dry_run})

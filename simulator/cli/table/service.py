@@ -12,7 +12,7 @@ import click
 from ..command import answer
 from ..outcome import Exit
 from ..progress import Progress, on_stderr
-from ..tables import opened
+from ..tables import opened, storage_options
 
 if TYPE_CHECKING:
     from nbcc.engine import Instant, Table
@@ -105,7 +105,7 @@ def _jobs(storage: Storage, names: Names, progress: Progress, master: str | None
     from nbcc.engine.spark.session import session
     from nbcc.engine.storage import open_storage
 
-    return SparkJobs(session("nbcc table", master=master), open_storage(storage.url), names)
+    return SparkJobs(session("nbcc table", master=master), open_storage(storage.url, storage_options()), names)
 
 
 def _show_deletion(work: Service, progress: Progress, path: str) -> None:

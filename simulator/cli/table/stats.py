@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from ..command import answer, debug_option, json_option
 from ..outcome import Exit
 from ..tables import opened
-from .options import gathered, pass_table
+from .options import audit_of, pass_table
+
+if TYPE_CHECKING:
+    from nbcc.engine.audit.stats import Stats
 
 
 @click.command(short_help="Counts, sizes, logs per file group, write amplification.")
@@ -17,22 +22,35 @@ from .options import gathered, pass_table
 @debug_option
 @pass_table
 def command(table: str, as_json: bool) -> Exit:
-    """Figures of TABLE: instants, files, what a snapshot has to read, and how much compaction has written anew."""
-    from nbcc.engine.audit.amounts import size
+    """Report figures of TABLE: its instants and files, what a snapshot reads, and its write amplification.
+
+    Write amplification is the number of bytes that all commits wrote, divided by the number that writers wrote. It
+    counts files that a clean has deleted and commits that are archived, too. Without compaction it is 1.
+    """
     from nbcc.engine.audit.stats import stats
 
     with opened(table, "count") as storage:
-        found = stats(gathered(storage))
+        figures = stats(audit_of(storage))
     if as_json:
-        answer(asdict(found))
-        return Exit.AGREES
-    for what, count in found.instants.items():
-        click.echo(f"{what}: {count:,}")
-    click.echo(f"partitions: {found.partitions:,}, file groups: {found.groups:,}")
-    click.echo(f"base files: {found.base_files:,}, log files: {found.log_files:,}, together {size(found.bytes)}")
-    click.echo(f"a snapshot reads {found.read_files:,} files, {size(found.read_bytes)}")
-    click.echo(f"logs per file group: {found.mean_logs} on average, {found.most_logs} at most")
-    click.echo(f"files that belong to no write: {found.orphans:,}")
-    if found.write_amplification is not None:
-        click.echo(f"bytes written in all, by those that writers wrote: {found.write_amplification}")
+        answer(asdict(figures))
+    else:
+        click.echo("\n".join(_lines(figures)))
     return Exit.AGREES
+
+
+def _lines(figures: Stats) -> Iterator[str]:
+    from nbcc.engine.audit.amounts import several, size
+
+    for what, count in figures.instants.items():
+        yield f"{what}: {count:,}"
+    yield f"{several(figures.partitions, 'partition')}, {several(figures.groups, 'file group')}"
+    files = f"{several(figures.base_files, 'base file')} and {several(figures.log_files, 'log file')}"
+    yield f"{files}, {size(figures.bytes)}"
+    yield f"a snapshot reads {several(figures.read_files, 'file')}, {size(figures.read_bytes)}"
+    yield f"logs per file group: {figures.mean_logs} on average, {figures.most_logs} at most"
+    yield f"{several(figures.orphans, 'file')} of no completed write"
+    if figures.write_amplification is not None:
+        total = f"all commits wrote {size(figures.written_bytes)}, deleted files included"
+        yield f"write amplification: {figures.write_amplification} ({total}; divided by what writers wrote)"
+    if figures.unrecorded:
+        yield f"{several(figures.unrecorded, 'archived write')} without a record of files, not counted there"

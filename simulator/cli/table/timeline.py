@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from ..command import answer, debug_option, json_option
+from ..command import WholeNumber, answer, debug_option, json_option
 from ..outcome import Exit
 from ..tables import opened
 from .options import pass_table
 
 
 @click.command(short_help="The active timeline, newest instants last.")
-@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the newest N by requested time.")
+@click.option("--last", type=WholeNumber(min=1), metavar="N", help="Only the newest N by requested time.")
 @click.option("--pending", is_flag=True, help="Only instants that have not completed.")
 @json_option
 @debug_option

@@ -1,4 +1,4 @@
-"""The loop: a request a line on standard input, a response a line on what was standard output."""
+"""The loop: one request a line on standard input, one response a line on the original standard output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .table import Table
 
 
 def main() -> None:
-    """Serve until standard input ends. Whatever Spark prints goes to standard error, never between the answers."""
+    """Serve until standard input ends. Spark's output goes to standard error, so that it does not mix with answers."""
     with os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1) as answers:
         os.dup2(2, 1)
         tables: dict[str, Table] = {}
@@ -30,7 +30,7 @@ def _answer(tables: dict[str, Table], request: dict[str, Any]) -> dict[str, Any]
             tables.pop(path).close()
             return {"ok": None}
         return {"ok": getattr(tables[path], step)(**request)}
-    except Exception as error:  # the one who asked decides what a refusal means
+    except Exception as error:  # the caller decides what a refusal means
         return {"error": causes(error)}
 
 

@@ -1,4 +1,4 @@
-"""One client of Hudi's: the `SparkRDDWriteClient` that stands behind ``df.write.format("hudi")``, step by step."""
+"""One client of Hudi: the `SparkRDDWriteClient` behind ``df.write.format("hudi")``, step by step."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ ACTION = "deltacommit"
 
 @lru_cache(maxsize=8)
 def parameters(path: str, *options: tuple[str, str]) -> Any:
-    """The options of whoever writes a table with the data source's defaults, a Scala map."""
+    """The write options with the data source's defaults, as a Scala map."""
     given = hudi().HoodieConversionUtils.mapAsScalaImmutableMap(java_map({**dict(options), "path": path}))
     return hudi().HoodieWriterUtils.parametersWithWriteDefaults(given)
 
 
 class Client:
-    """At most one instant in flight. A client that is never asked again is a writer that died."""
+    """A client with at most one instant in flight. A writer that died is a client that takes no more steps."""
 
     def __init__(self, path: str, options: Mapping[str, str]) -> None:
         self._path = path
@@ -45,7 +45,7 @@ class Client:
 
     @property
     def _parameters(self) -> Any:
-        """The options with the data source's defaults, a Scala map."""
+        """The options with the data source's defaults, as a Scala map."""
         return parameters(self._path, *self._options.items())
 
     @cached_property
@@ -55,7 +55,7 @@ class Client:
         return hudi().DataSourceUtils.createHoodieClient(spark()._jsc, SCHEMA, self._path, "t", every)
 
     def close(self) -> None:
-        """End Hudi's client, which ends its heartbeat."""
+        """Close Hudi's client, which ends its heartbeat."""
         if "hudis" in self.__dict__:
             self.hudis.close()
             del self.__dict__["hudis"]
@@ -68,7 +68,7 @@ class Client:
         return self.instant
 
     def data(self, rows: Sequence[Sequence[Any]], table_config: Any) -> int:
-        """Publish the inflight instant and write the log files; how many."""
+        """Publish the inflight instant and write the log files. Returns their number."""
         return self._wrote(self.hudis.upsert(self._records(rows, table_config), self.instant))
 
     def _wrote(self, written: Any) -> int:
@@ -79,35 +79,35 @@ class Client:
         return int(self._done.size())
 
     def bulk(self, rows: Sequence[Sequence[Any]], table_config: Any) -> int:
-        """A bulk insert: publish the inflight instant, write base files or, where a group has files, logs; how many."""
+        """Publish the inflight instant and bulk insert the rows. Returns the number of files."""
         return self._wrote(self.hudis.bulkInsert(self._records(rows, table_config), self.instant))
 
     def refused(self) -> None:
-        """Fail to publish the completed instant because of a conflict, and roll it back, as whoever meets that must."""
+        """Fail to publish the completed instant because of a conflict, and roll it back."""
         self._fails_by("HoodieWriteConflictException")
         self.undo()
 
     def gone(self) -> None:
-        """Fail to publish because another has rolled the write back."""
+        """Fail to publish because another client has rolled the write back."""
         self._fails_by("inflight does not exist")
         self.close()
 
     def _fails_by(self, reason: str) -> None:
         try:
             self.commit()
-        except Exception as error:  # Py4J's, of which only the causes say what Hudi meant
+        except Exception as error:  # Py4J's error: only its causes contain Hudi's reason
             if reason not in causes(error):
                 raise
         else:
             raise RuntimeError(f"Hudi has published {self.instant}")
 
     def undo(self) -> None:
-        """Roll back the own instant."""
+        """Roll back the client's own instant."""
         self.hudis.rollback(self.instant)
         self.close()
 
     def clean(self) -> None:
-        """Roll back failed writes, and delete what no read needs any more."""
+        """Roll back failed writes, and delete files that no read needs."""
         self.hudis.clean()
         self.close()
 
@@ -123,10 +123,10 @@ class Client:
         self.close()
 
     def _records(self, rows: Sequence[Sequence[Any]], table_config: Any) -> Any:
-        """The rows as the data source hands them to the client: a JavaRDD of HoodieRecord."""
+        """The rows as the data source passes them to the client: a JavaRDD of HoodieRecord."""
         schema = parsed(org(), SCHEMA)
         sql = org().apache.spark.sql
-        # the ordering value goes as a text, because Py4J takes a small number for an Integer
+        # The ordering value is passed as a string, because Py4J converts a small number to an Integer.
         texts = ([str(each) if type(each) is int else each for each in row] for row in rows)
         values = java_list(sql.RowFactory.create(java_array(row)) for row in texts)
         kinds = sql.types.StructType.fromDDL(DDL.replace("long", "string"))
@@ -135,19 +135,21 @@ class Client:
         upsert = hudi().common.model.WriteOperationType.UPSERT
         given = [frame, self.hudis.getConfig(), self._parameters, RECORD, NAMESPACE, schema, schema, upsert,
                   self.instant, False, False, False, *record_arguments(table_config)]  # fmt: skip
-        # a Scala case class inside an object, whose name Py4J cannot spell
+        # Py4J cannot resolve the name of a Scala case class inside an object.
         loader = java().lang.Thread.currentThread().getContextClassLoader()
         name = "org.apache.hudi.HoodieCreateRecordUtils$createHoodieRecordRddArgs"
         wanted = java().lang.Class.forName(name, True, loader).getConstructors()[0]
         return hudi().HoodieCreateRecordUtils.createHoodieRecordRdd(wanted.newInstance(java_array(given)))
 
-    # a rollback of what another has left
+    # a rollback of another client's write
 
     def plan_rollback(self, meta: Any) -> str:
-        """Choose the oldest failed write that nobody is rolling back, and publish a plan for it: its requested time."""
+        """Plan the rollback of the oldest failed write that has none. Returns the requested time of the plan."""
         service, config = self.hudis.getTableServiceClient(), self.hudis.getConfig()
-        found = hidden(service, "getInstantsToRollback", meta, config.getFailedWritesCleanPolicy(), nothing())
-        target = min(each for each in items(found) if not service.getPendingRollbackInfo(meta, each, True).isPresent())
+        failed_times = hidden(service, "getInstantsToRollback", meta, config.getFailedWritesCleanPolicy(), nothing())
+        target = min(
+            each for each in items(failed_times) if not service.getPendingRollbackInfo(meta, each, True).isPresent()
+        )
         instants = items(meta.getCommitsTimeline().getInstants())
         failed = next(each for each in instants if each.requestedTime() == target)
         table = hudi().table.HoodieSparkTable.create(config, engine_context())
@@ -158,7 +160,7 @@ class Client:
         return instant
 
     def run_rollback(self, meta: Any, instant: str) -> None:
-        """Carry out a plan that somebody made, as Hudi's cleaner does with those that it finds: all in one call."""
+        """Execute a rollback plan in one call, as Hudi's cleaner does with pending plans."""
         service, utils = self.hudis.getTableServiceClient(), hudi().table.action.rollback.RollbackUtils
         pending = items(meta.getActiveTimeline().filterPendingRollbackTimeline().getInstants())
         mine = next(each for each in pending if each.requestedTime() == instant)
@@ -171,10 +173,10 @@ class Client:
     # a compaction
 
     def plan(self) -> str | None:
-        """Schedule a compaction; its requested time, None if Hudi finds nothing to compact."""
-        made = self.hudis.scheduleCompaction(nothing())
+        """Schedule a compaction. Returns its requested time, None if Hudi finds nothing to compact."""
+        instant = self.hudis.scheduleCompaction(nothing())
         self.close()
-        return str(made.get()) if made.isPresent() else None
+        return str(instant.get()) if instant.isPresent() else None
 
     def compact(self, instant: str) -> None:
         """Publish the inflight compaction and write its base files."""
@@ -190,10 +192,10 @@ class Client:
     # a log compaction
 
     def plan_log_compaction(self) -> str | None:
-        """Schedule a log compaction; its requested time, None if Hudi finds nothing to compact."""
-        made = self.hudis.scheduleLogCompaction(nothing())
+        """Schedule a log compaction. Returns its requested time, None if Hudi finds nothing to compact."""
+        instant = self.hudis.scheduleLogCompaction(nothing())
         self.close()
-        return str(made.get()) if made.isPresent() else None
+        return str(instant.get()) if instant.isPresent() else None
 
     def log_compact(self, instant: str) -> None:
         """Publish the inflight log compaction and write its logs."""
@@ -209,12 +211,12 @@ class Client:
     # a clustering
 
     def plan_clustering(self) -> str | None:
-        """Schedule a clustering; its requested time, None if Hudi finds nothing to cluster."""
-        made = self.hudis.scheduleClustering(nothing())
+        """Schedule a clustering. Returns its requested time, None if Hudi finds nothing to cluster."""
+        instant = self.hudis.scheduleClustering(nothing())
         self.close()
-        return str(made.get()) if made.isPresent() else None
+        return str(instant.get()) if instant.isPresent() else None
 
     def cluster(self, instant: str) -> None:
-        """Carry out a planned clustering and publish it, in one call of Hudi's client."""
+        """Execute a planned clustering and publish it, in one call of Hudi's client."""
         self.hudis.cluster(instant, True)
         self.close()

@@ -1,4 +1,4 @@
-"""How the peer's tables are configured: non-blocking concurrency control, nothing that acts on its own accord."""
+"""The options of the peer's tables: non-blocking concurrency control, and no service that runs by itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEMA = json.dumps(
 )
 
 SMALL = {"hoodie.memory.dfs.buffer.max.size": "65536"}
-"""Hudi takes 16 MiB for each log file that it opens."""
+"""By default Hudi allocates 16 MiB for each log file that it opens."""
 
 _SAME = {
     "hoodie.table.name": "t",
@@ -38,12 +38,12 @@ _SAME = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
     "hoodie.clean.failed.writes.policy": "LAZY",
     "hoodie.cleaner.policy.failed.writes": "LAZY",
-    # a heartbeat becomes old when a history says so, and stays old
+    # A heartbeat expires only when a history lets it.
     "hoodie.client.heartbeat.interval_in_ms": "3600000",
     "hoodie.write.markers.type": "DIRECT",
     "hoodie.metadata.enable": "false",
     "hoodie.embed.timeline.server": "false",
-    # services run when they are told to, and look at all there is: not only if, and where, somebody has committed since
+    # Services run on request and examine all file groups, not only those with commits since the last run.
     "hoodie.compact.inline": "false",
     "hoodie.compact.schedule.inline": "false",
     "hoodie.compact.inline.max.delta.commits": "0",
@@ -60,6 +60,6 @@ _SAME = {
 
 
 def options(merge_mode: str, buckets: int, more: Mapping[str, str]) -> dict[str, str]:
-    """The write options of a table; ``more`` of Hudi's own, by their names."""
+    """The write options of a table. ``more``: further options of Hudi by name."""
     asked = {"hoodie.record.merge.mode": merge_mode, "hoodie.bucket.index.num.buckets": str(buckets)}
     return {**_SAME, **OPTIONS, **asked, **more}

@@ -1,4 +1,4 @@
-"""What older releases of Hudi call otherwise than the newest one that is driven."""
+"""Differences in the API between the releases of Hudi."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def start_commit(client: Any, action: str) -> str:
 
 
 def parsed(org: Any, schema: str) -> Any:
-    """A schema as writers want it: Hudi's own class, or Avro's."""
+    """A schema as the release's writers take it: Hudi's class or Avro's."""
     if _MINOR >= (1, 2):
         return org.apache.hudi.common.schema.HoodieSchema.parse(schema)
     return org.apache.avro.Schema.parse(schema)
 
 
 def record_arguments(table_config: Any) -> list[Any]:
-    """What comes after the arguments that every release wants to make records."""
+    """The arguments of the release after those that every release takes to make records."""
     return [table_config] if _MINOR >= (1, 1) else []
 
 

@@ -1,4 +1,4 @@
-"""The JVM with Hudi in it, and the Java values that Hudi's client wants."""
+"""The JVM with Hudi, and conversions to the Java values that Hudi's client takes."""
 
 from __future__ import annotations
 
@@ -24,40 +24,38 @@ _CONFIG = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "false",
     "spark.driver.memory": "2g",
-    # many small jobs in a process of minutes: what the second compiler gains it never earns back; garbage is young
+    # Short-lived process with many small jobs: the second compiler never pays off, and most garbage is young.
     "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn1g",
 }
 
 
 @cache
 def spark() -> Any:
-    """The one session of this process; the first call starts the JVM."""
+    """The session of this process. The first call starts the JVM."""
     builder: Any = SparkSession.builder
     for name, value in _CONFIG.items():
         builder = builder.config(name, value)
     session = builder.master("local[2]").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
-    # Hadoop's thousand defaults travel with every small job; each is also the default of the code that asks for it
+    # Hadoop's defaults are sent with every job. The code that reads an option has the same default.
     session._jsc.hadoopConfiguration().clear()
-    # no file of checksums beside each file: whatever Hadoop creates costs a process of its own, which sets the mode
+    # No checksum files: for each file that it creates Hadoop starts a process that sets the mode.
     session._jvm.org.apache.hadoop.fs.FileSystem.getLocal(session._jsc.hadoopConfiguration()).setWriteChecksum(False)
     return session
 
 
 class Package:
-    """A package of the JVM that remembers what is in it: of each part of a name Py4J asks whether it is a class, and
-    the JVM looks for that in every jar.
-    """
+    """A package of the JVM with cached members: for each part of a name Py4J makes the JVM search every jar."""
 
     def __init__(self, of_py4j: Any) -> None:
         self._of_py4j = of_py4j
 
     def __getattr__(self, name: str) -> Any:
-        """What is there by that name, looked up once."""
-        found = getattr(self._of_py4j, name)
-        kept = Package(found) if type(found) is type(self._of_py4j) else found
-        self.__dict__[name] = kept
-        return kept
+        """The member of that name, looked up once."""
+        member = getattr(self._of_py4j, name)
+        cached = Package(member) if type(member) is type(self._of_py4j) else member
+        self.__dict__[name] = cached
+        return cached
 
 
 @cache
@@ -85,26 +83,26 @@ def hudi() -> Any:
 
 def java_map(entries: Mapping[str, object]) -> Any:
     """A Java map of strings."""
-    made = java().util.HashMap()
+    entries_map = java().util.HashMap()
     for name, value in entries.items():
-        made.put(name, str(value))
-    return made
+        entries_map.put(name, str(value))
+    return entries_map
 
 
 def java_list(entries: Iterable[object]) -> Any:
     """A Java list."""
-    made = java().util.ArrayList()
+    entries_list = java().util.ArrayList()
     for entry in entries:
-        made.add(entry)
-    return made
+        entries_list.add(entry)
+    return entries_list
 
 
 def java_array(values: Sequence[object], of: str = "Object") -> Any:
     """A Java array of objects, or of another class of java.lang."""
-    made = spark().sparkContext._gateway.new_array(getattr(java().lang, of), len(values))
+    array = spark().sparkContext._gateway.new_array(getattr(java().lang, of), len(values))
     for place, value in enumerate(values):
-        made[place] = value
-    return made
+        array[place] = value
+    return array
 
 
 def items(collection: Any) -> list[Any]:
@@ -133,22 +131,22 @@ def hidden(target: Any, name: str, *arguments: object) -> Any:
 
 
 def engine_context() -> Any:
-    """Hudi's name for the Spark context."""
+    """Hudi's wrapper of the Spark context."""
     return hudi().client.common.HoodieSparkEngineContext(spark()._jsc)
 
 
 def local_context() -> Any:
-    """Hudi's engine of threads, which lists a table without a job of Spark."""
+    """Hudi's thread-based engine, which lists a table without a Spark job."""
     return hudi().common.engine.HoodieLocalEngineContext(storage_configuration())
 
 
 def storage_configuration() -> Any:
-    """Hudi's name for the Hadoop configuration."""
+    """Hudi's wrapper of the Hadoop configuration."""
     return hudi().hadoop.fs.HadoopFSUtils.getStorageConf(spark()._jsc.hadoopConfiguration())
 
 
 def causes(error: Exception) -> str:
-    """An error as its chain of causes, the first line of each, outermost first."""
+    """The chain of causes of an error: the first line of each, outermost first."""
     cause: Any = getattr(error, "java_exception", None)
     if cause is None:
         return f"{type(error).__name__}: {error}"

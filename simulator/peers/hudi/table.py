@@ -1,4 +1,4 @@
-"""One table: the clients that work on it, and what can be seen of it."""
+"""One table: its clients, and its observable state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .session import hudi, items, java_array, local_context, spark, storage_conf
 
 LONG_AGO = 1_000_000_000
 PATIENCE = 0.03
-"""Seconds for which a publication that has to wait is watched."""
+"""Seconds for which a publication is observed to wait for the lock."""
 _READ = "hoodie.datasource.read."
 _QUERY = "hoodie.datasource.query.type"
 SHOWN = ("id", "ts", "value", "_hoodie_commit_time")
@@ -37,7 +37,7 @@ class Table:
     def create(
         cls, path: str, merge_mode: str, buckets: int, partitions: Sequence[str], more: Mapping[str, str] | None = None
     ) -> Table:
-        """A new table of Hudi's own; ``more`` write options by name, the version of the table among them."""
+        """A new table. ``more``: further write options by name, for example the version of the table."""
         chosen = options(merge_mode, buckets, more or {})
         version = int(chosen.get("hoodie.write.table.version", TABLE_VERSION))
         mode = hudi().common.config.RecordMergeMode.valueOf(merge_mode)
@@ -59,15 +59,15 @@ class Table:
         partitions: Sequence[str] = (),
         more: Mapping[str, str] | None = None,
     ) -> Table:
-        """A table that somebody else made; what is not told is needed by whoever writes or asks for slices alone."""
+        """An existing table. Only writers and `look` need the other arguments."""
         return cls(path, options(merge_mode, buckets, more or {}), partitions)
 
     def close(self) -> None:
-        """End every client, those of dead writers included."""
+        """Close every client, including those of dead writers."""
         for client in self._clients.values():
             client.close()
 
-    # steps of writers and compactors; `actor` names the client
+    # Steps of writers and compactors. `actor` names the client.
 
     def start(self, actor: str) -> str:
         self._clients[actor] = Client(self._path, self._options)
@@ -80,7 +80,7 @@ class Table:
         return self._clients[actor].bulk(rows, self._meta().getTableConfig())
 
     def write(self, rows: Sequence[Sequence[Any]], operation: str) -> None:
-        """A whole write through the data source, as users make it: ``df.write.format("hudi")`` with its defaults."""
+        """A whole write by the data source with its defaults: ``df.write.format("hudi")``."""
         frame = spark().createDataFrame([tuple(row) for row in rows], DDL)
         chosen = {**self._options, "hoodie.datasource.write.operation": operation}
         frame.write.format("hudi").options(**chosen).mode("append").save(self._path)
@@ -98,8 +98,9 @@ class Table:
         self._publish(actor, self._clients[actor].commit, waits)
 
     def crash(self, actor: str) -> None:
-        """A client ends where it stands, and beats no more. The file of its last heartbeat stays; that of a compaction
-        becomes old at once, so that others may take the plan up.
+        """Close a client, which ends its heartbeat. Its heartbeat file stays.
+
+        That of a compaction expires at once, so that others can resume the plan.
         """
         if client := self._clients.get(actor):
             client.close()
@@ -107,24 +108,24 @@ class Table:
                 self.stall(actor)
 
     def stall(self, actor: str) -> None:
-        """The last heartbeat of a client becomes old for whoever looks at its file; if the client lives, it goes on."""
+        """Make the heartbeat file of a client look expired to other clients. A live client goes on."""
         beat = Path(self._path, ".hoodie", ".heartbeat", self._clients[actor].instant)
         if beat.exists():
             os.utime(beat, (LONG_AGO, LONG_AGO))
 
     def hold(self, actor: str) -> None:
-        """A client takes the lock of the table and keeps it."""
+        """Take the lock of the table for a client."""
         config = (self._clients.get(actor) or Client(self._path, self._options)).hudis.getConfig()
         manager = hudi().client.transaction.lock.LockManager(config, self._meta().getStorage())
         manager.lock()
         self._locks[actor] = manager
 
     def give_back(self, actor: str) -> None:
-        """It gives the lock back."""
+        """Release the lock of a client."""
         self._locks.pop(actor).unlock()
 
     def clean(self) -> None:
-        """Another client cleans, which rolls back the writes whose heartbeat has expired (LAZY)."""
+        """Clean by another client, which also rolls back the writes whose heartbeat has expired (LAZY)."""
         Client(self._path, self._options).clean()
 
     def archive(self) -> None:
@@ -137,13 +138,13 @@ class Table:
         Client(self._path, self._options).cluster(instant)
 
     def procedure(self, name: str, given: Mapping[str, str]) -> None:
-        """A procedure of Hudi's SQL on this table: ``call create_savepoint``, ``call rollback_to_savepoint``, ..."""
-        told = "".join(f", {key} => '{value}'" for key, value in given.items())
-        # procedures take the writer's options from the session; who comes later must not find them there
+        """Call a procedure of Hudi's SQL on this table: ``create_savepoint``, ``rollback_to_savepoint``, ..."""
+        arguments = "".join(f", {key} => '{value}'" for key, value in given.items())
+        # Procedures read the writer's options from the session. Later calls must not see them there.
         for key, value in self._options.items():
             spark().conf.set(key, value)
         try:
-            [row] = spark().sql(f"call {name}(path => '{self._path}'{told})").collect()
+            [row] = spark().sql(f"call {name}(path => '{self._path}'{arguments})").collect()
         finally:
             for key in self._options:
                 spark().conf.unset(key)
@@ -171,7 +172,7 @@ class Table:
         self._clients[actor].commit_log_compaction()
 
     def _publish(self, actor: str, publish: Callable[[], None], waits: bool) -> None:
-        """Publish; who `waits` finds the lock taken, and nothing is published until it is given back."""
+        """Publish. With `waits` another client holds the lock first, and the publication must wait for its release."""
         if not waits:
             publish()
             return
@@ -182,12 +183,12 @@ class Table:
             try:
                 wait((waiting,), PATIENCE)
                 if waiting.done() or self._timeline() != before:
-                    raise RuntimeError(f"{actor} published, or gave up, although another held the lock")
+                    raise RuntimeError(f"{actor} published, or gave up, although another client held the lock")
             finally:
                 self.give_back(actor)
             waiting.result()
 
-    # steps of who rolls back
+    # Steps of rollbackers.
 
     def plan_rollback(self, actor: str) -> str:
         return Client(self._path, self._options).plan_rollback(self._meta())
@@ -195,10 +196,10 @@ class Table:
     def run_rollback(self, actor: str, instant: str) -> None:
         Client(self._path, self._options).run_rollback(self._meta(), instant)
 
-    # what can be seen
+    # Observation.
 
     def look(self) -> dict[str, Any]:
-        """Names of the timeline's files, names of the data files, and the file slices of Hudi's file-system view."""
+        """The names of timeline files and data files, and the file slices of Hudi's file-system view."""
         root = Path(self._path)
         data = [path for path in root.rglob("*") if path.is_file() and ".hoodie" not in path.relative_to(root).parts]
         names = sorted(path.relative_to(root).as_posix() for path in data if not path.name.endswith(".crc"))
@@ -216,22 +217,24 @@ class Table:
         timeline = meta.getCommitsAndCompactionTimeline().filterCompletedAndCompactionInstants()
         views = hudi().common.table.view.HoodieTableFileSystemView
         view = views.fileListingBasedFileSystemView(local_context(), meta, timeline)
-        found = []
+        slices = []
         for partition in self._partitions:
             for each in items(view.getAllFileSlices(partition)):
                 logs = [log.getFileName() for log in items(each.getLogFiles())]
                 base = each.getBaseFile()
                 name = base.get().getFileName() if base.isPresent() else None
-                found.append({"partition": partition, "file": each.getFileId(), "instant": each.getBaseInstantTime(),
+                slices.append({"partition": partition, "file": each.getFileId(), "instant": each.getBaseInstantTime(),
                               "base": name, "logs": logs})  # fmt: skip
         view.close()
-        return found
+        return slices
 
     def read(
         self, kind: str, after: str | None = None, until: str | None = None, columns: Sequence[str] = SHOWN
     ) -> list[list[Any]]:
-        """``[key, ordering, value, commit time]`` of every row of a snapshot, as-of, incremental or optimised read, or
-        other columns."""
+        """The rows of a read with ``columns``, by default ``[key, ordering, value, commit time]``.
+
+        ``kind``: snapshot, as_of (``until``), incremental (``after``, ``until``) or read_optimized.
+        """
         kinds: dict[str, dict[str, str | None]] = {
             "snapshot": {},
             "read_optimized": {_QUERY: "read_optimized"},
@@ -239,7 +242,7 @@ class Table:
             "incremental": {_QUERY: "incremental", f"{_READ}begin.instanttime": after or "000",
                             f"{_READ}end.instanttime": until},
         }  # fmt: skip
-        # by the JVM's own reader: PySpark's looks a dozen names up in every jar for each read
+        # The JVM's own reader: PySpark's searches every jar for a dozen names in each read.
         reader = spark()._jsparkSession.read().format("hudi").option("hoodie.metadata.enable", "false")
         for name, value in {**SMALL, **kinds[kind]}.items():
             if value is not None:

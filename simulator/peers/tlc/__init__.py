@@ -1,4 +1,4 @@
-"""TLC, the model checker of TLA+: the twin in specs/tla searched by another program, for sizes, verdicts and speed."""
+"""TLC, the model checker of TLA+, searches the twin in specs/tla, for comparison of sizes, verdicts and speed."""
 
 from __future__ import annotations
 

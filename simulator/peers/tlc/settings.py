@@ -1,4 +1,4 @@
-"""A world under a protocol as constants of the twin (specs/tla/Nbcc.tla)."""
+"""The constants of the twin (specs/tla/Nbcc.tla) for a world and a protocol."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nbcc.model.variants.scheduling import Scheduling
 from nbcc.model.variants.slicing import Slicing
 
 INVARIANTS = ("MONO", "PART", "LAWS", "SNAP", "PROGRESS")
-"""Promises that the twin states; SNAP as far as files go, without rows."""
+"""The promises that the twin states. SNAP concerns files only, not rows."""
 FAULTS = {
     "completion-time-not-new": "time_not_new",
     "plan-taken-from-the-living": "plan_taken_from_the_living",
@@ -20,13 +20,13 @@ FAULTS = {
     "plan-leaves-a-gap": "plan_takes_newest",
     "completion-not-found-by-planner": "planner_misses_one",
 }
-"""Mutants of nbcc's model that the twin can make as well: file of specs/mutants -> the twin's constant Fault."""
+"""Mutants that the twin supports: file of specs/mutants -> the twin's constant Fault."""
 KNOWN = ("slicing", "completion_time", "plan_takes", "scheduling", "lock_expiry")
 SPELT = {"completed_before_barrier": "completed", "any_log": "any"}
 
 
 SAME = "Same == Permutations(Writers) \\union Permutations(Compactors)"
-"""What a symmetric configuration needs defined: actors of one kind may be exchanged."""
+"""The definitions of a symmetric configuration: actors of one kind may be exchanged."""
 
 
 def configuration(
@@ -36,7 +36,7 @@ def configuration(
     invariants: tuple[str, ...] = INVARIANTS,
     symmetric: bool = False,
 ) -> str:
-    """The text of a TLC configuration. ValueError: the twin has no words for the world or the protocol.
+    """The text of a TLC configuration. ValueError: the twin cannot express the world or the protocol.
 
     `symmetric`: actors are model values, and TLC keeps one state for all that differ in their names (`SAME`).
     """

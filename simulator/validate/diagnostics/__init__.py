@@ -1,10 +1,10 @@
-"""What can be wrong with a table: named rules, each told by the table's own files."""
+"""Named rules that find what is wrong with a table, from its own files."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from .diagnostic import Diagnostic, Found, Rule, diagnostics_of
+from .diagnostic import Case, Diagnostic, Rule, diagnostics_of
 from .files import RULES as FILES
 from .slices import RULES as SLICES
 from .timeline import RULES as TIMELINE
@@ -12,4 +12,4 @@ from .times import RULES as TIMES
 
 RULES: Final[tuple[Rule, ...]] = (*TIMELINE, *TIMES, *SLICES, *FILES)
 
-__all__ = ["RULES", "Diagnostic", "Found", "Rule", "diagnostics_of"]
+__all__ = ["RULES", "Case", "Diagnostic", "Rule", "diagnostics_of"]

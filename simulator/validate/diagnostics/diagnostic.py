@@ -1,4 +1,4 @@
-"""A diagnostic: what is wrong with which file, why that matters, what an operator can do."""
+"""A diagnostic: the file, what is wrong with it and why that matters, and what an operator can do."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..view import View
 Gravity = Literal["BROKEN", "AT RISK"]
 
 
-class Found(NamedTuple):
-    """One case of a rule. `remedy` is a phrase, or a command of `nbcc table` with {table} in it."""
+class Case(NamedTuple):
+    """One file that breaks a rule. `remedy` is a phrase, or an `nbcc table` command with the place holder {table}."""
 
     file: str
     because: str
@@ -23,12 +23,12 @@ class Found(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A named rule: `find` gives its cases in a table, which speak of `promises` unless they say otherwise."""
+    """A named rule. `find` yields the cases of a table; they concern `promises`, unless a case names its own."""
 
     name: str
     about: str
     promises: tuple[str, ...]
-    find: Callable[[View], Iterable[Found]]
+    find: Callable[[View], Iterable[Case]]
 
 
 class Diagnostic(NamedTuple):
@@ -46,26 +46,26 @@ RESTORE = "restore it from a copy"
 
 
 def again(view: View, *paths: str) -> str:
-    """How the rows of logs are written again: by hand where what is written later wins, whatever its ordering value."""
-    values = view.found.properties
+    """How to write the rows of logs again: by hand if a later write wins even with a smaller ordering value."""
+    values = view.audit.properties
     ranked = values.get("hoodie.record.merge.mode") == "EVENT_TIME_ORDERING" and not {PARTIAL, FUNCTION} & {*values}
-    if view.found.own and ranked:
+    if view.audit.own and ranked:
         return f"nbcc table {{table}} rewrite {' '.join(paths)}"
-    return "write the rows that it holds, and the table lacks, again"
+    return "write again those of its rows that the table lacks"
 
 
 def undo(view: View, requested: str) -> str:
-    """How a pending instant is taken off the timeline."""
-    if view.found.own:
+    """How to remove a pending instant from the timeline."""
+    if view.audit.own:
         return f"nbcc table {{table}} rollback --instant {requested}"
-    return f"roll the instant {requested} back by the engine that wrote it"
+    return f"roll back the instant {requested} with the engine that wrote it"
 
 
 def diagnostics_of(view: View, rules: Iterable[Rule]) -> list[Diagnostic]:
-    """All cases of all rules, the broken first, then in the order of the rules."""
-    found = [
-        Diagnostic(rule.name, each.gravity, each.promises or rule.promises, each.file, each.because, each.remedy)
+    """All cases of all rules: first BROKEN, then AT RISK, each in the order of the rules."""
+    diagnostics = [
+        Diagnostic(rule.name, case.gravity, case.promises or rule.promises, case.file, case.because, case.remedy)
         for rule in rules
-        for each in rule.find(view)
+        for case in rule.find(view)
     ]
-    return sorted(found, key=lambda diagnostic: diagnostic.gravity != "BROKEN")
+    return sorted(diagnostics, key=lambda diagnostic: diagnostic.gravity != "BROKEN")

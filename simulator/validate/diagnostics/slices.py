@@ -1,4 +1,4 @@
-"""Complaints about slices and plans: PART and QUIET ask that each log is in one slice, and merged exactly once."""
+"""Diagnostics of slices and plans: PART and QUIET require each log in one slice, merged exactly once."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from nbcc.engine.file_names import in_partition, parse_base, parse_log
+from nbcc.engine.audit.amounts import several
+from nbcc.engine.file_names import in_partition, parse_base, parse_log, split_path
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile
 
 from ..view import GroupPlan, View
-from .diagnostic import RESTORE, Found, Rule, again, undo
+from .diagnostic import RESTORE, Case, Rule, again, undo
 
 _LOADS: Final = ("BULK_INSERT", "BULK_INSERT_PREPPED")
 _DROP: Final = "nbcc table {table} plans --drop "
 
 
-def lost(view: View) -> Iterator[Found]:
-    """A completed log behind a base file whose plan did not take it: no reader sees it, no compaction will.
+def lost(view: View) -> Iterator[Case]:
+    """A completed log that the plan of the next base file did not take: no reader and no compaction sees it.
 
-    A replace is to hide what came before it, and takes nothing.
+    A replace takes no logs on purpose.
     """
-    covers = dict(made for commit in view.found.commits.values() for made in commit.covers)
+    commits = view.audit.commits.values()
+    covers = {split_path(path)[1]: names for commit in commits for path, names in commit.covers}
     for group, parts in view.plans.items():
         done = [part for part in parts if part.completed is not None]
         barriers = [part.barrier for part in done]  # they rise
@@ -29,56 +31,56 @@ def lost(view: View) -> Iterator[Found]:
         taken = _with_covered(covers, {name for part in parts for name in part.operation.logs})
         for log in _logs(view, group) if done else ():
             after = bisect_right(barriers, log.completed or "")
-            if after == len(done) or log.requested in compactions or log.path in view.found.rewritten:
+            if after == len(done) or log.requested in compactions or log.path in view.audit.rewritten:
                 continue
-            replaced = view.found.plans[barriers[after]].replaces
+            replaced = view.audit.plans[barriers[after]].replaces
             if not replaced and log.path.rpartition("/")[2] not in taken:
                 because = (
                     f"it completed at {log.completed}, before the barrier {barriers[after]}, whose plan did not take"
                     " it: its slice is superseded and no reader sees its rows"
                 )
-                yield Found(log.path, because, again(view, log.path))
+                yield Case(log.path, because, again(view, log.path))
 
 
 def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set[str]:
-    """These logs and those that log compactions have put together in them."""
+    """These logs, and the logs that log compactions merged into them."""
     if not covers:
-        return names  # as in most tables, and there may be a million
-    found, new = set[str](), names
+        return names  # no copy of a million names for most tables
+    logs, new = set[str](), names
     while new:
-        found |= new
-        new = {each for name in new for each in covers.get(name, ())} - found
-    return found
+        logs |= new
+        new = {each for name in new for each in covers.get(name, ())} - logs
+    return logs
 
 
-def covered(view: View) -> Iterator[Found]:
-    """A base file that a write, and no compaction, put over logs that had completed: it does not hold their rows."""
+def covered(view: View) -> Iterator[Case]:
+    """A completed log in a file group into which a bulk insert wrote a base file, which lacks the rows of the log."""
     for group, files in view.by_group.items():
         logs = [file for file in files if isinstance(file, LogFile) and file.completed]
-        given = [b for b in view.bases(group) if logs and view.found.commits[b.requested].operation in _LOADS]
+        loaded = [b for b in view.bases(group) if logs and view.audit.commits[b.requested].operation in _LOADS]
         taken = {name for part in view.plans.get(group, ()) for name in part.operation.logs}
         for log in logs:
-            over = next((b for b in given if log.completed and log.completed < b.requested), None)
-            if over is not None and log.path.rpartition("/")[2] not in taken and log.path not in view.found.rewritten:
+            over = next((b for b in loaded if log.completed and log.completed < b.requested), None)
+            if over is not None and log.path.rpartition("/")[2] not in taken and log.path not in view.audit.rewritten:
                 because = (
-                    f"it completed at {log.completed}, before {over.path} was put over it: no reader sees its rows"
+                    f"it completed at {log.completed}, before {over.path} was written over it: no reader sees its rows"
                 )
-                yield Found(log.path, because, again(view, log.path))
+                yield Case(log.path, because, again(view, log.path))
 
 
 def _logs(view: View, group: Group) -> Iterator[LogFile]:
     return (f for f in view.by_group.get(group, ()) if isinstance(f, LogFile) and f.completed is not None)
 
 
-def twice(view: View) -> Iterator[Found]:
-    """A plan that took what is not of its slice: the log is merged into the base file, and again onto it."""
+def twice(view: View) -> Iterator[Case]:
+    """A log that a plan took from another slice: it is merged into the base file, and onto it once more."""
     for (partition, _), parts in view.plans.items():
         taken: dict[str, str] = {}
         barriers = {part.barrier for part in parts}
         for part in parts:
             for name in part.operation.logs:
                 path = in_partition(partition, name)
-                file = view.counted.get(path) or view.found.files.get(path)
+                file = view.counted.get(path) or view.audit.files.get(path)
                 completed = None if file is None else file.completed
                 kept = file is not None and file.requested in barriers  # the deletes that a compaction kept
                 if file is not None and completed is None:
@@ -93,7 +95,7 @@ def twice(view: View) -> Iterator[Found]:
                 else:
                     taken[name] = part.barrier
                     continue
-                yield Found(path, because, _remedy(part))
+                yield Case(path, because, _remedy(part))
 
 
 def _remedy(part: GroupPlan) -> str:
@@ -102,22 +104,22 @@ def _remedy(part: GroupPlan) -> str:
     return "compact the file group once more (nbcc table {table} compact), and compare its rows with the source"
 
 
-def cannot_run(view: View) -> Iterator[Found]:
+def cannot_run(view: View) -> Iterator[Case]:
     for (partition, _), parts in view.plans.items():
         for part in parts:
             if part.completed is not None:
                 continue
             names = [*([part.operation.base_file] if part.operation.base_file else []), *part.operation.logs]
             for path in (in_partition(partition, name) for name in names):
-                if path not in view.found.listing:
-                    because = f"the pending plan {part.barrier} is to merge it, and it is gone"
-                    yield Found(path, because, f"{RESTORE}, or give the plan up: {_DROP}{part.barrier}")
+                if path not in view.audit.listing:
+                    because = f"the pending plan {part.barrier} needs it, but it is missing"
+                    yield Case(path, because, f"{RESTORE}, or drop the plan: {_DROP}{part.barrier}")
 
 
-def left_out(view: View) -> Iterator[Found]:
-    """What a compaction says that it merged, against its plan: a log that it forgot is behind its base file."""
-    for requested, commit in view.found.commits.items():
-        plan = view.found.plans.get(requested)
+def left_out(view: View) -> Iterator[Case]:
+    """A base file into which a compaction merged fewer or more logs than its plan takes."""
+    for requested, commit in view.audit.commits.items():
+        plan = view.audit.plans.get(requested)
         logs = {(each.partition, each.file_id): each.logs for each in reversed(plan.operations)} if plan else {}
         for stat in commit.stats if plan else ():
             file = view.counted.get(stat.path)
@@ -125,49 +127,52 @@ def left_out(view: View) -> Iterator[Found]:
                 continue
             planned = logs.get((file.partition, file.file_id))
             if planned is None:
-                yield Found(stat.path, f"the compaction {requested} wrote it, and its plan has not this group", RESTORE)
+                yield Case(stat.path, f"the compaction {requested} wrote it, but its plan lacks this group", RESTORE)
             elif stat.merged != len(planned) and stat.merged != len(planned) - _kept(planned, view):
-                because = f"{stat.merged} logs were merged into it, and its plan {requested} takes {len(planned)}"
+                because = f"{several(stat.merged, 'log')} are in it, but its plan {requested} takes {len(planned)}"
                 paths = [in_partition(file.partition, name) for name in planned]
-                if not view.found.rewritten >= {*paths}:
-                    yield Found(stat.path, because, again(view, *paths))
+                if not view.audit.rewritten >= {*paths}:
+                    yield Case(stat.path, because, again(view, *paths))
 
 
 def _kept(names: tuple[str, ...], view: View) -> int:
-    """How many of a plan's logs hold the deletes of an earlier compaction: nbcc counts them as part of its base."""
-    return sum(name is not None and name.instant in view.found.plans for name in map(parse_log, names))
+    """How many of a plan's logs hold the deletes of an earlier compaction; nbcc counts these as part of its base."""
+    return sum(name is not None and name.instant in view.audit.plans for name in map(parse_log, names))
 
 
-def old_base(view: View) -> Iterator[Found]:
-    """A pending plan that starts from another base file than the newest would bring an old state back."""
+def old_base(view: View) -> Iterator[Case]:
+    """A pending plan that does not start from the newest base file: it would restore an old state."""
     for group, parts in view.plans.items():
         bases = sorted(base.requested for base in view.bases(group))
         for part in parts:
-            if view.found.plans[part.barrier].replaces:
-                continue  # it takes nothing: that is what it is for
+            if view.audit.plans[part.barrier].replaces:
+                continue  # a replace takes no files on purpose
             before = bisect_left(bases, part.barrier)
             parsed = parse_base(part.operation.base_file) if part.operation.base_file else None
             newest = bases[before - 1] if before else None
             if newest is not None and newest != (parsed.instant if parsed else None):
-                because = f"it starts from {part.operation.base_file or 'no base file'}, and the newest is of {newest}"
-                yield Found(f".hoodie/timeline/{part.barrier}.compaction.requested", because, _remedy(part))
+                because = f"it starts from {part.operation.base_file or 'no base file'}, but {newest} is newer"
+                yield Case(f".hoodie/timeline/{part.barrier}.compaction.requested", because, _remedy(part))
 
 
-def replaced(view: View) -> Iterator[Found]:
-    """A replace hides a file group by its id, for ever, whatever is written to it later (apache/hudi#19793)."""
+def replaced(view: View) -> Iterator[Case]:
+    """A file that was written to a replaced file group, which stays hidden permanently (apache/hudi#19793)."""
     for group, commit in view.replaced.items():
         for file in view.by_group.get(group, ()):
             replacer = commit.instant.completed or ""
             if file.completed is not None and file.completed >= replacer:
-                because = f"its file group was replaced by {commit.instant.requested}; it is seen by no reader"
-                yield Found(file.path, because, f"write the rows of {file.requested} again into another file group")
+                because = f"the replace {commit.instant.requested} hides its file group: no reader sees it"
+                yield Case(file.path, because, f"write the rows of {file.requested} again into another file group")
 
 
-def first_log(view: View) -> Iterator[Found]:
-    """Hudi keys the slice of a group without base file by its oldest log, committed or not (apache/hudi#19774)."""
-    first_active = view.found.first_active or ""
+def first_log(view: View) -> Iterator[Case]:
+    """Hudi names the slice of a file group without a base file by its oldest log, committed or not.
+
+    See apache/hudi#19774.
+    """
+    first_active = view.audit.first_active or ""
     oldest: dict[Group, LogFile] = {}
-    for file in view.found.files.values():
+    for file in view.audit.files.values():
         group = (file.partition, file.file_id)
         if isinstance(file, LogFile) and (group not in oldest or file.requested < oldest[group].requested):
             oldest[group] = file
@@ -176,18 +181,19 @@ def first_log(view: View) -> Iterator[Found]:
         based = any(isinstance(f, BaseFile) for f in hidden)
         if log.completed is None and log.requested >= first_active and hidden and not based:
             because = (
-                f"it is the oldest log of its group and not committed: Hudi 1.2.0 hides {len(hidden)} committed logs"
+                f"it is the oldest log of its group and not committed: Hudi 1.2.0 hides"
+                f" {several(len(hidden), 'committed log')}"
             )
-            yield Found(log.path, because, f"let it complete, or {undo(view, log.requested)}", "AT RISK")
+            yield Case(log.path, because, f"let it complete, or {undo(view, log.requested)}", "AT RISK")
 
 
 RULES: Final = (
     Rule("committed-log-lost", "a committed log that no reader sees", ("SNAP", "PART", "QUIET"), lost),
     Rule("base-file-over-logs", "a bulk insert into a file group that had logs", ("SNAP", "PART"), covered),
-    Rule("log-in-two-slices", "a log that two slices hold, or that a plan must not take", ("PART", "QUIET"), twice),
+    Rule("log-in-two-slices", "a log in two slices, or one that a plan must not take", ("PART", "QUIET"), twice),
     Rule("compaction-left-logs-out", "a base file that lacks logs of its plan", ("QUIET", "SNAP"), left_out),
     Rule("plan-from-old-base", "a plan that does not start from the newest base file", ("QUIET", "SNAP"), old_base),
-    Rule("plan-cannot-run", "a pending plan whose inputs are gone", ("PROGRESS", "CLEAN"), cannot_run),
-    Rule("written-after-replace", "a file in a file group that a replace has hidden", ("SNAP", "ACK"), replaced),
+    Rule("plan-cannot-run", "a pending plan whose inputs are missing", ("PROGRESS", "CLEAN"), cannot_run),
+    Rule("written-after-replace", "a file in a file group that a replace hides", ("SNAP", "ACK"), replaced),
     Rule("hidden-by-a-pending-log", "committed logs that Hudi hides behind a pending one", ("SNAP",), first_log),
 )

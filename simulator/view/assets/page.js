@@ -9,7 +9,7 @@ const right = doc.views.find((view) => view.right);
 const LINE = 22; // height of a step
 const FOLD = 8; // a run of one actor at least this long folds in the lanes
 const LINES = 11; // steps in sight: a longer trace folds runs of one actor, the longest first, but for their last step
-const FIT = { slices: 2, chips: 6 }; // beyond these, slices and logs are counted, but for those of the thread
+const FIT = { slices: 2, chips: 6 }; // beyond these, slices and logs are counted, but for those of the path
 const byId = (id) => document.getElementById(id);
 const lane = Object.fromEntries(doc.actors.map((name, place) => [name, place]));
 
@@ -65,15 +65,15 @@ function show(step, view = shown.view) {
 function draw() {
   const step = Math.min(shown.step, reach(shown.view));
   const answer = at(shown.view.answers, step) || [null, null, null];
-  const story = answer[2] === null ? null : shown.view.stories[answer[2]];
+  const explanation = answer[2] === null ? null : shown.view.explanations[answer[2]];
   drawClaim();
   drawSwitch();
-  drawTables(answer, story, step);
+  drawTables(answer, explanation, step);
   drawLanes(step);
-  drawFiles(step, story);
-  drawStory(story);
+  drawFiles(step, explanation);
+  drawExplanation(explanation);
   drawSteps();
-  drawThread(story);
+  drawPath(explanation);
 }
 
 function drawClaim() {
@@ -87,7 +87,7 @@ function drawClaim() {
 const rowsBy = (rows) => new Map((rows || []).map((row) => [row[0], row]));
 const valueOf = (row) => (row ? row[1] : null);
 
-function drawTables([must, got], story, step) {
+function drawTables([must, got], explanation, step) {
   const answers = [["must answer", must], ["reader got", got], ...doc.systems.map((each) => [each.name, at(each.answers, step)])];
   const promised = rowsBy(must);
   const every = [...new Set(answers.flatMap(([, rows]) => (rows || []).map((row) => row[0])))].sort();
@@ -174,7 +174,7 @@ function readerLine(actor, place, step, x, y) { // a reader has no instant: its 
   for (let of = 1; of <= step; of++) if (doc.steps[of - 1][0] === place) own.push(of);
   const listings = doc.listings.filter(([reader, from]) => reader === actor && from <= step).slice(-8);
   const within = (of) => listings.some(([, from, to]) => of === from || of === to);
-  const dots = own.slice(-40).filter((of) => !within(of)).map((of) => sv("circle", { class: "dot", cx: x(of), cy: top, r: 5 }, sv("title", {}, doc.says[doc.steps[of - 1][1]])));
+  const dots = own.slice(-40).filter((of) => !within(of)).map((of) => sv("circle", { class: "dot", cx: x(of), cy: top, r: 5 }, sv("title", {}, doc.sentences[doc.steps[of - 1][1]])));
   const line = own.length ? sv("path", { d: `M${x(own[0])} ${top}H${x(own[own.length - 1])}` }) : "";
   const reads = own.length && !within(own[own.length - 1]) ? sv("text", { class: "time", x: x(own[own.length - 1]), y: top - 12 }, "reads") : "";
   return paint(sv("g", { class: "reader" }, line, ...listings.flatMap((each, order) => listing(each, order, step, x, top)), ...dots, reads), actor);
@@ -194,7 +194,7 @@ function barrierLine(time, x, height) {
 function instantBar(time, history, step, x, y) {
   const seen = history.filter(([of]) => of <= step), [action, state, completed, actor] = seen[seen.length - 1][1];
   const group = paint(sv("g", { "data-i": time, "data-state": state, class: "instant" }, sv("title", {}, `${actor}: ${action} requested t${time}, ${completed ? `completed t${completed}` : state}`)), seen[0][1][3]);
-  const done = state === "completed", [word, walls] = serviceOf(seen), data = !word, x1 = x(seen[0][0]), y1 = y(seen[0][1][3]);
+  const done = state === "completed", [word, isBarrier] = serviceOf(seen), data = !word, x1 = x(seen[0][0]), y1 = y(seen[0][1][3]);
   const ends = done || state === "crashed" ? seen[seen.length - 1][0] : step, x2 = x(ends), y2 = y(actor);
   let from = seen[0]; // a plan may pass from one compactor to another: one bar each, joined by dots
   for (const entry of [...seen.slice(1), [ends, seen[seen.length - 1][1]]]) {
@@ -203,7 +203,7 @@ function instantBar(time, history, step, x, y) {
     if (passed) group.append(cross(x(diedAt(seen, entry)), y(from[1][3])), sv("path", { class: "span pending", fill: "none", d: `M${x(entry[0])} ${y(from[1][3])}V${y(entry[1][3])}` }));
     if (passed || entry[1][1] !== "crashed") from = entry;
   }
-  group.append(sv("circle", { class: "start", cx: x1, cy: y1, r: 6 }), timeLabel(x1 + (walls ? 12 : 0), y1 - 12, time) || "");
+  group.append(sv("circle", { class: "start", cx: x1, cy: y1, r: 6 }), timeLabel(x1 + (isBarrier ? 12 : 0), y1 - 12, time) || "");
   if (done) group.append(sv("circle", { class: "end", cx: x2, cy: y2, r: 7 }), timeLabel(x2, y2 - 12, completed) || "");
   if (state === "crashed") group.append(cross(x2, y2));
   const [text, weak] = data ? written(time) : [word, ""];
@@ -223,7 +223,7 @@ function written(time) {
 }
 
 // Files: a column a file group, slices stacked by barrier, the newest on top.
-function drawFiles(step, story) {
+function drawFiles(step, explanation) {
   const places = new Map([...document.querySelectorAll("#files [data-file]")].map((node) => [node.dataset.file, node.getBoundingClientRect()]));
   const groups = doc.groups.map((name) => ({ name, slices: new Map() }));
   const slice = (group, barrier) => {
@@ -239,7 +239,7 @@ function drawFiles(step, story) {
     if (kind === "base") slice(group, file).base = [name, value];
     if (kind === "log") slice(group, String(value[3])).logs.push([name, value]);
   }
-  byId("files").replaceChildren(...[notice()].filter(Boolean), el("div", { class: groups.length > 1 ? "groups" : "groups single" }, ...groups.map((group, place) => groupColumn(group, place, step, story))));
+  byId("files").replaceChildren(...[notice()].filter(Boolean), el("div", { class: groups.length > 1 ? "groups" : "groups single" }, ...groups.map((group, place) => groupColumn(group, place, step, explanation))));
   slide(places);
 }
 function notice() {
@@ -247,9 +247,9 @@ function notice() {
   const [step, reasons] = shown.view.stopped;
   return el("p", { class: "notice" }, el("b", {}, `Step ${step} cannot happen under this rule: `), `${reasons.join("; ")}. Shown: the state before it.`);
 }
-function groupColumn({ name, slices }, place, step, story) {
+function groupColumn({ name, slices }, place, step, explanation) {
   const newest = [...slices.values()].sort((one, other) => Number(other.barrier) - Number(one.barrier));
-  const needed = (each) => story && [story.slice, story.stop.replace("base", "slice")].includes(`slice ${place}/${each.barrier}`);
+  const needed = (each) => explanation && [explanation.slice, explanation.stop.replace("base", "slice")].includes(`slice ${place}/${each.barrier}`);
   const kept = newest.filter((each, rank) => rank < FIT.slices || needed(each)), column = el("div", { class: "group" }, el("h3", {}, name));
   let missing = 0;
   for (const each of newest) {
@@ -258,13 +258,13 @@ function groupColumn({ name, slices }, place, step, story) {
     missing = 0;
     const first = newest.filter(({ barrier }) => barrier !== "0").pop();
     const title = each.barrier === "0" ? (first ? `before barrier t${first.barrier}` : "no barrier yet") : `slice t${each.barrier}`;
-    column.append(sliceBox(each, place, step, title), ...(each.barrier === "0" ? [] : [wall(each.barrier, place)]));
+    column.append(sliceBox(each, place, step, title), ...(each.barrier === "0" ? [] : [barrierRow(each.barrier, place)]));
   }
   if (missing) column.append(el("p", { class: "more" }, `${missing} older slices`));
   return column;
 }
-function wall(barrier, group) {
-  return el("div", { class: "wall", "data-i": barrier, "data-wall": barrier, "data-of": `${group}/${barrier}` }, sv("svg", {}, sv("line", { class: "barrier", x1: 0, x2: "100%", y1: 1, y2: 1 })), `barrier t${barrier}`);
+function barrierRow(barrier, group) {
+  return el("div", { class: "barrier-line", "data-i": barrier, "data-barrier-line": barrier, "data-of": `${group}/${barrier}` }, sv("svg", {}, sv("line", { class: "barrier", x1: 0, x2: "100%", y1: 1, y2: 1 })), `barrier t${barrier}`);
 }
 function sliceBox({ barrier, status, reason, base, logs }, group, step, named) {
   const title = el("span", {}, el("b", {}, named));
@@ -274,7 +274,7 @@ function sliceBox({ barrier, status, reason, base, logs }, group, step, named) {
   return el("div", { class: `slice ${status}`, "data-slice": `slice ${group}/${barrier}` },
     el("div", { class: "row" }, base ? baseBlock(...base, barrier) : null, ...chips), el("header", {}, title, reason ? el("span", {}, reason) : null));
 }
-const told = at(own.answers, doc.breaking), lead = told && told[2] !== null ? own.stories[told[2]].file : ""; // the thread's file stands first
+const breaking = at(own.answers, doc.breaking), lead = breaking && breaking[2] !== null ? own.explanations[breaking[2]].file : ""; // the lost row's file is first
 const byName = ([one], [other]) => (other === lead) - (one === lead) || one.localeCompare(other, "en", { numeric: true });
 function baseBlock(name, [status, reason, rows], barrier) {
   const row = (each) => paint(el("b", { class: "mono row-of", "data-i": each[3] }, cellsOf([each])), actorOf(each[3]));
@@ -301,14 +301,14 @@ function slide(places) {
   }
 }
 
-// Why: the thread in sentences; promises as chips.
-function drawStory(story) {
-  const told = byId("story");
-  byId("why-title").textContent = story ? `Why ${story.key} is wrong` : "Why";
-  if (story) {
+// Why: the path in sentences; promises as chips.
+function drawExplanation(explanation) {
+  const told = byId("explanation");
+  byId("why-title").textContent = explanation ? `Why ${explanation.key} is wrong` : "Why";
+  if (explanation) {
     const tick = sv("svg", { viewBox: "0 0 20 20" }, sv("path", { d: "M4 10.5l4 4 8-9" }));
-    const stops = story.captions.map((caption, place) => el("li", {}, el("span", { class: "stop" }, String(place + 1)), el("span", {}, ...parts(caption))));
-    told.replaceChildren(el("ol", {}, ...stops, story.right ? el("li", { class: "right" }, tick, el("span", {}, ...parts(story.right))) : null));
+    const stops = explanation.captions.map((caption, place) => el("li", {}, el("span", { class: "stop" }, String(place + 1)), el("span", {}, ...parts(caption))));
+    told.replaceChildren(el("ol", {}, ...stops, explanation.right ? el("li", { class: "right" }, tick, el("span", {}, ...parts(explanation.right))) : null));
   } else told.replaceChildren(el("p", {}, ...nothingWrong()));
   const order = (promise) => (promise.step === null ? Infinity : promise.step), broke = shown.view.promises.some((promise) => promise.step !== null);
   byId("promises").replaceChildren(el("span", { class: "quiet" }, broke ? "Promises, as they broke:" : "Promises:"), ...[...shown.view.promises].sort((one, other) => (order(one) < order(other) ? -1 : order(one) > order(other) ? 1 : 0)).map((promise) => {
@@ -320,11 +320,11 @@ function drawStory(story) {
 }
 
 function nothingWrong() {
-  const answer = at(own.answers, doc.breaking), story = answer && answer[2] !== null ? own.stories[answer[2]] : null;
+  const answer = at(own.answers, doc.breaking), explanation = answer && answer[2] !== null ? own.explanations[answer[2]] : null;
   const now = at(shown.view.answers, Math.min(shown.step, reach(shown.view)));
-  if (shown.view === own && story && shown.step < doc.breaking) return !now || !now[1] ? [`The reader has not answered yet. Press b for step ${doc.breaking}.`] : [`At this step the reader gets what it must. Press b for step ${doc.breaking}.`];
-  if (shown.view === own) return story ? ["The reader gets what it must."] : parts(doc.sentence);
-  return shown.step >= doc.breaking && story && story.right ? parts(story.right) : ["The reader gets what it must."];
+  if (shown.view === own && explanation && shown.step < doc.breaking) return !now || !now[1] ? [`The reader has not answered yet. Press b for step ${doc.breaking}.`] : [`At this step the reader gets what it must. Press b for step ${doc.breaking}.`];
+  if (shown.view === own) return explanation ? ["The reader gets what it must."] : parts(doc.sentence);
+  return shown.step >= doc.breaking && explanation && explanation.right ? parts(explanation.right) : ["The reader gets what it must."];
 }
 
 // Steps: the interleaving, one line a step, horizontal position = actor.
@@ -356,7 +356,7 @@ function layFolds() { // first step -> step after the fold
 const track = (actor) => el("span", { class: "track" }, ...doc.actors.map((name, place) => paint(el("span", {}, place === actor ? name : ""), name)));
 function saysOf(step) { // what became visible is said with its time
   const [, says, time] = doc.steps[step - 1], now = (own.instants[time] || []).find(([of]) => of === step);
-  return doc.says[says] + (now && now[1] && now[1][1] === "completed" ? `: completed t${now[1][2]}` : now && now[1] && now[1][1] === "requested" ? `: t${time}` : "");
+  return doc.sentences[says] + (now && now[1] && now[1][1] === "completed" ? `: completed t${now[1][2]}` : now && now[1] && now[1][1] === "requested" ? `: t${time}` : "");
 }
 function stepLine(step) {
   const [actor, , time] = doc.steps[step - 1];
@@ -383,32 +383,32 @@ function drawSteps() {
   byId("position").replaceChildren("step ", el("b", {}, String(shown.step)), ` of ${last}`);
 }
 
-// The thread: write -> log file -> what stops it (base, barrier or the file itself); then what is read instead -> the reader's cell.
-let lastStory = null;
-function drawThread(story) {
-  const svg = byId("thread");
+// The path: write -> log file -> what stops it (base, barrier or the file itself); then what is read instead -> the reader's cell.
+let lastExplanation = null;
+function drawPath(explanation) {
+  const svg = byId("path");
   svg.replaceChildren();
   drawConnectors(svg);
-  if (!story) lastStory = null;
-  if (!story) return;
+  if (!explanation) lastExplanation = null;
+  if (!explanation) return;
   const home = svg.getBoundingClientRect();
   const box = (selector) => {
     const node = document.querySelector(selector), rect = node && node.getBoundingClientRect();
     const of = node && node.closest(".slice");
     return rect && { within: of && of.getBoundingClientRect().top - home.top, newest: of && of === of.parentNode.querySelector(".slice"), x: rect.left - home.left, y: rect.top - home.top, w: rect.width, h: rect.height, to: rect.right - home.left, low: rect.bottom - home.top };
   };
-  const write = box(`#lanes .instant[data-i="${story.instant}"] .end`) || box(`#lanes .instant[data-i="${story.instant}"] .start`) || box(`#lanes .actor[data-actor="${actorOf(story.instant)}"]`);
-  const file = box(`[data-file="${story.file}"]`), cell = box(`[data-table="reader got"] tr.wrong[data-key="${CSS.escape(story.key)}"]`), slice = box(`[data-slice="${story.slice}"]`);
+  const write = box(`#lanes .instant[data-i="${explanation.instant}"] .end`) || box(`#lanes .instant[data-i="${explanation.instant}"] .start`) || box(`#lanes .actor[data-actor="${actorOf(explanation.instant)}"]`);
+  const file = box(`[data-file="${explanation.file}"]`), cell = box(`[data-table="reader got"] tr.wrong[data-key="${CSS.escape(explanation.key)}"]`), slice = box(`[data-slice="${explanation.slice}"]`);
   if (!write || !file || !cell || !slice) return;
-  const group = story.slice.match(/\d+/)[0], wall = story.wall ? box(`[data-of="${group}/${story.wall}"]`) : null, base = story.stop.startsWith("base") ? box(`[data-file="${story.stop}"]`) : null;
-  const along = file.x + (doc.groups.length > 1 ? 24 : 70), from = (story.giver && box(`[data-file="${story.giver}"]`)) || base || file;
-  const lines = innerWidth > 980 ? [intoFile(write, file, slice), base ? intoBase(along, file, base) : wall ? `M${along} ${file.y}V${wall.y + wall.h / 2}` : "", intoCell(from, cell, home.width)] : []; // in one column the numbers alone show the way
-  const stop = base ? [Math.min(along, base.to - 16), base.low] : wall ? [along, wall.y + wall.h / 2] : [file.to - 15, file.low];
+  const group = explanation.slice.match(/\d+/)[0], barrierRow = explanation.barrier ? box(`[data-of="${group}/${explanation.barrier}"]`) : null, base = explanation.stop.startsWith("base") ? box(`[data-file="${explanation.stop}"]`) : null;
+  const along = file.x + (doc.groups.length > 1 ? 24 : 70), from = (explanation.source_file && box(`[data-file="${explanation.source_file}"]`)) || base || file;
+  const lines = innerWidth > 980 ? [intoFile(write, file, slice), base ? intoBase(along, file, base) : barrierRow ? `M${along} ${file.y}V${barrierRow.y + barrierRow.h / 2}` : "", intoCell(from, cell, home.width)] : []; // in one column the numbers alone show the way
+  const stop = base ? [Math.min(along, base.to - 16), base.low] : barrierRow ? [along, barrierRow.y + barrierRow.h / 2] : [file.to - 15, file.low];
   for (const name of ["halo", "red"]) for (const d of lines) if (d) svg.append(sv("path", { class: name, d }));
   const leads = file.x < slice.x + 24, stops = [[write.x + write.w / 2, write.y + write.h / 2], leads ? [file.x, file.y + file.h / 2] : [file.x + 12, file.y], stop, [cell.to - 26, cell.low]];
   stops.forEach(([x, y], place) => svg.append(sv("circle", { cx: x, cy: y, r: 8.5 }), sv("text", { x, y: y + 3.8 }, String(place + 1))));
-  svg.classList.toggle("come", story !== lastStory);
-  lastStory = story;
+  svg.classList.toggle("come", explanation !== lastExplanation);
+  lastExplanation = explanation;
 }
 function intoFile(write, file, slice) { // never along a lane: where both ends are level the line bows
   const [wx, wy] = [write.x + write.w / 2, write.y + write.h / 2], bend = Math.max(40, (file.x - wx) * 0.45), strip = slice.y + 7, to = file.y + file.h / 2;
@@ -429,9 +429,9 @@ function intoCell(from, cell, width) { // out of the file's top, along its slice
 function drawConnectors(svg) { // a barrier is one line: down the lanes, over to the files, through them
   const home = svg.getBoundingClientRect();
   [...document.querySelectorAll("#lanes [data-barrier]")].slice(-4).forEach((group, place) => {
-    const pill = group.querySelector(".pill").getBoundingClientRect(), wall = document.querySelector(`[data-wall="${group.dataset.barrier}"]`);
-    if (!wall || innerWidth <= 980) return;
-    const to = wall.getBoundingClientRect(), gutter = to.left - home.left - 16 - place * 5;
+    const pill = group.querySelector(".pill").getBoundingClientRect(), barrierRow = document.querySelector(`[data-barrier-line="${group.dataset.barrier}"]`);
+    if (!barrierRow || innerWidth <= 980) return;
+    const to = barrierRow.getBoundingClientRect(), gutter = to.left - home.left - 16 - place * 5;
     svg.append(sv("path", { class: "barrier", "data-i": group.dataset.barrier, d: `M${pill.right - home.left} ${pill.top + 9 - home.top}H${gutter}V${to.top + to.height / 2 - home.top}H${to.left - home.left}` }));
   });
 }

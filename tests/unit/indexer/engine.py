@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..config import TableConfig
 from ..context import Context
 from ..lock import held
-from ..services.taking_up import completed
+from ..services.resume import completed
 from ..timeline import Instant, load, put_inflight, put_requested
-from ..writes.writing import new_time
+from ..writes.commit_protocol import new_time
 
 ACTION = "indexing"
 

@@ -10,16 +10,16 @@ from ..data.tasks import WrittenFile
 from ..errors import BadInput, Conflict
 from ..reads.times import Time
 from ..timeline import Instant, Timeline, load
-from ..writes.writing import complete, forget_markers, marked_files
+from ..writes.commit_protocol import complete, forget_markers, marked_files
 
 
-def where_it_is_known(context: Context, action: str, instant: Time | None) -> Timeline:
+def timeline_with(context: Context, action: str, instant: Time | None) -> Timeline:
     """The active timeline; with the archived one, if it lacks the instant named: completed once is so for ever."""
     timeline = load(context.storage)
     return timeline if instant is None or timeline.find(_named(instant), action) else context.whole(timeline)
 
 
-def taken_up(
+def plan_to_resume(
     timeline: Timeline, action: str, instant: Time | None, among: Callable[[Instant], bool] = lambda _: True
 ) -> Instant | None:
     """The instant of this action that was named, which may be completed; by default the oldest pending one, or None.
@@ -47,7 +47,7 @@ def taken_up(
 def _completed_by_another(context: Context, action: str, requested: str) -> Instant | Conflict | None:
     """The completed instant, if another runner was faster; why there is nothing left to complete, if its plan is gone;
     as the timeline is now."""
-    found = where_it_is_known(context, action, requested).find(requested, action)
+    found = timeline_with(context, action, requested).find(requested, action)
     if found is None:
         return Conflict(
             f"complete the {action} {requested}",
@@ -57,7 +57,7 @@ def _completed_by_another(context: Context, action: str, requested: str) -> Inst
     return found if found.completed else None
 
 
-def unless_completed(
+def files_or_completed(
     context: Context, action: str, requested: str, work: Callable[[], Sequence[WrittenFile]]
 ) -> Sequence[WrittenFile] | Instant:
     """What `work` has written for a plan; the completed instant of another runner, if `work` fails after it completed.

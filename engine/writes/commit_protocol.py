@@ -18,9 +18,9 @@ from ..timeline import Instant, Timeline, decode_rollback_plan, load, put_comple
 from ..timeline.decisions import Decision
 from ..timeline.instant import PENDING
 from ..timeline.timeline import FOLDER
-from .batches import Repeated, claim, repeated
 from .claims import learn, new_time
-from .deciding import by_log, catch_up, decide, withdraw
+from .decision_log import catch_up, decide, uses_decision_log, withdraw
+from .idempotency import Repeated, claim, repeated
 
 ROLLBACK: Final = "rollback"
 PLAN: Final = "compaction"
@@ -43,7 +43,7 @@ def request(context: Context, action: str, batch_id: str | None = None) -> tuple
         if there := repeated(context, sealed, batch_id):
             raise there
         requested = put_request(context, sealed, action)
-        with silent_on_error(context, requested):
+        with stop_heartbeat_on_error(context, requested):
             claim(context, requested, batch_id)
         return requested, sealed
 
@@ -51,7 +51,7 @@ def request(context: Context, action: str, batch_id: str | None = None) -> tuple
 def put_request(context: Context, timeline: Timeline, action: str) -> str:
     """Publish the request under a lock that is held. Its first beat comes first: without one it counts as failed."""
     requested = new_time(context, timeline)
-    with silent_on_error(context, requested):
+    with stop_heartbeat_on_error(context, requested):
         context.heartbeats.start(requested)
         # Hudi reads nothing from a requested write, so that its content may say whose it is.
         put_requested(context.storage, requested, action, context.names.write_token().encode())
@@ -59,7 +59,7 @@ def put_request(context: Context, timeline: Timeline, action: str) -> str:
 
 
 @contextmanager
-def silent_on_error(context: Context, requested: str) -> Iterator[None]:
+def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
     """Around what leaves an instant as it is if it fails, or is interrupted: no more beats, so that others may roll it
     back. The process may live on."""
     try:
@@ -70,36 +70,36 @@ def silent_on_error(context: Context, requested: str) -> Iterator[None]:
 
 
 @contextmanager
-def taken_back_on_error(context: Context, requested: str, action: str) -> Iterator[None]:
+def undo_on_error(context: Context, requested: str, action: str) -> Iterator[None]:
     """Around a data phase: if it fails, its files and its instant go, as if it had never begun.
 
     Only while nothing can have been published: an instant whose completion was tried is left as it is. A crash leaves
     everything, too; its instant never completes, and what it wrote counts for nobody. So does who is interrupted.
     """
-    with silent_on_error(context, requested):
+    with stop_heartbeat_on_error(context, requested):
         try:
             yield
         except Exception:  # whatever it was, it goes on to whoever asked
-            take_back(context, requested, action)
+            undo_own_write(context, requested, action)
             raise
 
 
-def take_back(context: Context, requested: str, action: str) -> None:
+def undo_own_write(context: Context, requested: str, action: str) -> None:
     """Remove the files of an instant, then the instant: under the lock, as whatever changes what a listing shows."""
     for path in marked_files(context, requested):
         context.storage.delete(path)
     forget_markers(context, requested)
-    with held_or_left(context, requested):
+    with lock_or_leave(context, requested):
         if action == PLAN:
             withdraw(context, requested)
         remove_pending(context, requested, action)
 
 
 @contextmanager
-def held_or_left(context: Context, requested: str) -> Iterator[None]:
+def lock_or_leave(context: Context, requested: str) -> Iterator[None]:
     """The lock around what ends an instant. If it is not to be had, the instant is left, silent, for a rollback; so it
     is if something fails in between."""
-    with silent_on_error(context, requested), held(context.lock):
+    with stop_heartbeat_on_error(context, requested), held(context.lock):
         yield
 
 
@@ -140,21 +140,21 @@ def complete(
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_ask_early and context.rules.conflict_check == "before_lock":
         if refusal := refused_by(None):
-            take_back(context, requested, action)
+            undo_own_write(context, requested, action)
             raise refusal
         refused_by = _nothing
     early = context.clock.take() if takes_time_early(context) else None
     instant = refusal = None
-    with held_or_left(context, requested):
+    with lock_or_leave(context, requested):
         while instant is None and refusal is None:
-            last = catch_up(context) if by_log(context) else None
+            last = catch_up(context) if uses_decision_log(context) else None
             there = completed_by_another()
             if isinstance(there, Instant):
                 for file in files:
                     context.storage.delete(file.path)
                 return there
             timeline = load(context.storage) if beats else None
-            dead = taken_for_dead(context, timeline, requested, action) if timeline is not None else None
+            dead = publication_conflict(context, timeline, requested, action) if timeline is not None else None
             refusal = there or dead or twice(context, timeline, batch_id) or refused_by(timeline)
             if refusal is None:
                 remove_late_attempts(context, requested, files)
@@ -165,7 +165,7 @@ def complete(
                     instant = entry.instant
     if instant is None:
         assert refusal is not None, "the loop ends with one of the two"
-        take_back(context, requested, action)
+        undo_own_write(context, requested, action)
         raise refusal
     forget_markers(context, requested)
     if beats:
@@ -173,13 +173,13 @@ def complete(
     return instant
 
 
-def taken_for_dead(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
+def publication_conflict(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
     """Why a write that slept too long must not be published: others may have begun to undo it. Under the lock.
 
     Whoever plans a rollback does so under the same lock, so that a write is either published or undone (RFC-22).
     """
     there = timeline.find(requested, action)
-    undone = there is None or behind_the_archive(context, timeline, requested) or _undone(context, timeline, requested)
+    undone = there is None or older_than_archive(context, timeline, requested) or _undone(context, timeline, requested)
     if not undone and context.heartbeats.is_alive(requested):
         return None
     return Conflict(
@@ -196,7 +196,7 @@ def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
     return any(plan is not None and decode_rollback_plan(plan).target == requested for plan in plans)
 
 
-def behind_the_archive(context: Context, timeline: Timeline, requested: str) -> bool:
+def older_than_archive(context: Context, timeline: Timeline, requested: str) -> bool:
     """Whether a pending instant is older than what is archived: then it was rolled back, and that is archived as well.
 
     Nothing is archived past a pending instant, so this one was not on the timeline then. Under the lock.
@@ -216,7 +216,7 @@ def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> 
 
 def takes_time_early(context: Context) -> bool:
     """Whether the completion time is taken outside the lock that covers its publication (a rule that loses rows)."""
-    return context.rules.completion_time == "outside_lock" and not by_log(context)
+    return context.rules.completion_time == "outside_lock" and not uses_decision_log(context)
 
 
 def remove_late_attempts(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:

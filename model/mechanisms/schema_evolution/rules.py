@@ -12,17 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...answers import Query, Record
 from ...kernel.merge import Fold, Ranked, logs_of
 from ...kernel.table import Log, Table, Write
 from ...machine.marks import mark, with_mark
+from ...protocol import Protocol
 from ...rules import Rules
-
-if TYPE_CHECKING:
-    from ...protocol import Protocol
-from .options import AddedColumns
+from .options import SchemaEvolution
 
 
 class Altered(NamedTuple):
@@ -76,7 +74,7 @@ def schemas_of(table: Table) -> tuple[int, ...]:
     return mark(table, Schemas).since if table.marks else ()
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables with added columns."""
     inner_file, inner_row = rules.base_file, rules.shown_row
 
@@ -118,7 +116,7 @@ def had_at(schemas: Iterable[int], time: float) -> int:
 
 def shown_at(rules: Rules, table: Table, time: float) -> int:
     """How many of them a read as of `time` shows; inf: a snapshot."""
-    shown, schemas = rules[AddedColumns].columns_shown, mark(table, Schemas)
+    shown, schemas = rules[SchemaEvolution].columns_shown, mark(table, Schemas)
     if shown == "current":
         return len(schemas.since)
     if shown == "as_of_time":

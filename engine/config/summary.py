@@ -5,7 +5,7 @@ from __future__ import annotations
 from .table_config import TableConfig
 
 
-def facts(config: TableConfig) -> dict[str, object]:
+def summary(config: TableConfig) -> dict[str, object]:
     """Its properties by the words for them; None for what it has not."""
     return {
         "type": config.table_type,
@@ -19,7 +19,7 @@ def facts(config: TableConfig) -> dict[str, object]:
     }
 
 
-def described(config: TableConfig) -> str:
+def headline(config: TableConfig) -> str:
     """``table orders: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by day``."""
     ordering = f" by {config.ordering}" if config.ordering else ""
     partitions = f", partitioned by {', '.join(config.partition_by)}" if config.partition_by else ""

@@ -29,8 +29,8 @@ from ..copy_on_write import is_copy_on_write
 from ..crashes import RESUMES_PLAN
 from ..lost_locks import LostLocks
 from ..partial_updates.mechanism import PartialColumns
-from .options import AddedColumns, Alterations
-from .rules import Altered, Columns, PlanColumns, columns_in, refined
+from .options import Alterations, SchemaEvolution
+from .rules import Altered, Columns, PlanColumns, columns_in, refine
 
 Schemas = tuple[int, ...]
 
@@ -114,7 +114,7 @@ def know_columns(*, columns: int) -> Changes:
 
 def keep_columns(own: Any, plans: tuple[Plan, ...], schemas: Schemas, table_protocol: Protocol) -> Changes:
     """Note which columns the base files of a plan have: those of now, or those that the service knew at first."""
-    known = PlanColumns(len(schemas) if table_protocol[AddedColumns].columns_written == "current" else 0)
+    known = PlanColumns(len(schemas) if table_protocol[SchemaEvolution].columns_written == "current" else 0)
 
     def marked(plan: Plan) -> Plan:
         return plan._replace(marks=with_mark(plan.marks, known)) if plan.requested == own.plan else plan
@@ -152,11 +152,11 @@ def check(world: World) -> None:
 
 
 MECHANISM = Mechanism(
-    rules=refined,
+    rules=refine,
     compose=compose,
     after=("crashes", "occ"),
     kinds=(SCHEMA_EVOLVER,),
-    options=AddedColumns,
+    options=SchemaEvolution,
     limits=Alterations,
     check=check,
     actions=(

@@ -12,7 +12,7 @@ NOTHING: Final = Decision(0, "time", "", "", "")
 """Before the first decision."""
 
 
-def by_log(context: Context) -> bool:
+def uses_decision_log(context: Context) -> bool:
     """Whether commits are decided by a log."""
     return context.rules.decision == "log"
 
@@ -37,7 +37,7 @@ def decide(context: Context, decision: Decision) -> bool:
 
 def look(context: Context) -> Decision | None:
     """Before a plan is made, under the lock: the last decision, published. None where no log decides."""
-    return catch_up(context) if by_log(context) else None
+    return catch_up(context) if uses_decision_log(context) else None
 
 
 def put_plan(context: Context, last: Decision | None, requested: str, action: str, plan: bytes) -> Instant | None:
@@ -57,6 +57,6 @@ def withdraw(context: Context, requested: str) -> None:
 
     Whoever decides next finds the last decision, and would put the plan back if that were it.
     """
-    while by_log(context) and (last := catch_up(context)).requested == requested:
+    while uses_decision_log(context) and (last := catch_up(context)).requested == requested:
         time = context.clock.take()
         put_decision(context.storage, Decision(last.number + 1, "time", time, "", time))

@@ -1,4 +1,4 @@
-"""Mutants made of the transitions: a guard dropped, or what an effect writes to one component skipped."""
+"""Mutants of transitions: a guard is dropped, or the effect on one component is skipped."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .generated import Generated
 from .probes import Probe
 
 
-def of_rows() -> Iterator[Generated]:
-    """Every guard that is no limit of the world, and every written component, of every action there is."""
+def transition_mutants() -> Iterator[Generated]:
+    """A mutant for every guard (except limits of the world) and every written component of every action."""
     seen: set[str] = set()
     for world in small_worlds():
         for row in Model(world).transitions:
-            for name, operator, _ in _changes(row):
+            for name, operator, _ in _mutants_of(row):
                 if name not in seen:
                     seen.add(name)
                     yield Generated(name, operator, partial(_changed, partial(_mutated, row.action, name)))
 
 
-def _changes(row: BoundTransition) -> Iterator[tuple[str, str, Callable[[], BoundTransition]]]:
+def _mutants_of(row: BoundTransition) -> Iterator[tuple[str, str, Callable[[], BoundTransition]]]:
     for guard in (*row.actor_guards, *row.guards):
         if not guard.limit:
             yield _name_of_guard(row, guard), "guard dropped", partial(_without_guard, guard, row)
@@ -46,10 +46,10 @@ def _name_of_effect(row: BoundTransition, component: str) -> str:
 
 
 def _mutated(action: str, mutant: str, row: BoundTransition) -> BoundTransition:
-    """The transition with this mutant, if it has the action and the mutant applies to it."""
+    """The transition with this mutant; unchanged if it is of another action."""
     if row.action != action:
         return row
-    return next((change() for name, _, change in _changes(row) if name == mutant), row)
+    return next((change() for name, _, change in _mutants_of(row) if name == mutant), row)
 
 
 def _without_guard(guard: BoundGuard, row: BoundTransition) -> BoundTransition:
@@ -66,7 +66,7 @@ def _without_effect(component: str, row: BoundTransition) -> BoundTransition:
 
 @contextmanager
 def _changed(change: Callable[[BoundTransition], BoundTransition]) -> Iterator[None]:
-    """Every transition of every model that is built, changed."""
+    """A context in which every new model has changed transitions."""
     bind = assembly.bound
 
     def changed(composition: Composition, names: Names) -> tuple[BoundTransition, ...]:
@@ -77,12 +77,12 @@ def _changed(change: Callable[[BoundTransition], BoundTransition]) -> Iterator[N
 
 
 def probed(probe: Probe) -> AbstractContextManager[None]:
-    """All transitions, each of whose guards and effects notes the mutants that would have given another value."""
+    """A context in which guards and effects note the mutants that would return another value."""
     return _changed(partial(_probed, probe))
 
 
 def _probed(probe: Probe, row: BoundTransition) -> BoundTransition:
-    """Each guard also reads what the other guards read, and the effect reads what it writes."""
+    """A transition whose guards also read what the other guards read, and whose effect reads what it writes."""
     reads = tuple(dict.fromkeys((*row.effect.reads, *row.writes)))
     places = {name: reads.index(name) for name in row.writes}
 
@@ -105,10 +105,10 @@ def _probed(probe: Probe, row: BoundTransition) -> BoundTransition:
 def _probed_guard(
     probe: Probe, row: BoundTransition, guard: BoundGuard, together: tuple[BoundGuard, ...]
 ) -> BoundGuard:
-    """Without a guard that is false a transition is another one only if no other guard is false."""
+    """A guard that notes the mutant without it: this differs only where the guard is false and all others are true."""
     if guard.limit:
         return guard
-    # Limits are left out: whether a limit alone stops an actor is asked without them.
+    # Limits do not count: whether a limit alone stops an actor is evaluated without other guards.
     name, others = _name_of_guard(row, guard), [each for each in together if each is not guard and not each.limit]
     reads = tuple(dict.fromkeys((*guard.reads, *(each for other in others for each in other.reads))))
     asked = [(other, [reads.index(each) for each in other.reads]) for other in others]

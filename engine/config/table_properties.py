@@ -1,4 +1,4 @@
-"""How a table is stored: ``hoodie.properties`` from a `TableConfig`, and a `TableConfig` from them (hudi-format §2)."""
+"""Conversion between a `TableConfig` and ``hoodie.properties`` (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
 
 
 def merge_mode(values: Mapping[str, str]) -> MergeMode:
-    """The merge mode, inferred where the property is absent (hudi-format §11.1); `Unsupported` if it is another."""
+    """The merge mode, inferred where the property is absent (docs/hudi-format.md); `Unsupported` if it is another."""
     mode = values.get("hoodie.record.merge.mode")
     if "nbcc.format" in values and values.get(FUNCTION):
         return "COMMIT_TIME_ORDERING"  # what the function does not see (which delete came first) goes by completion

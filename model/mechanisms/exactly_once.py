@@ -24,7 +24,7 @@ from ..world import World
 Published = tuple[Any, ...]
 
 
-class Batches(Options):
+class BatchIds(Options):
     """How a writer finds that its batch has completed."""
 
     batch_ids: Literal["checked", "at_request", "ignored"] = option(
@@ -84,7 +84,7 @@ def has_other_rows(world: World, published: Iterable[Any], actor: str, number: i
 def compose(composition: Composition) -> None:
     """Make each writer of batches look for its batch."""
     for me in composition.actors_of("writer"):
-        batch_ids = composition.protocol_of(me)[Batches].batch_ids
+        batch_ids = composition.protocol_of(me)[BatchIds].batch_ids
         if batch_of(composition.world, me, 1) and batch_ids != "ignored":
             look_at_request(composition, me)
             if batch_ids == "checked":
@@ -93,7 +93,7 @@ def compose(composition: Composition) -> None:
 
 def compares(composition: Composition, me: str) -> bool:
     """Whether a writer compares digests, where they can differ."""
-    refuses = composition.protocol_of(me)[Batches].replay_difference == "refuse"
+    refuses = composition.protocol_of(me)[BatchIds].replay_difference == "refuse"
     return refuses and composition.world[Resends].other_rows > 0
 
 
@@ -178,7 +178,7 @@ def batch_and_rows(world: World, actor: str, number: int) -> tuple[int, int]:
 MECHANISM = Mechanism(
     compose=compose,
     after=("completion",),
-    options=Batches,
+    options=BatchIds,
     limits=Resends,
     check=check,
     of_write=batch_and_rows,

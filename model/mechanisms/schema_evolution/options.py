@@ -7,7 +7,7 @@ from typing import Literal
 from ...machine.options import Limits, Options, limit, option
 
 
-class AddedColumns(Options):
+class SchemaEvolution(Options):
     """Which of the added columns a read shows, and a service keeps."""
 
     columns_shown: Literal["as_of_time", "current", "last_commit"] = option(

@@ -1,4 +1,4 @@
-"""Options that would not be heeded are refused, so that no answer seems to speak of what was never asked."""
+"""Options that would have no effect are refused."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from nbcc.simulator.cli.outcome import Exit
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("check demo --on model --examples 1 --workers 2", "with --seeds K"),
-        ("check demo --on model --examples 1 --across spark", "with --seeds K"),
-        ("check demo --on model --examples 1 --share 0.5", "with --tour"),
-        ("check demo --on model --examples 1 --seeds 1 --summary s.txt", "without --seeds"),
+        ("check demo --on model --examples 1 --workers 2", "need --seeds K"),
+        ("check demo --on model --examples 1 --across spark", "need --seeds K"),
+        ("check demo --on model --examples 1 --share 0.5", "needs --tour"),
+        ("check demo --on model --examples 1 --seeds 1 --summary s.txt", "leave out --seeds"),
     ],
 )
 def test_an_option_without_the_one_it_belongs_to(asked: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -26,4 +26,4 @@ def test_an_option_without_the_one_it_belongs_to(asked: str, said: str, capsys: 
 @pytest.mark.parametrize("asked", ["explore demo --on nonsense", "check demo --on model --seeds 1 --across nonsense"])
 def test_a_master_that_is_none_is_refused_before_a_jvm_starts(asked: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(asked.split()) is Exit.BAD_INPUT
-    assert "'nonsense' is no Spark master" in capsys.readouterr().err
+    assert "'nonsense' is not a Spark master" in capsys.readouterr().err

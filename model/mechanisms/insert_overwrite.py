@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import READS_CLOCK, TakeTime
 from ..kernel.compactor import PLANS
@@ -30,19 +30,17 @@ from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, option
 from ..machine.plans import STARTS_PLAN, Planner
 from ..machine.transition import Action, Changes, Guard, preset, transition
+from ..protocol import Protocol
 from ..rules import Rules
 from ..world import World
 from .bulk_insert import Loaded
-from .file_ids import MintedIds, mint_file_ids, mints
+from .file_ids import NewFileIds, choose_file_ids, makes_file_ids
 from .occ.mechanism import seal_timeline
 from .occ.options import Validation
 from .occ.validation import ABORTED, check_conflicts, is_optimistic
 
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
-
-class Replacing(Options):
+class InsertOverwrite(Options):
     """What hides the rows that a replace replaces."""
 
     replacing: Literal["plan", "file_ids"] = option(
@@ -69,10 +67,10 @@ def ranks_at(write: Write, group: int) -> int | None:
     return write.requested if group in replaced(write) else write.completed
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables with replacing writes."""
     rules = _in_windows(rules)
-    return _by_file_ids(rules) if protocol[Replacing].replacing == "file_ids" else rules
+    return _by_file_ids(rules) if protocol[InsertOverwrite].replacing == "file_ids" else rules
 
 
 def _in_windows(rules: Rules) -> Rules:
@@ -99,14 +97,8 @@ def _by_file_ids(rules: Rules) -> Rules:
 
 
 Published = tuple[Any, ...]
-
-
 Plans = tuple[Plan, ...]
-
-
 SCHEDULED, REPLACING = "scheduled", "replacing"
-
-
 RESTS = ("idle", "done", "gave up")
 
 
@@ -132,11 +124,11 @@ OVERWRITER = Kind(name="overwriter", prefix="over", first=Overwriter(), idle_ste
 def compose(composition: Composition) -> None:
     """Add the transitions of every overwriter."""
     world, overwriters = composition.world, composition.actors_of("overwriter")
-    by_plan = composition.protocol[Replacing].replacing == "plan"
+    by_plan = composition.protocol[InsertOverwrite].replacing == "plan"
     if any(is_optimistic(composition, me) for me in overwriters):
         composition.add_field("overwriter", "validation", Validation())
-    if overwriters and mints(composition):
-        composition.add_field("overwriter", "file_ids", MintedIds())
+    if overwriters and makes_file_ids(composition):
+        composition.add_field("overwriter", "file_ids", NewFileIds())
     for me in overwriters:
         schedule(composition, me, by_plan)
         composition.add(
@@ -160,8 +152,8 @@ def schedule(composition: Composition, me: str, by_plan: bool) -> None:
                        changes=("own", "clock"), tags=(PLANS, READS_CLOCK))  # fmt: skip
     if is_optimistic(composition, me):
         plans = plans.extend(seal_timeline, "own_validation")
-    if mints(composition):
-        plans = plans.extend(preset(mint_file_ids, groups=groups_of_replace), "own_file_ids")
+    if makes_file_ids(composition):
+        plans = plans.extend(preset(choose_file_ids, groups=groups_of_replace), "own_file_ids")
     composition.add(plans.extend(put_plan if by_plan else put_no_plan, "plans"))
     composition.register(Planner("overwriter", me, action, "plans", "requested", give_up))
 
@@ -246,11 +238,11 @@ def pending_replaces(
 
 
 MECHANISM = Mechanism(
-    rules=refined,
+    rules=refine,
     compose=compose,
     after=("file_ids", "foreign_services", "occ"),
     kinds=(OVERWRITER,),
-    options=Replacing,
+    options=InsertOverwrite,
     actions=(
         Action("overwriter_schedules_replace",
                "under the lock: takes a requested time and puts a plan that takes nothing",

@@ -1,0 +1,36 @@
+"""Services of other engines on a table of nbcc, detected by the mark that their instants lack (docs/contract.md,
+Assumptions).
+
+A compaction of another engine merges by requested time and drops tombstones. A file group that starts from its base
+file is merged by that engine's rules until nbcc compacts it. A clean of another engine publishes no horizon. An engine
+that mistakes a replace for a compaction completes it without effect: the files that it should hide stay visible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..files.slices import newest_bases
+from .amounts import several
+from .table_snapshot import TableSnapshot
+
+
+def foreign_services(snapshot: TableSnapshot) -> Iterator[str]:
+    """One sentence for each service of another engine, by requested time: what it means for reads now."""
+    audit, timeline = snapshot.audit, snapshot.shown
+    bases = [piece.base.requested for piece in newest_bases(snapshot.slices) if piece.base]
+    for instant in timeline.instants:
+        requested = instant.requested
+        clean, commit = audit.clean_plans.get(requested), audit.commits.get(requested)
+        plan = audit.plans.get(requested)
+        if instant.completed is None:
+            continue
+        if instant.action == "clean" and not (clean and clean.horizon):
+            yield f"the clean {requested} of another engine deleted files by its own policy"
+        if not timeline.is_compaction(instant) or commit is None or commit.own:
+            continue
+        if plan is not None and plan.replaces:
+            yield f"another engine took the replace {requested} for a compaction: it replaced nothing"
+        elif count := bases.count(requested):
+            groups = several(count, "file group")
+            yield f"Hudi's rules merge {groups}: the compaction {requested} of another engine wrote the base files"

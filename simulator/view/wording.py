@@ -1,0 +1,92 @@
+"""Words and facts for the sentences of a page: the writer of a row, its completion, the row that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from nbcc.model import Model, Protocol, Record
+from nbcc.model.answers import Data
+
+from .files import Files
+from .rows import Case, Put
+
+Parts = list[Any]
+"""A sentence in pieces: text, or [text, requested time] for text in the colour of that instant."""
+
+
+class Context(NamedTuple):
+    """A run under one protocol, with the read and the rows that are shown."""
+
+    model: Model
+    states: Sequence[Any]
+    case: Case
+    puts: Sequence[Put]
+    files: Files
+
+    @property
+    def protocol(self) -> Protocol:
+        return self.model.protocol
+
+
+def published_at(context: Context, requested: int | None) -> int | None:
+    """The step that completes an instant; None if no step does."""
+    steps = range(len(context.states))
+    return next((step for step in steps if completed_at(context, step, requested) is not None), None)
+
+
+def completed_at(context: Context, step: int, requested: int | None) -> int | None:
+    """The completion time of an instant on the timeline after a step; None if it is not completed."""
+    timeline = context.model.timeline(context.states[step])
+    return next((each.completed for each in timeline if each.requested == requested), None)
+
+
+def lost_row(context: Context, must: Record | None, got: Record | None) -> Record:
+    """The row that the path follows: the one that must be read, or one that is read and must not be."""
+    if must is None or (got is not None and _intrudes(context, got)):
+        assert got is not None, "two absent rows do not differ"
+        return got
+    return must
+
+
+def _intrudes(context: Context, got: Record) -> bool:
+    """Whether this read must not return the row: it is not completed, completed later, or changes an answer."""
+    completed = completed_at(context, len(context.states) - 1, got.requested)
+    until = context.case.reading.query.until
+    return context.case.reading.stable or completed is None or (until is not None and completed > until)
+
+
+def wins_by_ordering(context: Context, lost: Record, got: Record) -> bool:
+    """Whether the row wins by its ordering value and not by its completion time."""
+    return context.model.merger.event_time and lost.ordering > got.ordering
+
+
+def ranked(data: Data) -> bool:
+    """Whether the rows have different ordering values."""
+    records = (record for files in data.values() for rows in files.values() for record in rows.values())
+    return len({record.ordering for record in records}) > 1
+
+
+def actor_of(context: Context, record: Record) -> str:
+    """The writer of a row."""
+    return next(put.actor for put in context.puts if put.requested == record.requested)
+
+
+def read_words(case: Case) -> str:
+    """The name of a read: `snapshot`, `read as of t5`, `incremental read (t2, t5]`."""
+    kind, says = case.reading.query.kind, case.reading.words()
+    if kind == "as_of":
+        return f"read {says}"
+    return says.replace(" ", " read ", 1) if kind in ("incremental", "changes") else says
+
+
+def write_words(key: Any, record: Record) -> Parts:
+    """`a=1`, or the key alone for a delete, in the colour of its instant."""
+    return [[str(key) if record.deleted else f"{key}={record.value}", record.requested]]
+
+
+def row_words(key: Any, record: Record | None) -> Parts:
+    """The result of a read for one key."""
+    if record is None or record.deleted:
+        return [f"nothing for {key}"]
+    return write_words(key, record)
