@@ -52,7 +52,7 @@ $(PEER)/.ready: peer-requirements.lock build-requirements.lock
 		--no-build-isolation --requirement peer-requirements.lock
 	@touch $@
 
-bench: $(READY) $(PEER)/.ready  ## nbcc beside Apache Hudi and plain Parquet; BENCH="writers scale --quick" for more
+bench: $(READY) $(PEER)/.ready  ## nbcc, Apache Hudi and plain Parquet compared; BENCH="writers scale --quick" for more
 	@$(BIN)/python -m benchmarks $(BENCH)
 
 # TLC checks the TLA+ twin in specs/tla; Maven fetches it from Maven Central and checks its sums.

@@ -17,6 +17,7 @@ from nbcc.engine.storage import Storage, open_storage
 from nbcc.engine.timeline import load_settled
 from nbcc.engine.timeline.commits import Commits
 from nbcc.engine.timeline.timeline import FOLDER
+from nbcc.simulator.view.inventory import page_of
 from tests.validate.tables import engine_table
 
 from .table_samples import batch, make_table
@@ -92,7 +93,10 @@ def test_a_damaged_instant_is_reported_and_never_explained_away(name: str, tmp_p
     path = next(path for path in (tmp_path / FOLDER).iterdir() if path.name.endswith(f".{name}"))
     path.write_bytes(path.read_bytes()[:-5])
     found = inspect(table.context.storage)
+    unread = {"deltacommit": [f"the commit of its instant {path.name.partition('_')[0]} cannot be read"]}
+    assert [file.because for file in found.left_out] == unread.get(name, [])
     assert [fault.path for fault in found.faults] == [f"{FOLDER}/{path.name}"]
+    assert f"<td>{FOLDER}/{path.name}</td>" in page_of(found)
     assert f"Damaged files: 1; what they record is missing above (nbcc validate explains)\n  {FOLDER}" in render(found)
     with pytest.raises(Damaged, match=path.name):
         why(table.context.storage, "k")

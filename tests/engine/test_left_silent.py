@@ -1,4 +1,4 @@
-"""A write that ends in an error and leaves its instant beats no more, though its process lives on: others undo it."""
+"""A write that fails and leaves its instant stops its heartbeat, even if its process is alive: others undo it."""
 
 from __future__ import annotations
 

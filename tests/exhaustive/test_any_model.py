@@ -76,7 +76,7 @@ def test_no_run_ends_in_an_error(seed: int) -> None:
     ("world", "protocol", "why"),
     [
         (World(actors={"writer": 1, "bulk_inserter": 1}), Protocol(slicing="base_instant"),
-         "a bulk inserter beside slicing"),
+         "a bulk inserter under slicing"),
         ({"actors": {"writer": 1, "savepointer": 1, "restorer": 1}, "table_type": "COPY_ON_WRITE", "compactions": 0},
          Protocol(), "a restorer of a COPY_ON_WRITE table"),
         ({"actors": {"writer": 1}, "table_type": "COPY_ON_WRITE", "compactions": 0, "writes": {("w1", 1): (2,)}},

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from examples.hudi_v5 import Constants, HudiV5
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.writers import CANARY
 from nbcc.simulator import specs
@@ -58,7 +59,7 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes)
 class Spinning(TransitionSystem):
     """`a` goes round as long as `b` has not begun; nobody owes it that `b` goes on."""
 
-    setting = "spinning"
+    constants = "spinning"
 
     def __init__(self) -> None:
         still, on = Guard("not begun", lambda a, b: b == 0), Guard("not there", lambda b: b < 50)
@@ -92,3 +93,18 @@ def test_what_went_round_before_the_stop_is_judged_after_it(tmp_path: Path) -> N
 
     assert found == explore(Spinning(), [Arrives()]).promises["ARRIVES"]
     assert found.because == "a run can cycle permanently, and b does not arrive"
+
+
+def test_a_model_outside_of_nbcc_continues_too(tmp_path: Path) -> None:
+    file = tmp_path / "search"
+
+    def search(operations: int, most: int | None = None) -> int:
+        system = HudiV5(Constants(operations=operations))
+        return explore(system, HudiV5.promises, max_states=most, checkpoint=file).distinct
+
+    search(2, 3_000)
+    assert file.exists()
+    with pytest.raises(ValueError, match="was written by another search"):
+        search(3)
+    assert search(2) == 5_271
+    assert not file.exists()

@@ -8,7 +8,7 @@ import pytest
 
 from nbcc.model import Model, Protocol, World
 from nbcc.simulator import specs
-from nbcc.simulator.explore import Verdict
+from nbcc.simulator.explore import Verdict, explore
 
 from .pins import search, violated
 from .test_actions import reachable
@@ -93,3 +93,11 @@ def test_settings_of_actors_survive_the_file() -> None:
     world = specs.world("occ_beside_nbcc")
     assert World.from_mapping(world.to_mapping()) == world
     assert World.from_mapping(world.to_mapping()).settings == {"w2": {"concurrency": "occ"}}
+
+
+def test_early_detection_is_modelled_beyond_the_death_of_a_writer() -> None:
+    """A search evaluates every guard of a dead writer, which may have put all its files."""
+    world = World.from_mapping(
+        {"actors": {"writer": 1, "compactor": 1}, "limits": {"writes_per_writer": 1, "compactions": 1, "crashes": 1}}
+    )
+    assert explore(Model(world, specs.protocol("occ-early-detection"))).distinct == 28

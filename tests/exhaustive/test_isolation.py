@@ -37,7 +37,7 @@ def test_the_level_of_a_setting(choices: tuple[str, ...]) -> None:
 
 
 def test_the_page_says_what_each_setting_lets_happen() -> None:
-    rows = [MatrixRow(setting=specs.protocol_file(name), cells={}, searched=()) for name in ("default", "occ")]
+    rows = [MatrixRow(file=specs.protocol_file(name), cells={}, searched=()) for name in ("default", "occ")]
     told = [line for line in table(rows) if line.startswith(("| default", "| occ"))]
     assert told == ["| default | no | no | no | **12** | **12** |", "| occ | no | no | no | no | no |"]
 

@@ -44,7 +44,7 @@ def test_it_is_killed_where_it_was(name: str) -> None:
     """By its own promise; a weaker choice by the first one that it breaks."""
     subject, mine = SUBJECTS[name], KILLS[name]
     kill = next(each for each in mine if not subject.breaks or each.promise == subject.breaks)
-    found = run_job(replace(subject.cell, world=world_of(kill), promises=(kill.promise,))).promises[kill.promise]
+    found = run_job(replace(subject.job, world=world_of(kill), promises=(kill.promise,))).promises[kill.promise]
     assert (found.verdict, found.steps) == (Verdict.VIOLATED, kill.steps)
 
 
@@ -98,7 +98,7 @@ def test_known_kills_are_kept_while_promises_and_ladder_are_the_same(monkeypatch
 
 
 def test_a_mutant_that_lives_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    idle = Subject(name="idle", breaks="SNAP", cell=SearchJob(world=""), sound=SearchJob(world=""))
+    idle = Subject(name="idle", breaks="SNAP", job=SearchJob(world=""), sound=SearchJob(world=""))
     monkeypatch.setattr(kills, "subjects", lambda: (idle,))
     monkeypatch.setattr(kills, "small_worlds", lambda: small_worlds()[:2])
     with pytest.raises(ValueError, match=r"kills idle \(it should break SNAP\)"):

@@ -105,7 +105,7 @@ def test_the_decision_log_tells_it_before_it_decides() -> None:
     world = World(metadata_table=1, actors={"writer": 2})
     assert search(Model(world, Protocol(decision="log"))).verdict is Verdict.HOLDS
     for field, value in (("metadata_commit", "after_data"), ("metadata_lock", "outside_lock")):
-        with pytest.raises(ValueError, match="is modelled with a metadata table that is told under the lock"):
+        with pytest.raises(ValueError, match="is modelled with a metadata table that is written under the lock"):
             Protocol.from_mapping({"decision": "log", field: value})
 
 

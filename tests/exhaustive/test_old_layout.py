@@ -38,6 +38,6 @@ def test_when_a_plan_can_be_made(protocol: str) -> None:
 def test_the_page_says_so() -> None:
     text = PAGE.read_text("utf-8")
     writing, planning = zip(*(COUNTS[name] for name in COUNTS), strict=True)
-    assert f"| states in which somebody writes | {' | '.join(map(str, writing))} |" in text
-    assert f"| of these, a plan can be made in | {' | '.join(map(str, planning))} |" in text.replace("*", "")
+    assert f"| states with a write in flight | {' | '.join(map(str, writing))} |" in text
+    assert f"| of these, a plan can be scheduled in | {' | '.join(map(str, planning))} |" in text.replace("*", "")
     assert f"in none of the {COUNTS['old-layout-serial'][0]} states" in text.replace("\n", " ")

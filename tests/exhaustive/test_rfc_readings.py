@@ -11,7 +11,7 @@ from nbcc.model import Model, Protocol, World
 from nbcc.model.assembly import rules_of
 from nbcc.model.kernel.slicing import writes_by_slice
 from nbcc.model.kernel.table import GroupPlan, Plan, Table, Write
-from nbcc.model.mechanisms.bulk_insert import loaded
+from nbcc.model.mechanisms.bulk_insert.rules import loaded
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.view import View
 from nbcc.simulator import specs

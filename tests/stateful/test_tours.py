@@ -72,7 +72,7 @@ def test_the_command_prints_edges_and_minutes(capsys: pytest.CaptureFixture[str]
     ("asked", "said"),
     [
         (["--tour"], "a tour needs a world"),
-        (["demo", "--tour", "--time", "5s"], "a tour plays what its world asks for"),
+        (["demo", "--tour", "--time", "5s"], "--tour takes --share, not --examples"),
     ],
 )
 def test_what_a_tour_cannot_do_is_said(asked: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -104,7 +104,7 @@ def test_replay_says_where_a_trace_stopped_to_fit(nbcc: Cli) -> None:
     path.write_text(json.dumps(told), "utf-8")
     ran = nbcc(f"replay {path}")
     assert ran.code == 1
-    assert "model: does not fit any more, step 1: " in ran.out
+    assert "model: no longer possible, step 1: " in ran.out
 
 
 def test_what_was_played_otherwise_names_the_command_that_plays_it_again(nbcc: Cli) -> None:

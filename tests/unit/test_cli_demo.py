@@ -25,11 +25,11 @@ def in_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The engine's tasks in this process instead of on Spark; the Spark run is a test of the README's."""
 
     @contextlib.contextmanager
-    def theatre(out: Path) -> Iterator[demo.Theatre]:
+    def tables(out: Path) -> Iterator[demo.DemoTables]:
         out.mkdir()
-        yield demo.Theatre(lambda world, protocol, folder: EngineSystem(world, protocol), out)
+        yield demo.DemoTables(lambda world, protocol, folder: EngineSystem(world, protocol), out)
 
-    monkeypatch.setattr(command, "_theatre", theatre)
+    monkeypatch.setattr(command, "_tables", tables)
     monkeypatch.chdir(tmp_path)
 
 
@@ -38,7 +38,7 @@ def test_the_tour_shows_a_loss_and_that_the_default_keeps_the_row(capsys: pytest
     out = capsys.readouterr().out
     assert "agreed after each of" in out
     lost = re.search(r"under this protocol  VIOLATED  the last snapshot has (.*)", out)
-    kept = re.search(r"under default       AGREED    the last snapshot has (.*)", out)
+    kept = re.search(r"under default        AGREED    the last snapshot has (.*)", out)
     assert lost
     assert kept
     assert lost[1] != kept[1]

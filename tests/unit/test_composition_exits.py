@@ -37,16 +37,3 @@ def test_an_exit_requires_the_place_and_no_other_condition_of_its_start() -> Non
     )
     assert composition.select("leaves").one.guards == (NOT_CHECKED,)
     assert composition.select("stops").one.guards == (NOT_CHECKED,)
-
-
-def test_a_tag_can_be_removed() -> None:
-    composition = two_at_one_step()
-    composition.select("passes").untag("commits")
-    assert [each.action for each in composition.select("commits")] == ["aborts"]
-
-
-def test_a_component_that_shrinks_is_withdrawn() -> None:
-    composition = two_at_one_step()
-    assert not composition.withdrawn
-    composition.withdraw("published")
-    assert composition.withdrawn == {"published"}

@@ -49,4 +49,4 @@ def test_a_view_lists_its_values_also_if_parameters_of_its_function_are_given() 
 
 
 def test_an_actor_may_rest_at_a_step_that_a_mechanism_adds() -> None:
-    assert composition().idle_steps["writer"] == ("idle", "gone, with a pending write left")
+    assert composition().idle_steps["writer"] == ("idle", "timed out, with a pending write left")

@@ -142,6 +142,6 @@ def test_where_ack_says_nothing(readers: int, lost_answers: int, decision: str, 
 
 
 def test_a_refusal_can_be_told_to_another_process() -> None:
-    refused = Refused(Step("w1", "writer_begins"), ("nobody may be writing",))
+    refused = Refused(Step("w1", "writer_begins"), ("no writer may be writing",))
     told = pickle.loads(pickle.dumps(refused))
     assert (told.step, told.reasons, str(told)) == (refused.step, refused.reasons, str(refused))

@@ -14,7 +14,7 @@ from nbcc.model.kernel.reads import as_of, incremental
 from nbcc.model.kernel.table import CompletesAs, Write
 from nbcc.model.machine.marks import mark, marks, with_mark
 from nbcc.model.machine.mechanism import Mechanism
-from nbcc.model.mechanisms.bulk_insert import Loaded
+from nbcc.model.mechanisms.bulk_insert.rules import Loaded
 from nbcc.model.mechanisms.insert_overwrite import Replaced
 from nbcc.model.rules import of_kernel
 from nbcc.model.slices import file_slices

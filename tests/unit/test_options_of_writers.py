@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import nbcc
-from nbcc.simulator.options import MODE, _told, judge, judge_writer
+from nbcc.simulator.options import MODE, _rules, judge, judge_writer
 
 NON_BLOCKING = {
     "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
@@ -48,7 +48,7 @@ def test_a_writers_row(options: dict[str, str], row: str | None) -> None:
 
 
 def test_every_row_is_a_setting_and_each_is_reached_by_a_test_above() -> None:
-    assert {case["row"] for case in _told()["rows"]} <= set(specs.protocol_names())
+    assert {case["row"] for case in _rules()["rows"]} <= set(specs.protocol_names())
 
 
 def test_what_decided_is_told_with_defaults_and_unknown_options_with_the_nearest() -> None:
@@ -90,7 +90,7 @@ def test_writers_that_disagree_have_no_row(tmp_path: Path) -> None:
 def test_a_file_without_options_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.properties"
     path.write_text("a=b\n")
-    with pytest.raises(ValueError, match="holds no option"):
+    with pytest.raises(ValueError, match="has no option"):
         judge([path])
     path.write_text("{")
     with pytest.raises(ValueError, match="is not JSON"):

@@ -96,7 +96,7 @@ def test_any_history_goes_through_json_and_back_and_observes_the_same(seed: int,
 def test_a_trace_that_does_not_fit_says_where_and_why(trace: traces.Trace) -> None:
     outcome = replay(replace(trace, steps=trace.steps[1:]), ["model"]).outcomes[0]
     assert not outcome.fits
-    assert outcome.sentence == "model: does not fit any more, step 1: w1 must be requested"
+    assert outcome.sentence == "model: no longer possible, step 1: w1 must be requested"
 
 
 def test_text_is_fixed_width_with_the_handle_and_the_command(trace: traces.Trace) -> None:

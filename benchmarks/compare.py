@@ -109,7 +109,7 @@ class Rounds:
         self._inputs, self._folder, self._rows, self._timings = inputs, folder, rows, timings
 
     def play(self, side: Side, blocks: str = "") -> None:
-        """Load, compact, update by a tenth four times, read, compact, small commits; then a bulk insert, anew."""
+        """Load, compact, update by a tenth four times, read, compact, small commits; bulk insert into a new table."""
         rows, tenth = self._rows, self._rows // 10
         data = self._inputs.path(rows)
         updates = [self._inputs.path(tenth, number * 2 * tenth, 2 + number) for number in range(UPDATES)]

@@ -12,10 +12,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from ..kernel.clock import READS_CLOCK, TakeTime
-from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
-from ..kernel.merge import Fold
-from ..kernel.publication import (
+from ...kernel.clock import READS_CLOCK, TakeTime
+from ...kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
+from ...kernel.publication import (
     ABANDONS,
     COMMITS,
     PUBLISHES,
@@ -25,22 +24,22 @@ from ..kernel.publication import (
     publication,
     publication_actions,
 )
-from ..kernel.table import Instant, Log, Plan, Table, Write
-from ..kernel.timeline import PENDING, nothing
-from ..kernel.writer import PUTS_FILE, REQUESTS
-from ..machine.composition import Composition
-from ..machine.marks import mark, marks
-from ..machine.mechanism import Kind, Mechanism
-from ..machine.options import Options, option
-from ..machine.transition import Action, Args, Branch, Changes, Guard, go_to, preset, transition
-from ..protocol import Protocol
-from ..rules import Rules
-from ..variants.slicing import Slicing
-from ..world import World
-from .clocks import OTHER_WRITES
-from .decision_log import is_logged
-from .occ.conflicts import Attempt, conflicting
-from .occ.validation import is_optimistic
+from ...kernel.table import Instant, Plan, Write
+from ...kernel.timeline import PENDING, nothing
+from ...kernel.writer import PUTS_FILE, REQUESTS
+from ...machine.composition import Composition
+from ...machine.marks import marks
+from ...machine.mechanism import Kind, Mechanism
+from ...machine.options import Options, option
+from ...machine.transition import Action, Args, Branch, Changes, Guard, become, go_to, preset, transition
+from ...protocol import Protocol
+from ...variants.slicing import Slicing
+from ...world import World
+from ..clocks import OTHER_WRITES
+from ..decision_log import is_logged
+from ..occ.conflicts import Attempt, conflicting
+from ..occ.validation import is_optimistic
+from .rules import Loaded, refine
 
 
 class BulkInsert(Options):
@@ -52,61 +51,6 @@ class BulkInsert(Options):
         "inserter also gives up if another write overtook one of its logs, as Hudi's conflict resolution does. "
         "unchecked: base files into every file group",
     )
-
-
-class Loaded(NamedTuple):
-    """Of a write: the file groups in which its one file is a base file."""
-
-    groups: tuple[int, ...] = ()
-    kind: str = "loaded"
-
-
-def loaded(write: Write) -> tuple[int, ...]:
-    """The file groups in which a write has put a base file."""
-    return mark(write, Loaded).groups if write.marks else ()
-
-
-def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules for tables with bulk inserts."""
-    return _with_files_in_windows(_with_base_files(_without_logs(rules)))
-
-
-def _without_logs(rules: Rules) -> Rules:
-    """A write has no logs in the file groups in which it put a base file."""
-    inner = rules.logs_of
-
-    def logs_of(write: Write, group: int) -> tuple[Log, ...]:
-        return () if write.marks and group in loaded(write) else inner(write, group)
-
-    return replace(rules, logs_of=logs_of)
-
-
-def _with_base_files(rules: Rules) -> Rules:
-    """The base file of a write begins a slice, and holds the rows of the write."""
-    inner_bases, inner_file = rules.bases, rules.base_file
-
-    def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
-        own = [(write.requested, write.completed) for write in table.writes if write.marks and group in loaded(write)]
-        return inner_bases(table, group) + own
-
-    def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-        by = next((w for w in table.writes if w.requested == barrier and group in loaded(w)), None)
-        return inner_file(rules, table, group, barrier) if by is None else Fold(None, by.files_in(group))
-
-    return replace(rules, bases=bases, base_file=base_file)
-
-
-def _with_files_in_windows(rules: Rules) -> Rules:
-    """A window merges the base files that its writes put, before its logs."""
-    inner = rules.window
-
-    def window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-        writes = rules.window_writes(rules, table, group, after, until)
-        files = tuple(file for write in writes if group in loaded(write) for file in write.files_in(group))
-        shape = inner(rules, table, group, after, until)
-        return shape._replace(logs=(*files, *shape.logs)) if files else shape
-
-    return replace(rules, window=window)
 
 
 Published = tuple[Any, ...]
@@ -154,7 +98,7 @@ def compose(composition: Composition) -> None:
     bulk_inserters = composition.actors_of("bulk_inserter")
     if bulk_inserters and composition.protocol[Slicing].slicing == "base_instant":
         raise ValueError(
-            "world: a bulk inserter beside slicing = 'base_instant' is not modelled; leave one of them out"
+            "world: a bulk inserter under slicing = 'base_instant' is not modelled; leave one of them out"
         )
     for me in bulk_inserters:
         requests = transition("bulk_inserter_requests_instant", me, at="idle", to="requested", effect=request_instant,
@@ -169,7 +113,7 @@ def compose(composition: Composition) -> None:
             transition("bulk_inserter_writes_log", me, at="writing", guards=(LOG_IS_NEXT,), effect=write_file,
                        arguments=next_log, tags=(PUTS_FILE,)),
             transition("bulk_inserter_withdraws_instant", me, at="withdrawing", guards=(LOCK_IS_FREE,),
-                       effect=withdraw),
+                       effect=become(BulkInserter("refused"))),
         )  # fmt: skip
         publication(composition, Publication("bulk_inserter", me, "written", partial(published_load, me)))
         check_again(composition, me, by_rule)
@@ -240,7 +184,7 @@ def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -
     gives_up = transition("bulk_inserter_gives_up", me, at="overtaken", to="withdrawing", guards=(HOLDS_LOCK,),
                           effect=release_lock, changes=("own", "lock"))  # fmt: skip
     if is_logged(composition):  # the check holds for one number of the log; for the next number it is made again
-        reason = "no other may have completed in its new file groups"
+        reason = "no other write may have completed in its new file groups"
         commits.require(Guard(reason, overtaken, negated=True))
         found = replace(gives_up, guards=(Guard(f"not: {reason}", overtaken),), tags=frozenset((ABANDONS,)))
         commits.exit(lambda _: found)
@@ -275,18 +219,13 @@ def is_clear(own: BulkInserter) -> bool:
     return own.clear
 
 
-MAY_LOOK = Guard("{me} must be under the lock and not have looked yet", may_look)
-IS_CLEAR = Guard("{me} must have looked again", is_clear)
+MAY_LOOK = Guard("{me} must be under the lock and not have checked yet", may_look)
+IS_CLEAR = Guard("{me} must have checked again", is_clear)
 
 
 def become_clear(own: BulkInserter) -> Changes:
     """Under the lock: no other write overtook it."""
     return {"own": own._replace(clear=True)}
-
-
-def withdraw() -> Changes:
-    """Delete the files, then, under the lock, the pending instant."""
-    return {"own": BulkInserter("refused")}
 
 
 def published_load(me: str, own: BulkInserter) -> tuple[BulkInserter, Write]:
@@ -320,18 +259,18 @@ MECHANISM = Mechanism(
         Action("bulk_inserter_requests_instant",
                "under the lock: takes a requested time and puts the requested instant",
                "{actor} requests an instant for a bulk insert"),
-        Action("bulk_inserter_starts_writing", "looks which file groups have files, puts the inflight instant",
+        Action("bulk_inserter_starts_writing", "finds the file groups that have files, puts the inflight instant",
                "{actor} starts its bulk insert"),
         Action("bulk_inserter_writes_base", "puts a base file into a file group without files",
                "{actor} loads the base of group {group}", continues_call=True),
         Action("bulk_inserter_writes_log", "puts a log file into a file group that has files",
                "{actor} writes a log of group {group}", continues_call=True),
         Action("bulk_inserter_looks_again",
-               "under the lock: looks whether anything has completed beside its base files",
-               "{actor} looks whether others were faster"),
-        Action("bulk_inserter_gives_up", "gives the lock back and publishes nothing, because others were",
+               "under the lock: checks whether another write has completed in its new file groups",
+               "{actor} checks whether another write overtook it"),
+        Action("bulk_inserter_gives_up", "another write overtook it: releases the lock and publishes nothing",
                "{actor} gives up"),
-        Action("bulk_inserter_withdraws_instant", "takes its files back and, under the lock, its instant",
+        Action("bulk_inserter_withdraws_instant", "deletes its files, then, under the lock, its pending instant",
                "{actor} withdraws its bulk insert"),
         *publication_actions("bulk_inserter"),
     ),
