@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from .logic import Symbolic, Term, both, constant, no, symbol
+from .logic import Relation, Sort, Symbolic, Term, constant, no, symbol
 from .system import Action, Claim, Predicate, System
-from .logic import Relation
 
 Answer = Literal["PROVED", "FAILED", "UNDETERMINED"]
 MILLISECONDS = 10_000
@@ -66,7 +65,8 @@ def obligations(system: System) -> Iterator[Obligation]:
         guard, after = step(system, now, action)
         for name, formula in system.clauses.items():
             goal = formula(after)
-            yield Obligation("preserved", name, action.name, (*invariant, guard), goal, (*assumed, clauses[name], guard))
+            near = (*assumed, *(clauses[each] for each in (name, *system.hints.get(name, ()))), guard)
+            yield Obligation("preserved", name, action.name, (*invariant, guard), goal, near)
     for claim in system.claims:
         used = [clauses[name] for name in claim.by] or list(clauses.values())
         yield from _implied(system, claim, now, (*assumed, *used))
@@ -88,11 +88,11 @@ def step(system: System, now: Symbolic, action: Action) -> tuple[Term, Symbolic]
     return action.guard(now, *parameters), Symbolic(system.relations, updates, before=now)
 
 
-def _parameter(action: Action, place: int, kind: object) -> object:
+def _parameter(action: Action, place: int, kind: Sort | Predicate | str) -> Term:
     name = f"{action.name} {place}"
     if isinstance(kind, Predicate):
         return symbol(Relation(name, kind.arguments))
-    return constant(kind, name)  # type: ignore[arg-type]
+    return constant(kind, name)
 
 
 def discharge(obligation: Obligation, milliseconds: int = MILLISECONDS) -> Result:
@@ -107,7 +107,8 @@ def discharge(obligation: Obligation, milliseconds: int = MILLISECONDS) -> Resul
     if any(obligation.goal.eq(term) for term in obligation.given):
         return Result(obligation, "PROVED", 0.0)
     for given, options in (
-        (obligation.near, {"timeout": 1_000}),
+        (obligation.near, {"timeout": 2_000, "smt.mbqi": False}),
+        (obligation.near, {"timeout": 2_000}),
         (obligation.given, {"timeout": 2_000, "smt.mbqi": False}),
         (obligation.given, {"timeout": milliseconds}),
     ):
