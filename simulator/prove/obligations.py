@@ -125,10 +125,10 @@ def discharge(obligation: Obligation, milliseconds: int = MILLISECONDS) -> Resul
     return Result(obligation, "UNDETERMINED", seconds)
 
 
-def prove(system: System, said: Callable[[Result], None] = lambda _: None) -> list[Result]:
+def prove(system: System, report: Callable[[Result], None] = lambda _: None) -> list[Result]:
     """The answers to all obligations of a system."""
     results = []
     for each in obligations(system):
         results.append(discharge(each))
-        said(results[-1])
+        report(results[-1])
     return results

@@ -18,9 +18,9 @@ from nbcc.engine.timeline import load_settled
 from nbcc.engine.timeline.commits import Commits
 from nbcc.engine.timeline.timeline import FOLDER
 from nbcc.simulator.view.inventory import page_of
-from tests.validate.tables import engine_table
+from tests.engine.table_samples import batch, make_table
 
-from .table_samples import batch, make_table
+from .tables import engine_table
 
 TABLES = Path(__file__).parents[1] / "tables"
 NAMES = sorted(path.stem for path in TABLES.glob("*.zip"))

@@ -6,7 +6,7 @@ import subprocess
 import zipfile
 from pathlib import Path
 
-from tests.docs.conftest import ROOT, Installed
+from .conftest import ROOT, Installed
 
 IMPORTED = "import sys; {}; print(sorted({{name.partition('.')[0] for name in sys.modules}} & {{{}}}))"
 

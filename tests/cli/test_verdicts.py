@@ -1,4 +1,4 @@
-"""`nbcc verdicts`: bounds, cells, the page, the command; the matrix itself is in tests/exhaustive/test_verdicts.py."""
+"""`nbcc verdicts`: bounds, cells, the page, the command; the matrix itself is in tests/search/test_verdicts.py."""
 
 from __future__ import annotations
 

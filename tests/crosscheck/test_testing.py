@@ -15,7 +15,7 @@ from nbcc.model import Model, Protocol, World
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.systems.model import ModelSystem
 from nbcc.testing import machine
-from tests.docs.readme import programs
+from tests.pages.readme import programs
 
 
 class Forgetful(ModelSystem):

@@ -1,4 +1,4 @@
-"""`python -m tests.validate.campaign`: how many broken tables are told, by kind of defect, and of each mutant's tables.
+"""`python -m tests.inspect.campaign`: how many broken tables are told, by kind of defect, and of each mutant's tables.
 
 Prints a line a thousand tables and the figures at the end; ends with 1 if a broken table was called fine, a right one
 broken, or if judging failed otherwise than by an error in words.
@@ -68,7 +68,7 @@ def told(name: str, tables: int) -> Counter[str]:
 
 def main() -> int:
     """Play what is asked for and print the figures."""
-    asked = argparse.ArgumentParser(prog="python -m tests.validate.campaign")
+    asked = argparse.ArgumentParser(prog="python -m tests.inspect.campaign")
     asked.add_argument("--fuzzed", type=int, default=0, metavar="N")
     asked.add_argument("--first", type=int, default=0, help="the number of the first defect")
     asked.add_argument("--right", type=int, default=0, metavar="N")

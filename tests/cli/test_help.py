@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 from nbcc.model.mechanisms import actions
 from nbcc.simulator.cli import main, names, table
-from tests.snapshots.golden import matches
+
+from .snapshots import matches
 
 WIDTH = {"COLUMNS": "110", "NO_COLOR": "1"}
 

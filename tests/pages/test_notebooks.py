@@ -17,7 +17,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
-from tests.docs.conftest import ROOT
+from .conftest import ROOT
 
 FOLDER = ROOT / "notebooks"
 ON_SPARK = "01_file_slices"

@@ -10,9 +10,10 @@ import pytest
 from nbcc.model.promises import PROMISES
 from nbcc.simulator.trace import load
 from nbcc.simulator.view.frames import document
-from tests.docs.conftest import ROOT, Installed
-from tests.docs.readme import commands, programs, run_commands
 from tools.gallery.files import FOLDER
+
+from .conftest import ROOT, Installed
+from .readme import commands, programs, run_commands
 
 GALLERY = ROOT / "specs" / "traces" / "README.md"
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), GALLERY, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]

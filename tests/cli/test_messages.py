@@ -9,7 +9,8 @@ import pytest
 
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
-from tests.snapshots.golden import matches
+
+from .snapshots import matches
 
 ROOT = Path(__file__).parents[2]
 MISTAKES = (

@@ -16,7 +16,7 @@ from nbcc.simulator.prove.lemmas import LEMMAS
 from nbcc.simulator.prove.lemmas.state import COMPACTOR, WRITE
 from nbcc.simulator.prove.logic import at
 from nbcc.simulator.prove.system import Action, System
-from tests.exhaustive.pins import SIZES
+from tests.search.pins import SIZES
 
 CORE = LEMMAS[0].system(rivals=False)
 DYING = ("crashes", "expires", "resumes")

@@ -20,7 +20,7 @@ from nbcc.model.rules import of_kernel
 from nbcc.model.slices import file_slices
 from nbcc.simulator import specs
 
-from .test_model_slicing import DEMO, RFC
+from .test_slicing import DEMO, RFC
 
 
 def test_equal_protocols_share_their_rules() -> None:

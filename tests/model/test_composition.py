@@ -11,7 +11,7 @@ import pytest
 from nbcc.model.machine.composition import Composition, NoTransition
 from nbcc.model.machine.selection import Selection
 from nbcc.model.machine.transition import Args, Changes, Guard, Transition, go_to, transition
-from tests.unit.counting import NEVER, WORKERS, Ran, Worker, double, note, system
+from tests.search.counting import NEVER, WORKERS, Ran, Worker, double, note, system
 
 
 class Tally(NamedTuple):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.conftest import ROOT, Installed
-from tests.docs.readme import commands, programs, run_commands
+from .conftest import ROOT, Installed
+from .readme import commands, programs, run_commands
 
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]

@@ -7,7 +7,7 @@ import pytest
 from nbcc.model.machine.composition import NoTransition
 from nbcc.model.machine.order import Refinement, commute
 from nbcc.model.machine.transition import Changes, go_to
-from tests.unit.counting import Ran, double, note, system
+from tests.search.counting import Ran, double, note, system
 
 
 def is_even(count: int) -> bool:

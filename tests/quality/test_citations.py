@@ -13,7 +13,8 @@ from nbcc.model.promises.writers import CANARY
 from nbcc.simulator import mechanisms as specified
 from nbcc.simulator import mutants, specs
 from nbcc.simulator.explain import LINKS
-from tests.unit.test_tidy import ROOT, tracked
+
+from .test_tidy import ROOT, tracked
 
 ABSENT = re.compile(
     r"\bdesign(\.md)?,? (section|§|fault)|\bdesign\.md\b|\(design[:,]|\bdesign §|\bdesign of nbcc\b|\bhudi-format(,| §)"

@@ -92,9 +92,7 @@ def test_worlds_show_a_run_of_all_their_actors() -> None:
         [told] = [each for each in explain(name) if each.kind == "world"]
         trace = told.run()
         assert trace is not None
-        assert {step.actor for step in trace.steps} >= {
-            f"w{i + 1}" for i in range(specs.world(name).actors["writer"])
-        }
+        assert {step.actor for step in trace.steps} >= {f"w{i + 1}" for i in range(specs.world(name).actors["writer"])}
 
 
 def test_a_promise_that_holds_shows_no_breach() -> None:

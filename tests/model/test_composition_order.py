@@ -12,7 +12,7 @@ from nbcc.model.machine.composition import Composition
 from nbcc.model.machine.order import Refinement, Unordered, commute
 from nbcc.model.machine.selection import Selection
 from nbcc.model.machine.transition import Branch, Changes, Component, Guard, preset, transition
-from tests.unit.counting import NEVER, Ran, double, never, system
+from tests.search.counting import NEVER, Ran, double, never, system
 
 
 def paint(count: int) -> Changes:
@@ -24,6 +24,7 @@ def shut(lock: str | None) -> Changes:
 
 
 PLACE = Guard("{me} must be there", never, place=True)
+
 
 def leaving(some: Selection) -> str:
     """An action that no transition has yet."""
