@@ -14,7 +14,6 @@ from .logic import Relation, Sort, symbol, z3_sort
 from .obligations import Result
 from .system import System
 
-
 STEPS: Final = {
     "phase": {"1": "requested", "2": "in its data phase", "3": "under the lock", "4": "has a completion time",
               "5": "published"},
