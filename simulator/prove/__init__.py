@@ -1,1 +1,1 @@
-"""Proofs for any number of actors: transition relations, invariants, obligations, and their comparison with the model."""
+"""Proofs for any number of actors: relations, invariants, obligations, and their comparison with the model."""
