@@ -1,5 +1,6 @@
 """Writes the generated files again: `python -m tools.regenerate [NAME ...]`; without names all but `kills`.
 
+    detection    the figures in docs/validate.md, from tools/detection/figures.json
     findings     specs/findings/*.md
     gallery      specs/traces: traces, pictures, texts and both indexes
     kills        specs/kills.json and kills.md, of mutants whose kills have changed; minutes to hours
@@ -7,7 +8,7 @@
     mechanisms   docs/mechanisms.md
 
 `--check` writes nothing and exits with 1 if a file is stale. `nbcc verdicts --accept` writes the matrix of verdicts,
-`python -m tools.mutation --write` the record of generated mutants.
+`python -m tools.mutation --write` the record of generated mutants, `python -m tools.detection` the figures of validate.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ from nbcc.model.validation import nearest
 ROOT: Final = Path(__file__).resolve().parents[1]
 Files = Mapping[Path, str | None]
 """Path -> the text that the file should have; None: the file should not exist."""
+
+
+def detection() -> Files:
+    from .detection.figures import PAGE, page
+
+    return {PAGE: page()}
 
 
 def findings() -> Files:
@@ -64,6 +71,7 @@ def kills_page() -> Files:
 
 
 GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
+    "detection": detection,
     "findings": findings,
     "gallery": gallery,
     "kills": kills,

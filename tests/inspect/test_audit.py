@@ -19,8 +19,7 @@ from nbcc.engine.timeline.commits import Commits
 from nbcc.engine.timeline.timeline import FOLDER
 from nbcc.simulator.view.inventory import page_of
 from tests.builders.tables import batch, make_table
-
-from .tables import engine_table
+from tools.detection.tables import engine_table
 
 TABLES = Path(__file__).parents[1] / "tables"
 NAMES = sorted(path.stem for path in TABLES.glob("*.zip"))

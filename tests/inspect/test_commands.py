@@ -16,9 +16,9 @@ from nbcc.simulator.cli.outcome import Exit
 from nbcc.simulator.validate import validate
 from nbcc.simulator.validate.trace import judge_trace
 from tests.builders.tables import batch, make_table
+from tools.detection.tables import engine_table
 
 from .golden import BAD, TIMELINE, good_table, log, set_properties
-from .tables import engine_table
 
 GALLERY = Path(__file__).parents[2] / "specs" / "traces"
 

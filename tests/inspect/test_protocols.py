@@ -13,9 +13,9 @@ from nbcc.simulator.validate.judge import protocols
 from nbcc.simulator.validate.play import play, traced
 from nbcc.simulator.validate.segments import Shape, segments
 from nbcc.simulator.validate.view import View
+from tools.detection.tables import engine_table
 
 from .golden import good_table
-from .tables import engine_table
 from .test_repairs import equal_completions
 
 NOW = "20270101000000000"

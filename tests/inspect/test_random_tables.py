@@ -1,8 +1,7 @@
-"""Random tables of the engine: nothing is broken in a right one; of a mutant's, those that show it are told."""
+"""Random tables: no table of the right engine is called broken, and defects and mutants are detected."""
 
 from __future__ import annotations
 
-import json
 import os
 import random
 from collections import Counter
@@ -12,14 +11,13 @@ import pytest
 from nbcc.simulator import mutants, specs
 from nbcc.simulator.validate import validate
 from nbcc.simulator.validate.text import render
-
-from . import detections
-from .campaign import fuzzed
-from .tables import engine_table, played_table
+from tools.detection import figures
+from tools.detection.campaign import judge_defects
+from tools.detection.tables import engine_table, played_table
 
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 RIGHT = 1000 if NIGHTLY else 25
-FUZZED = 10_000 if NIGHTLY else 200
+DEFECTS = 10_000 if NIGHTLY else 200
 OF_A_MUTANT = 1000 if NIGHTLY else 20
 ONCE_MISSED = (211, 236, 5036, 5176, 5995, 6189, 6361)  # plans of cleans, lost schemas, commits that lack a field
 
@@ -48,30 +46,30 @@ def test_log_compactions_and_replaces_are_played(name: str) -> None:
 
 @pytest.mark.parametrize(("world", "seed"), ONCE_CALLED_BROKEN)
 def test_a_right_table_that_was_once_called_broken_is_right(world: str, seed: int) -> None:
-    found = validate(engine_table(seed, detections.right_worlds()[world]), opened=True)
+    found = validate(engine_table(seed, figures.right_worlds()[world]), opened=True)
     assert found.verdict == "OK", render(found)
 
 
-def test_what_is_known_of_mutants_is_what_their_tables_tell() -> None:
-    """The page is made of the kept figures; nightly, they are of all mutants, and a table that is told is made anew."""
-    found = json.loads(detections.KEPT.read_text("utf-8"))
-    known, there = {*found["mutants"]}, {mutant.name for mutant in detections.engine_mutants()}
-    worlds, all_worlds = {*found["right"]}, {*detections.right_worlds()}
-    assert known == there if NIGHTLY else known <= there
-    assert worlds == all_worlds if NIGHTLY else worlds <= all_worlds
-    assert sum(row["tables"] for row in found["right"].values()) >= 1000
-    assert sum(row["tables"] for row in found["mutants"].values()) >= 1000
-    assert not [name for name, row in found["right"].items() if row["broken"]]
-    assert detections.page(found) in detections.PAGE.read_text("utf-8")
-    for mutant in detections.engine_mutants() if NIGHTLY else ():
-        row = found["mutants"].get(mutant.name, {"told": 0, "first": None})
-        assert bool(row["told"]) == (row["first"] is not None)
-        if row["told"]:
-            assert detections.told(mutant, row["first"]), mutant.name
+def test_the_page_shows_the_recorded_figures() -> None:
+    """At night the figures are of all mutants, and each first detection is repeated."""
+    recorded = figures.recorded()
+    known, mutants_now = {*recorded["mutants"]}, {mutant.name for mutant in figures.engine_mutants()}
+    worlds, worlds_now = {*recorded["right"]}, {*figures.right_worlds()}
+    assert known == mutants_now if NIGHTLY else known <= mutants_now
+    assert worlds == worlds_now if NIGHTLY else worlds <= worlds_now
+    assert sum(row["tables"] for row in recorded["right"].values()) >= 1000
+    assert sum(row["tables"] for row in recorded["mutants"].values()) >= 1000
+    assert not [name for name, row in recorded["right"].items() if row["broken"]]
+    assert figures.page() == figures.PAGE.read_text("utf-8")
+    for mutant in figures.engine_mutants() if NIGHTLY else ():
+        row = recorded["mutants"].get(mutant.name, {"detected": 0, "first": None})
+        assert bool(row["detected"]) == (row["first"] is not None)
+        if row["detected"]:
+            assert figures.broken_rules(mutant, row["first"]), mutant.name
 
 
 @pytest.mark.parametrize("name", IN_THE_TABLE)
-def test_a_mutant_is_told_by_its_tables(name: str) -> None:
+def test_a_mutant_is_detected_by_its_tables(name: str) -> None:
     mutant = mutants.load(name)
     rules: Counter[str] = Counter()
     with mutants.applied(mutant):
@@ -82,7 +80,7 @@ def test_a_mutant_is_told_by_its_tables(name: str) -> None:
 
 
 def test_a_broken_table_is_never_called_fine_and_never_fails() -> None:
-    """What may change unnoticed is what readers do not look at either: see `wrongly_fine`."""
-    said, wrong = fuzzed([*range(FUZZED), *ONCE_MISSED])
+    """Excepted are changes that readers cannot detect either: see `wrongly_fine`."""
+    counts, wrong = judge_defects([*range(DEFECTS), *ONCE_MISSED])
     assert not wrong, wrong
-    assert said.total() == FUZZED + len(ONCE_MISSED)
+    assert counts.total() == DEFECTS + len(ONCE_MISSED)

@@ -15,8 +15,7 @@ from nbcc.simulator.validate.history import GroupHistory, Planned, Written, hist
 from nbcc.simulator.validate.play import MIN_ACTORS, _Play, play, traced
 from nbcc.simulator.validate.segments import AXES, WRITES, Event, Inputs, Segment, Shape, segments, segments_by_axes
 from nbcc.simulator.validate.view import View
-
-from .tables import engine_table
+from tools.detection.tables import engine_table
 
 NOW = "20250101000000000"
 DEFAULT = traced(Protocol())

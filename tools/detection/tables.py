@@ -1,4 +1,4 @@
-"""Tables without Spark: the engine's, made by random interleavings, whole or by a mutant; and small ones by hand."""
+"""Tables of the engine, or of a mutant of it, made by random interleavings in memory, without Spark."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from nbcc.model import Model, Step, World
+from nbcc.model import Step, World
 from nbcc.simulator import mutants, specs
 from nbcc.simulator.control.storage import MemoryStorage
 from nbcc.simulator.crosscheck.check import CheckOptions, close
 from nbcc.simulator.crosscheck.generators import draw_batches, draw_world
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.crosscheck.mutated import options_of
+from nbcc.simulator.systems.engine import EngineSystem
 from nbcc.simulator.systems.registry import factory
 
 PRIVATE_ENDS = ("actor_crashes", "reader_starts_listing")
 
 
-class Unheld(History):
-    """A history whose system is not held against the model: a mutant may do what it wants."""
+class Uncompared(History):
+    """A history that does not compare the system with the model, so that a mutant may differ."""
 
     def _compare_arguments(self, step: Step, observed: Any) -> None:
         pass
@@ -38,10 +39,7 @@ class Unheld(History):
 
 
 def engine_table(seed: int, mutant: mutants.Mutant | None = None) -> MemoryStorage:
-    """The table of a random interleaving on the engine, in memory; the same for the same seed.
-
-    Of a random world, or of the one in which the mutant shows.
-    """
+    """The table of a random interleaving, equal for equal seeds: in a random world, or in the world of the mutant."""
     draw = random.Random(seed)
     if mutant is not None and mutant.world:
         return played_table(specs.world(mutant.world).replace(name=""), draw, mutant)
@@ -49,36 +47,29 @@ def engine_table(seed: int, mutant: mutants.Mutant | None = None) -> MemoryStora
 
 
 def played_table(world: World, draw: random.Random, mutant: mutants.Mutant | None = None) -> MemoryStorage:
-    """The table of a random interleaving of this world."""
+    """The table of a random interleaving in `world`."""
     batches = draw_batches(draw.randrange, world)
-    setting = CheckOptions(factory("engine"), readers=())
+    options = CheckOptions(factory("engine"), readers=())
     if mutant is not None:
-        setting = options_of(mutant, setting)
-    model = setting.model(world, setting.protocol)
-    system = setting.factory(world, setting.protocol, batches)
-    history = Unheld(model, system, batches, setting.mapping)
+        options = options_of(mutant, options)
+    model = options.model(world, options.protocol)
+    system = options.factory(world, options.protocol, batches)
+    history = Uncompared(model, system, batches, options.mapping)
     try:
-        with suppress(*([Exception] if mutant is not None else [])):  # a mutant need not do what the model wants
+        with suppress(*([Exception] if mutant is not None else [])):  # a mutant may fail where the model goes on
             for step in _walk(history, draw):
                 history.take(step)
-        storage: MemoryStorage = system.harness.storage
+        assert isinstance(system, EngineSystem)
+        assert isinstance(system.harness.storage, MemoryStorage)
         copy = MemoryStorage()
-        copy.objects = dict(storage.objects)
+        copy.objects = dict(system.harness.storage.objects)
         return copy
     finally:
         close(system)
 
 
 def _walk(history: History, draw: random.Random) -> Iterator[Step]:
-    """Random steps, crashes seldom, until nothing is possible."""
+    """Random steps, few of them crashes, until no step is possible."""
     while enabled := history.enabled():
         calm = [step for step in enabled if step.action not in PRIVATE_ENDS]
         yield draw.choice(calm if calm and draw.random() < 0.9 else enabled)
-
-
-def world_of(**changes: Any) -> World:
-    return World(**changes)
-
-
-def model_of(world: World) -> Model:
-    return Model(world)

@@ -1,4 +1,4 @@
-"""Breaking a table a little, and asking the engine's own reader whether anybody would notice."""
+"""Single random defects of a table, and whether the engine's reader returns other rows because of one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = ("truncate", "flip", "swap", "delete", "append")
 
 @dataclass(frozen=True)
 class Broken:
-    """A table with one thing wrong: `kind` was done to `paths`."""
+    """A table with one defect: of `kind`, in the files `paths`."""
 
     storage: MemoryStorage
     kind: str
@@ -53,22 +53,22 @@ def broken(whole: MemoryStorage, seed: int) -> Broken:
 
 
 def answer(storage: MemoryStorage) -> Any:
-    """What the engine's reader sees: timeline, slices, rows of the snapshot; the error's class if it fails."""
+    """What the engine reads: timeline, slices, rows of the snapshot; or the name of the error's class."""
     nothing: Any = None
     try:
         config = open_table(storage)
         jobs = InProcessJobs(storage, RandomNames())
         context = Context(storage, nothing, nothing, nothing, jobs, config.rules)
-        told = [operations()[name].run(context, config) for name in ("timeline", "file_slices", "snapshot")]
-        return [str(told[0].instants), str(told[1]), str(sorted(map(str, told[2].to_pylist())))]
+        reads = [operations()[name].run(context, config) for name in ("timeline", "file_slices", "snapshot")]
+        return [str(reads[0].instants), str(reads[1]), str(sorted(map(str, reads[2].to_pylist())))]
     except Exception as error:
         return type(error).__name__
 
 
 def wrongly_fine(whole: MemoryStorage, case: Broken, report: Report) -> bool:
-    """Whether a judgement calls fine what the engine reads differently, or not at all.
+    """Whether a report calls a table fine although the engine reads it differently, or fails.
 
-    Left out: another value in a row of a data file that is otherwise whole. Hudi's files have no checksums for it.
+    Excepted is another value in a row of a data file that is otherwise intact: Hudi's files have no checksum for it.
     """
     if not report.fine:
         return False

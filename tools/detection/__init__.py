@@ -1,0 +1,1 @@
+"""How often `nbcc validate` detects a broken table: figures of mutated engines and of single defects."""
