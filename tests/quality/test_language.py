@@ -58,7 +58,13 @@ def test_pages_are_in_plain_english() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['"""Whoever writes."""\n', "x = f'{y} is told'\n", "x = 1  # beside it\n", "told = 1\n", "def nobody_knows(): ...\n"],
+    [
+        '"""Whoever writes."""\n',
+        "x = f'{y} is told'\n",
+        "x = 1  # beside it\n",
+        "told = 1\n",
+        "def nobody_knows(): ...\n",
+    ],
 )
 def test_each_kind_of_text_is_read(text: str) -> None:
     assert list(in_code(text))
