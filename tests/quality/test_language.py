@@ -1,7 +1,7 @@
 """Plain technical English, as a test: words of the old dialect are rejected in names, texts and pages.
 
-The list holds what a program can detect. What it cannot (personification, fronted genitives, sentences without an actor)
-is a matter of reading.
+The list holds what a program can detect. Personification, fronted genitives and sentences without an actor are found by
+reading.
 """
 
 from __future__ import annotations
