@@ -18,7 +18,7 @@ from .outcome import Exit
 
 # In the order in which a newcomer needs them. Each is a module of this package.
 COMMANDS = (
-    "demo", "check", "explore", "verdicts", "replay", "inspect", "why", "validate", "table", "explain", "list",
+    "demo", "check", "explore", "prove", "verdicts", "replay", "inspect", "why", "validate", "table", "explain", "list",
     "doctor",
 )  # fmt: skip
 

@@ -1,0 +1,116 @@
+"""A relation on a finite instance: its initial state, its steps, and how many states it reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, combinations, product
+from typing import Any
+
+from .logic import Finite, Relation, Sort
+from .system import Action, Predicate, System
+
+Table = dict[tuple[Any, ...], Any]
+"""(relation, *arguments) -> value."""
+FIRST = {"truth": False, "time": 0}
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Named elements of each sort, and the true tuples or values of the fixed relations."""
+
+    elements: Mapping[Sort, Sequence[Any]]
+    fixed: Table = field(default_factory=dict)
+    limit: Callable[[Any], bool] = lambda _: True
+    """Of a state: whether it is within the limits of the world, such as one crash."""
+
+    def keys(self, relation: Relation) -> Iterator[tuple[Any, ...]]:
+        for arguments in product(*(self.elements[sort] for sort in relation.arguments)):
+            yield (relation.name, *arguments)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A step: an action with its parameters. A set parameter is a frozenset of tuples of elements."""
+
+    action: Action
+    parameters: tuple[Any, ...]
+
+
+class Explorer:
+    """The steps of a system on an instance. A state is the tuple of the values of all relations that can change."""
+
+    def __init__(self, system: System, instance: Instance) -> None:
+        self.system = system
+        self.instance = instance
+        self.keys = [k for relation in system.relations if not relation.fixed for k in instance.keys(relation)]
+        self._place = {key: place for place, key in enumerate(self.keys)}
+        self._fixed = {
+            key: instance.fixed.get(key, FIRST.get(str(relation.values)))
+            for relation in system.relations
+            if relation.fixed
+            for key in instance.keys(relation)
+        }
+        self._names = {relation.name: relation for relation in system.relations}
+        self.blank = tuple(FIRST.get(str(self._names[key[0]].values)) for key in self.keys)
+        """Every relation is empty, and every time is 0."""
+
+    def initial(self) -> tuple[Any, ...]:
+        """The state without facts; the system's own condition must hold there."""
+        if not self.system.initially(self.view(self.blank)):
+            raise ValueError(f"{self.system.name}: the state without facts is not an initial state")
+        return self.blank
+
+    def view(self, state: tuple[Any, ...]) -> Finite:
+        """The state as formulas read it."""
+        return Finite(self.instance.elements, {**self._fixed, **dict(zip(self.keys, state, strict=True))})
+
+    def successors(
+        self, state: tuple[Any, ...], actions: tuple[Action, ...] | None = None
+    ) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
+        """Every step from a state, of all actions or of some."""
+        now = self.view(state)
+        for action in self.system.actions if actions is None else actions:
+            for parameters in product(*(self._values(now, kind) for kind in action.parameters)):
+                arguments = [_applicable(each) for each in parameters]
+                if action.guard(now, *arguments):
+                    after = self.after(state, now, action, arguments)
+                    if self.instance.limit(self.view(after)):
+                        yield Taken(action, parameters), after
+
+    def after(self, state: tuple[Any, ...], now: Finite, action: Action, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """The state after an action."""
+        values = list(state)
+        for name, update in action.updates(now, *arguments).items():
+            for key in self.instance.keys(self._names[name]):
+                values[self._place[key]] = update(*key[1:])
+        return tuple(values)
+
+    def reachable(self, most: int = 1_000_000) -> tuple[set[tuple[Any, ...]], set[str]]:
+        """The reachable states, and the names of the actions that were possible."""
+        first = self.initial()
+        seen, todo, possible = {first}, [first], set()
+        while todo:
+            for taken, after in self.successors(todo.pop()):
+                possible.add(taken.action.name)
+                if after not in seen:
+                    seen.add(after)
+                    todo.append(after)
+                    if len(seen) > most:
+                        raise ValueError(f"{self.system.name}: more than {most} states")
+        return seen, possible
+
+    def _values(self, now: Finite, kind: Sort | Predicate | str) -> Sequence[Any]:
+        if isinstance(kind, Sort):
+            return self.instance.elements[kind]
+        if isinstance(kind, Predicate):
+            every = list(product(*(self.instance.elements[sort] for sort in kind.arguments)))
+            return [
+                frozenset(some) for some in chain.from_iterable(combinations(every, n) for n in range(len(every) + 1))
+            ]
+        return range(now.clock() + 1)
+
+
+def _applicable(parameter: Any) -> Any:
+    """A set parameter as a truth function."""
+    return (lambda *elements: elements in parameter) if isinstance(parameter, frozenset) else parameter

@@ -1,0 +1,45 @@
+"""The relations that are proved, one file each: what they add to the core, their clauses and their promises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, get_args, get_type_hints
+
+from ..system import System
+from . import core, options, ranks
+
+
+@dataclass(frozen=True)
+class Lemmas:
+    """One file of lemmas: its options, a class that builds the relation, and worlds of the model that it describes."""
+
+    name: str
+    about: str
+    options: type[options.Options]
+    relation: type[core.Core]
+    worlds: tuple[str, ...]
+
+    def system(self, **values: Any) -> System:
+        return self.relation(self.options(**values)).system()
+
+    def described(self) -> dict[str, tuple[Any, ...]]:
+        """The options of the model that the relation describes, and the values that it knows."""
+        hints = get_type_hints(self.options)
+        return {each.name: get_args(hints[each.name]) for each in fields(self.options) if each.name != "rivals"}
+
+    def under(self, protocol: Mapping[str, Any]) -> tuple[System | None, str]:
+        """The relation under a protocol's options; None, and why, if it does not describe one of them."""
+        known = self.described()
+        values = {name: protocol[name] for name in known}
+        unknown = [f"{name} = {value}" for name, value in values.items() if value not in known[name]]
+        if unknown:
+            return None, f"the relation does not describe {', '.join(unknown)}"
+        return self.system(**values), ""
+
+
+LEMMAS: Final = (
+    Lemmas("core", "writers, compactions, crashes, and readers that list twice", options.Options, core.Core,
+           ("demo", "readers", "two_groups", "crash_resume")),
+    Lemmas("ranks", "merge by rank, with tombstones", ranks.Options, ranks.Ranks, ("demo",)),
+)  # fmt: skip

@@ -1,0 +1,221 @@
+"""Merge by rank, with tombstones: the rows of a read, for any number of records of a key.
+
+The core says which logs a read contains. Here each log may hold a record of one key, a row or a delete, and a base file
+keeps the winner of what it merges. Commit time is the case in which all ordering values are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from ..logic import Relation, Term, Update, both, choose, either, implies, no
+from ..system import Claim, System
+from . import core, options
+from .state import LOG, PLAN, RELATIONS, any_time, complete, has_base, initially, published
+
+RECORDS: Final = (
+    Relation("record", (LOG,), fixed=True),  # the log holds a record of the key
+    Relation("ordering", (LOG,), "time", fixed=True),
+    Relation("deleted", (LOG,), fixed=True),
+    Relation("kept", (PLAN, LOG)),  # the record of the log is in the base file of the plan
+)
+
+
+@dataclass(frozen=True)
+class Options(options.Options):
+    """Options of the model, by its names and values, on which the merge depends."""
+
+    merge_order: Literal["completion", "requested"] = "completion"
+    tombstones: Literal["keep", "drop"] = "keep"
+
+
+ROWS: Final = (
+    "a time is never ahead of the clock",
+    "only a plan that exists has parts",
+    "completion times of instants are distinct",
+    "a base file holds exactly the logs that completed before its barrier",
+    "a base file keeps only records that it holds",
+    "a record that a base file keeps outranks the others that it holds",
+    "a base file that holds a record keeps one",
+)
+"""The clauses that imply the row of a read."""
+
+
+HINTS: Final = {
+    "a record that a base file keeps outranks the others that it holds": (
+        "a base file holds exactly the logs that completed before its barrier",
+        "a base file keeps only records that it holds",
+        "`newest` has the greatest barrier of the plans of a group",
+        "only a plan that exists has parts",
+        "a time is never ahead of the clock",
+        "completion times of instants are distinct",
+        "a base file that holds a record keeps one",
+    ),
+}
+"""Clauses that the proof of a clause needs, tried first."""
+
+
+class Ranks(core.Core):
+    """The core with the records of one key."""
+
+    options: Options
+
+    def outranks(self, s: Any, one: Term, other: Term) -> Term:
+        """The rank of the contract: ordering value, completion time, log version."""
+        return self._later(s, one, other, s.completed)
+
+    def _later(self, s: Any, one: Term, other: Term, time: Any) -> Term:
+        w, v = s.write_of(one), s.write_of(other)
+        return either(
+            s.ordering(one) > s.ordering(other),
+            both(s.ordering(one) == s.ordering(other), either(
+                both(w != v, time(w) > time(v)), both(w == v, s.put_before(other, one)))),
+        )  # fmt: skip
+
+    def beats_log(self, s: Any, one: Term, other: Term) -> Term:
+        """Of two logs of a slice, by the order in which they merge."""
+        by_completion = self.options.merge_order == "completion"
+        return self._later(s, one, other, s.completed if by_completion else s.requested)
+
+    def wins(self, s: Any, log: Term, base: Any, logs: Any) -> Term:
+        """The record of the log wins a merge of a base file and logs; of equal ordering values a log beats the base."""
+
+        def over_base(other: Term) -> Term:
+            return s.ordering(log) >= s.ordering(other)
+
+        in_logs = both(
+            logs(log), s.record(log),
+            s.every(LOG, lambda o: implies(both(logs(o), s.record(o), o != log), self.beats_log(s, log, o))),
+            s.every(LOG, lambda o: implies(base(o), over_base(o))),
+        )  # fmt: skip
+        in_base = both(
+            base(log),
+            s.every(LOG, lambda o: implies(both(logs(o), s.record(o)), s.ordering(log) > s.ordering(o))),
+        )
+        return either(in_logs, in_base)
+
+    def new_winner(self, s: Any, log: Term) -> Term:
+        """The base file of a plan that is scheduled now keeps the record of the log."""
+        g = s.group_of(log)
+
+        def base(o: Term) -> Term:
+            return both(s.group_of(o) == g, has_base(s, g), s.kept(s.newest(g), o))
+
+        def logs(o: Term) -> Term:
+            return both(s.group_of(o) == g, self.takes(s, o))
+
+        return both(self.new_part(s, g), self.wins(s, log, base, logs))
+
+    def schedule(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
+        def lasts(log: Term) -> Term:
+            return True if self.options.tombstones == "keep" else no(s.deleted(log))
+
+        def kept(q: Term, log: Term) -> Term:
+            return choose(q == p, both(self.new_winner(s, log), lasts(log)), s.kept(q, log))
+
+        return {**super().schedule(s, c, p), "kept": kept}
+
+    def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
+        """A merge of finitely many records has a winner. First-order logic cannot state "finitely many"."""
+
+        def candidate(log: Term) -> Term:
+            base = both(has_base(s, s.group_of(log)), s.kept(s.newest(s.group_of(log)), log))
+            return either(base, both(self.takes(s, log), s.record(log)))
+
+        return both(super().may_schedule(s, c, p), s.every(LOG, lambda log: implies(
+            both(self.new_part(s, s.group_of(log)), candidate(log)),
+            s.some(LOG, lambda o: both(s.group_of(o) == s.group_of(log), self.new_winner(s, o))))))  # fmt: skip
+
+    def greatest_of(self, s: Any, log: Term, among: Any) -> Term:
+        """The record of the log has the greatest rank of some records."""
+        return both(among(log), s.record(log), s.every(LOG, lambda o: implies(
+            both(among(o), s.record(o), o != log), self.outranks(s, log, o))))  # fmt: skip
+
+    def clauses(self) -> dict[str, Any]:
+        return super().clauses() | {
+            "a base file keeps only records that it holds": lambda s: s.every(PLAN, LOG, lambda p, log: implies(
+                both(s.part(p, s.group_of(log)), s.kept(p, log)), both(s.holds(p, log), s.record(log)))),
+            "a record that a base file keeps outranks the others that it holds": lambda s: s.every(
+                PLAN, LOG, LOG, lambda p, log, o: implies(
+                    both(s.part(p, s.group_of(log)), s.group_of(o) == s.group_of(log), s.kept(p, log), s.holds(p, o),
+                         s.record(o), o != log),
+                    self.outranks(s, log, o))),
+            "a base file that holds a record keeps one": lambda s: s.every(PLAN, LOG, lambda p, log: implies(
+                both(s.part(p, s.group_of(log)), s.holds(p, log), s.record(log)),
+                s.some(LOG, lambda o: both(s.group_of(o) == s.group_of(log), s.kept(p, o))))),
+        }  # fmt: skip
+
+    def claims(self) -> tuple[Claim, ...]:
+        return (
+            Claim("QUIET", "the row of a read from any base file has the greatest rank", self.row_is_greatest, by=ROWS),
+            Claim("QUIET", "the record of greatest rank is the row from any base file", self.greatest_is_row, by=ROWS),
+            Claim("LAWS", "rank is a strict total order of the records of completed logs: merging is a maximum",
+                  self.total),
+        )  # fmt: skip
+
+    def row(self, s: Any, q: Term, log: Term, t: Term) -> Term:
+        """The read as of t, from the base file of q and the logs above, has the record of the log as its row."""
+
+        def here(o: Term) -> Term:
+            return s.group_of(o) == s.group_of(log)
+
+        return self.wins(
+            s, log, lambda o: both(here(o), s.kept(q, o)), lambda o: both(here(o), self.in_logs(s, q, o, t))
+        )
+
+    def greatest(self, s: Any, log: Term, t: Term) -> Term:
+        return self.greatest_of(s, log, lambda o: both(s.group_of(o) == s.group_of(log), complete(s, s.write_of(o), t)))
+
+    def row_is_greatest(self, s: Any) -> Term:
+        t = any_time(s)
+        return s.every(PLAN, LOG, lambda q, log: implies(
+            both(readable(s, q, log, t), self.row(s, q, log, t)), self.greatest(s, log, t)))  # fmt: skip
+
+    def greatest_is_row(self, s: Any) -> Term:
+        t = any_time(s)
+        return s.every(PLAN, LOG, lambda q, log: implies(
+            both(readable(s, q, log, t), self.greatest(s, log, t)), self.row(s, q, log, t)))  # fmt: skip
+
+    def total(self, s: Any) -> Term:
+        def done(*logs: Term) -> Term:
+            return both(*(published(s, s.write_of(log)) for log in logs))
+
+        return both(
+            s.every(LOG, LOG, lambda a, b: implies(both(done(a, b), a != b, s.group_of(a) == s.group_of(b)), both(
+                either(self.outranks(s, a, b), self.outranks(s, b, a)),
+                no(both(self.outranks(s, a, b), self.outranks(s, b, a)))))),
+            s.every(LOG, LOG, LOG, lambda a, b, c: implies(
+                both(done(a, b, c), self.outranks(s, a, b), self.outranks(s, b, c)), self.outranks(s, a, c))),
+        )  # fmt: skip
+
+    def system(self) -> System:
+        return System(
+            "ranks", "merge by rank, with tombstones", (*RELATIONS, *RECORDS),
+            lambda s: both(initially(s), s.every(PLAN, LOG, lambda p, log: no(s.kept(p, log)))),
+            self.actions(), self.clauses(), self.claims(),
+            {"the logs of a write have an order": order_of_logs}, HINTS,
+        )  # fmt: skip
+
+
+def readable(s: Any, q: Term, log: Term, t: Term) -> Term:
+    """A read as of t may start from the base file of q, in the group of the log."""
+    return both(s.done(q), s.compacted(q) <= t, s.part(q, s.group_of(log)))
+
+
+def order_of_logs(s: Any) -> Term:
+    """`put_before` is a strict total order of the logs of a write in a file group."""
+
+    def same(*logs: Term) -> Term:
+        return both(*(s.write_of(log) == s.write_of(logs[0]) for log in logs))
+
+    return both(
+        s.every(LOG, LOG, lambda a, b: implies(s.put_before(a, b), both(same(a, b), no(s.put_before(b, a))))),
+        s.every(
+            LOG, LOG, lambda a, b: implies(both(same(a, b), a != b), either(s.put_before(a, b), s.put_before(b, a)))
+        ),
+        s.every(
+            LOG, LOG, LOG, lambda a, b, c: implies(both(s.put_before(a, b), s.put_before(b, c)), s.put_before(a, c))
+        ),
+    )

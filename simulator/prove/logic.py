@@ -1,0 +1,208 @@
+"""Formulas that two backends evaluate: z3, for any number of elements, and Python, for a few named ones.
+
+A formula is a Python function over a *state*. It joins truth values by the functions of this module and quantifies by
+`state.every` and `state.some`. Times are whole numbers, so that `<`, `<=`, `+` need no function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Protocol
+
+Term = Any
+"""A truth value, a time or an element: a z3 expression, or a Python value."""
+
+
+@dataclass(frozen=True)
+class Sort:
+    """A kind of elements: writes, plans, compactors. A proof covers any number of them."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A part of the state: a function of elements. `values`: "truth", "time", or a sort.
+
+    `fixed`: no action changes it (which log belongs to which write).
+    """
+
+    name: str
+    arguments: tuple[Sort, ...] = ()
+    values: str | Sort = "truth"
+    fixed: bool = False
+
+
+class State(Protocol):
+    """The relations of one state, as functions, and quantifiers."""
+
+    def __getattr__(self, relation: str) -> Callable[..., Term]: ...
+
+    def every(self, *sorts_and_body: Any) -> Term: ...
+
+    def some(self, *sorts_and_body: Any) -> Term: ...
+
+
+Update = Callable[..., Term]
+"""The next value of a relation, as a function of its arguments."""
+
+
+def both(*terms: Term) -> Term:
+    """All of the terms are true."""
+    if any(_is_symbolic(term) for term in terms):
+        import z3
+
+        return z3.And(*terms)
+    return all(terms)
+
+
+def either(*terms: Term) -> Term:
+    """At least one of the terms is true."""
+    if any(_is_symbolic(term) for term in terms):
+        import z3
+
+        return z3.Or(*terms)
+    return any(terms)
+
+
+def no(term: Term) -> Term:
+    """The term is false."""
+    if _is_symbolic(term):
+        import z3
+
+        return z3.Not(term)
+    return not term
+
+
+def implies(condition: Term, consequence: Term) -> Term:
+    return either(no(condition), consequence)
+
+
+def iff(left: Term, right: Term) -> Term:
+    """The two truth values are equal."""
+    return left == right
+
+
+def choose(condition: Term, yes: Term, otherwise: Term) -> Term:
+    """One of two values."""
+    if _is_symbolic(condition):
+        import z3
+
+        return z3.If(condition, yes, otherwise)
+    return yes if condition else otherwise
+
+
+def same(left: Sequence[Term], right: Sequence[Term]) -> Term:
+    """The elements are equal, pair by pair."""
+    return both(*(a == b for a, b in zip(left, right, strict=True)))
+
+
+def at(now: Callable[..., Term], *key: Term, to: Term) -> Update:
+    """The relation `now` with another value for the arguments `key`."""
+    return lambda *arguments: choose(same(arguments, key), to, now(*arguments))
+
+
+def _is_symbolic(term: Term) -> bool:
+    return type(term).__module__.startswith("z3")
+
+
+class Symbolic:
+    """A state of any size: each relation is an uninterpreted function, or an update of another state's."""
+
+    def __init__(self, relations: Iterable[Relation], updates: Mapping[str, Update] | None = None,
+                 before: Symbolic | None = None) -> None:  # fmt: skip
+        self._before = before
+        self.time = z3_time
+        self._functions: dict[str, Callable[..., Term]] = (
+            {relation.name: symbol(relation) for relation in relations}
+            if before is None
+            else {**before._functions, **dict(updates or {})}
+        )
+
+    def __getattr__(self, relation: str) -> Callable[..., Term]:
+        return self._functions[relation]
+
+    def every(self, *sorts_and_body: Any) -> Term:
+        import z3
+
+        return _quantified(z3.ForAll, sorts_and_body)
+
+    def some(self, *sorts_and_body: Any) -> Term:
+        import z3
+
+        return _quantified(z3.Exists, sorts_and_body)
+
+
+_depth = [0]
+"""How many quantifiers enclose the formula that is built now."""
+
+
+def _quantified(quantifier: Callable[..., Term], sorts_and_body: Sequence[Any]) -> Term:
+    """A variable is named by its sort and depth, so that equal formulas are one expression of z3."""
+    *sorts, body = sorts_and_body
+    variables = [constant(sort, f"{sort.name}!{_depth[0] + place}") for place, sort in enumerate(sorts)]
+    _depth[0] += len(sorts)
+    try:
+        return quantifier(variables, body(*variables))
+    finally:
+        _depth[0] -= len(sorts)
+
+
+class Finite:
+    """A state over named elements. `table` maps (relation, *arguments) to a value."""
+
+    def __init__(self, domain: Mapping[Sort, Sequence[Any]], table: Mapping[tuple[Any, ...], Any]) -> None:
+        self._domain = domain
+        self._table = table
+
+    def __getattr__(self, relation: str) -> Callable[..., Term]:
+        table = self._table
+        # An element that is not set yet (None) has no facts: False, which is also the time 0.
+        return lambda *arguments: table.get((relation, *arguments), False)
+
+    def every(self, *sorts_and_body: Any) -> Term:
+        *sorts, body = sorts_and_body
+        return all(body(*elements) for elements in product(*(self._domain[sort] for sort in sorts)))
+
+    def some(self, *sorts_and_body: Any) -> Term:
+        *sorts, body = sorts_and_body
+        return any(body(*elements) for elements in product(*(self._domain[sort] for sort in sorts)))
+
+
+def z3_time() -> Term:
+    """One time, any: the same in a state and in the next one."""
+    return constant("time", "any time")
+
+
+_count = iter(range(1 << 60))
+
+
+def constant(sort: str | Sort, name: str = "") -> Term:
+    """A new element of a sort, or a new time or truth value."""
+    import z3
+
+    name = name or f"{sort.name.lower() if isinstance(sort, Sort) else sort}_{next(_count)}"
+    return z3.Const(name, z3_sort(sort))
+
+
+def symbol(relation: Relation) -> Callable[..., Term]:
+    """The uninterpreted function of a relation; a relation without arguments is a constant."""
+    import z3
+
+    if not relation.arguments:
+        value = z3.Const(relation.name, z3_sort(relation.values))
+        return lambda: value
+    function: Callable[..., Term] = z3.Function(
+        relation.name, *(z3_sort(sort) for sort in relation.arguments), z3_sort(relation.values)
+    )
+    return function
+
+
+def z3_sort(sort: str | Sort) -> Term:
+    import z3
+
+    if isinstance(sort, Sort):
+        return z3.DeclareSort(sort.name)
+    return {"truth": z3.BoolSort(), "time": z3.IntSort()}[sort]

@@ -1,0 +1,62 @@
+"""A transition relation over any number of actors, with an invariant: what `nbcc prove` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .logic import Relation, Sort, Term, Update
+
+Formula = Callable[[Any], Term]
+"""State -> truth value."""
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A parameter of an action that is a set of elements, such as the instants that a listing showed."""
+
+    arguments: tuple[Sort, ...]
+
+
+@dataclass(frozen=True)
+class Action:
+    """A step of some actor. `stands_for`: the actions of the executable model that it describes.
+
+    `guard` and `updates` take the state and one value for each parameter; `updates` returns the relations that change.
+    """
+
+    name: str
+    parameters: tuple[Sort | Predicate | str, ...]
+    guard: Callable[..., Term]
+    updates: Callable[..., Mapping[str, Update]]
+    stands_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A promise as a formula over every state, or over every step (`step`: state, next state -> truth value)."""
+
+    promise: str
+    about: str
+    holds: Formula | None = None
+    step: Callable[[Any, Any], Term] | None = None
+    by: tuple[str, ...] = ()
+    """The clauses that imply it; all of them unless given. Fewer clauses make a shorter proof."""
+
+
+@dataclass(frozen=True)
+class System:
+    """Relations, initial states, actions, the clauses of the invariant in words, and the promises that they imply."""
+
+    name: str
+    about: str
+    relations: tuple[Relation, ...]
+    initially: Formula
+    actions: tuple[Action, ...]
+    clauses: Mapping[str, Formula]
+    claims: tuple[Claim, ...]
+    background: Mapping[str, Formula] = field(default_factory=dict)
+    """Facts about fixed relations, assumed in every state."""
+    hints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Clause -> the other clauses with which its proof is tried first."""
