@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from nbcc.simulator import findings
+from nbcc.simulator.prove.lemmas import LEMMAS
 from nbcc.simulator.verdicts.data import load
 
 Data = Mapping[str, Any]
@@ -44,7 +45,10 @@ def page() -> str:
 
 
 def _applies(quick: Data) -> Iterator[str]:
-    """The promises that apply to few protocols."""
+    """The promises that are proved, and those that apply to few protocols."""
+    proved = {claim.promise for lemmas in LEMMAS for claim in lemmas.system().claims}
+    names = ", ".join(promise for promise in quick["protocols"]["default"]["promises"] if promise in proved)
+    yield from _bullet(f"PROVED for any number of actors under `default`: {names} ([proof](../docs/proof.md)).")
     for promise in quick["protocols"]["default"]["promises"]:
         rows = quick["protocols"].items()
         without = [name for name, row in rows if row["promises"][promise]["verdict"] == "NOT_APPLICABLE"]
