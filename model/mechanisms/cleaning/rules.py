@@ -67,7 +67,8 @@ class CompletedClean(NamedTuple):
 
 
 class Oldest(NamedTuple):
-    """Of a table with a published horizon: by file group the barrier before which slices are invisible (0: none)."""
+    """For each file group of a table with a published horizon: the barrier before which slices are invisible (0: none).
+    """
 
     barriers: tuple[int, ...] = ()
     kind: str = "oldest"
