@@ -1,4 +1,4 @@
-"""Valuations: all possible rows of one key in the logs of a file group, and the first on which two answers differ.
+"""Valuations: all possible rows of one key in the logs of a file group. Finds one on which two answers differ.
 
 A valuation assigns to each log no row, an upsert (of some columns) or a delete, and a weak order of the ordering
 values. The answer for one key depends on nothing else. Logs are renamed by rank first, so that each shape is evaluated
