@@ -1,4 +1,4 @@
-"""What a user reads, kept as text files here; NBCC_SNAPSHOTS=write writes them anew, and git shows the change."""
+"""What users read, kept as text files in this folder. NBCC_SNAPSHOTS=write rewrites them; git shows the change."""
 
 from __future__ import annotations
 

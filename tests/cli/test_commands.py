@@ -134,7 +134,7 @@ def test_a_page_is_not_written_over_its_trace(nbcc: Cli) -> None:
     assert path.read_text("utf-8") == before
 
 
-def test_a_foreign_file_beside_the_traces_hides_none(nbcc: Cli) -> None:
+def test_a_foreign_file_among_the_traces_hides_none(nbcc: Cli) -> None:
     Path("traces", "folder.json").mkdir(parents=True)
     Path("traces", "bytes.json").write_bytes(b"\xff\xfe")
     assert nbcc("replay 2c5c72 --expect violated").code == 0

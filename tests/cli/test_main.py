@@ -1,4 +1,4 @@
-"""Exit codes and error messages of the command line, whatever a command does."""
+"""Exit codes and error messages of the command line, for any error of a command."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_every_row_is_a_setting_and_each_is_reached_by_a_test_above() -> None:
     assert {case["row"] for case in _rules()["rows"]} <= set(specs.protocol_names())
 
 
-def test_what_decided_is_told_with_defaults_and_unknown_options_with_the_nearest() -> None:
+def test_the_deciding_options_are_printed_and_unknown_ones_with_the_nearest_name() -> None:
     found = judge_writer(
         "w", {"hoodie.write.concurency.mode": "X", "hoodie.something.else": "1", "hoodie.keep.max": "9"}
     )

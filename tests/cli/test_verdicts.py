@@ -157,7 +157,7 @@ def test_the_picture_is_drawn(tmp_path: Path) -> None:
     assert "</svg>" in (tmp_path / "matrix.svg").read_text("utf-8")
 
 
-def test_what_cannot_be_drawn_is_told_before_any_search(
+def test_what_cannot_be_drawn_is_reported_before_any_search(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(verdicts, "matrix")

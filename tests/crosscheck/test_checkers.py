@@ -1,4 +1,4 @@
-"""Each checker says what its slow twin says, on random histories and on one that is broken in a known way."""
+"""Each checker agrees with its slow twin on random histories, and detects one history with a planted fault."""
 
 from __future__ import annotations
 

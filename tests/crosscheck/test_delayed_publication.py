@@ -1,4 +1,4 @@
-"""Who is about to publish lingers: the others go first, unless the draw says otherwise or nobody else is there."""
+"""The schedule that delays publications: other actors step first, unless the draw decides otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of peer steps, phases of a schedule, and what replay says of a step that a system has not."""
+"""The table of Hudi's steps, the phases of a schedule, and the message of `replay` for a step that a system lacks."""
 
 from __future__ import annotations
 

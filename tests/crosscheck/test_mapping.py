@@ -1,4 +1,4 @@
-"""The mapping names every action, and what it leaves out of the comparison is really seen by nobody."""
+"""The mapping names every action, and no observer sees what it leaves out of the comparison."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_keys_live_in_their_file_group_and_nowhere_else() -> None:
     assert len({key for some in keys for key in some}) == 2 * world.groups
 
 
-def test_nobody_looks_at_unobserved_objects() -> None:
+def test_no_observer_reads_unobserved_objects() -> None:
     """Without inflight files, markers and partition metadata every read answers the same."""
     choose = random.Random(7).randrange
     world = draw_world(choose)

@@ -1,4 +1,4 @@
-"""What several systems read, beside the model: the trace that a page shows."""
+"""The answers of several systems next to the model's, in the trace that a page shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def lost_row() -> Trace:
     return load("06-lost-row", [GALLERY])
 
 
-def test_a_systems_answers_stand_beside_the_models() -> None:
+def test_a_systems_answers_are_shown_next_to_the_models() -> None:
     together = side_by_side(replay(lost_row(), ("model", "engine")).outcomes)
     [engine] = document(together)["systems"]
 

@@ -39,7 +39,7 @@ def test_a_crowded_row_has_instants_that_overlap_and_rollbacks_among_them(tmp_pa
     assert {("upsert", "rollback"), ("rollback", "compaction"), ("compaction", "upsert")} <= streak.pairs.keys()
 
 
-def test_what_nobody_draws_for_hudi_changes_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_never_drawn_for_hudi_change_no_streak(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other actors that `check` draws leave the count as it is; another drawing does not."""
     monkeypatch.setattr(soak_module, "_sample", soak_module._sample.__wrapped__)
     before = fingerprint(SETTING)

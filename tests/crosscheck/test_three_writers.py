@@ -35,7 +35,7 @@ def test_conflicts_that_were_met_and_what_aborted_for_them() -> None:
 
 
 @pytest.mark.parametrize(("mode", "can"), [("occ", True), ("nbcc", False)])
-def test_that_the_slow_one_may_give_up_although_nobody_fails_is_found_by_the_search(mode: str, can: bool) -> None:
+def test_the_search_finds_that_the_slow_writer_may_give_up_without_any_failure(mode: str, can: bool) -> None:
     """It used all its retries, another writer had completed in each, and it left no file."""
     model = Model(World(actors={"writer": 3}, retries=1), Protocol.from_mapping({"concurrency": mode}))
 

@@ -1,4 +1,4 @@
-"""Every table that is not made, and the sentence that says so, word by word."""
+"""Every refused creation of a table, with its message word by word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every operation that is refused, and the sentence that says so, word by word."""
+"""Every refused operation, with its message word by word."""
 
 from __future__ import annotations
 

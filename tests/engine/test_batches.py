@@ -1,4 +1,4 @@
-"""Batch ids: a batch that is sent again is written once, whoever sends it, and what that costs under the lock."""
+"""Batch ids: a batch that any process sends twice is written once, and the cost of that under the lock."""
 
 from __future__ import annotations
 

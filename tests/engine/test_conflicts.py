@@ -1,4 +1,4 @@
-"""Optimistic writers of the engine: who conflicts, what is left of an aborted write, what a retry does."""
+"""Optimistic writers of the engine: which conflict, what an aborted write leaves, what a retry does."""
 
 from __future__ import annotations
 

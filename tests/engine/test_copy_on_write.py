@@ -63,7 +63,7 @@ def test_of_two_writers_of_one_file_the_second_gives_way_and_merges_when_it_trie
     assert state(table.snapshot()) == {("a", 2, "theirs"), ("b", 1, "ours")}
 
 
-def test_a_delete_is_remembered_by_nobody(table: Table) -> None:
+def test_a_delete_leaves_no_tombstone(table: Table) -> None:
     """What Hudi does, too: no file has a place for a tombstone."""
     table.upsert(batch(("a", 1, "1")))
     table.delete(keys(("a", 3)))

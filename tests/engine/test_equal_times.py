@@ -138,7 +138,7 @@ def test_nothing_advises_to_delete_a_file_of_equal_times(tmp_path: Path) -> None
         retiming(by_lock, write.requested, tick(90))
 
 
-def test_a_time_that_is_claimed_is_nobody_elses(tmp_path: Path) -> None:
+def test_a_claimed_time_has_one_owner(tmp_path: Path) -> None:
     context = make_table(tmp_path / "t", options={"nbcc.decision": "log"}).context
     first = claims.new_time(context)
     context.clock.now -= 1  # type: ignore[attr-defined]  # another machine's clock shows it, too

@@ -1,4 +1,4 @@
-"""What these layers write opens in hudi-rs, and says there what it should."""
+"""hudi-rs opens the files of the format layers and reads the expected rows."""
 
 from __future__ import annotations
 

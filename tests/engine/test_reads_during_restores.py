@@ -108,7 +108,7 @@ def test_a_read_whose_pending_plan_is_taken_away_says_so_too(tmp_path: Path) -> 
         during(table, "compaction.requested", table.restore, on="get").snapshot()
 
 
-def test_a_consumer_behind_a_restore_is_told_so(tmp_path: Path) -> None:
+def test_a_consumer_behind_a_restore_gets_an_error(tmp_path: Path) -> None:
     table, (pinned, second, _) = written(tmp_path)
     planned = table.run("schedule_restore")
 

@@ -160,7 +160,7 @@ def test_a_sleeper_that_puts_its_instant_again_after_its_rollback(
     assert [path for path in paths(table) if tick(3) in path] == []
 
 
-def test_a_sleeper_takes_itself_back_before_anybody_else_does(table: Table, heartbeats: Heartbeats) -> None:
+def test_a_stalled_write_undoes_itself_before_another_process_does(table: Table, heartbeats: Heartbeats) -> None:
     with pytest.raises(Conflict, match="its heartbeat stopped"):
         during(table, ".log.", heartbeats.beating.clear).upsert(batch(("k2", 1, "b")))
     assert [path for path in paths(table) if tick(3) in path] == []
@@ -193,7 +193,7 @@ def test_two_that_run_one_rollback_complete_it_once(table: Table, heartbeats: He
     assert sum(instant.action == "rollback" for instant in table.timeline()) == 1
 
 
-def test_a_file_that_lands_after_the_rollback_is_read_by_nobody_and_keeps_its_marker(
+def test_a_file_put_after_the_rollback_is_not_read_and_keeps_its_marker(
     table: Table, heartbeats: Heartbeats
 ) -> None:
     dies(table, f"{tick(3)}_")
@@ -207,7 +207,7 @@ def test_a_file_that_lands_after_the_rollback_is_read_by_nobody_and_keeps_its_ma
     assert paths(table, marker_folder(tick(3))) == [f"{marker_folder(tick(3))}/{late.path}.marker.CREATE"]
 
 
-def test_eager_spares_nobody(table: Table, heartbeats: Heartbeats) -> None:
+def test_eager_rolls_back_every_pending_write(table: Table, heartbeats: Heartbeats) -> None:
     dies(table, f"{tick(3)}_")
     eager = Table(replace(table.context, rules=Rules(failed_writes="eager")), table.config)
     assert [instant.action for instant in eager.rollback()] == ["rollback"]

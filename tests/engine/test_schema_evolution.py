@@ -181,7 +181,7 @@ def schemas(draw: st.DrawFn) -> pa.Schema:
 
 @settings(max_examples=200)
 @given(st.lists(schemas(), min_size=2, max_size=4), st.data())
-def test_whatever_is_let_through_reads_every_old_row_without_loss(chain: list[pa.Schema], data: st.DataObject) -> None:
+def test_an_accepted_schema_reads_every_old_row_without_loss(chain: list[pa.Schema], data: st.DataObject) -> None:
     """Along any chain of accepted changes a value survives, or its column was dropped and never comes back."""
     versions = [chain[0]]
     row: dict[str, Any] = {"id": "k"}

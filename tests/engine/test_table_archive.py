@@ -1,4 +1,4 @@
-"""Archiving: what leaves the active timeline, what every read answers all the same, and who is told what."""
+"""Archiving: what leaves the active timeline, what every read still returns, and which actors get an error."""
 
 from __future__ import annotations
 
@@ -298,7 +298,7 @@ def test_writers_archive_by_themselves_where_the_table_says_so(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("error", [Conflict("archive the timeline", "the lock is held", "try again"), OSError("full")])
-def test_a_write_stands_whatever_becomes_of_archiving(
+def test_a_write_is_committed_although_archiving_fails(
     error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = {"hoodie.archive.automatic": "true", "hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2"}

@@ -1,4 +1,4 @@
-"""Cleaning: what goes, what stays readable, and what a reader behind the horizon is told."""
+"""Cleaning: what it deletes, what stays readable, and the error of a reader behind the horizon."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_clean_that_died_half_way_is_taken_up(tmp_path: Path) -> None:
     assert state(table.snapshot()) == state(table.as_of(writes[3]))
 
 
-def test_a_reader_that_is_slower_than_a_clean_is_told_so(tmp_path: Path) -> None:
+def test_a_reader_that_is_slower_than_a_clean_gets_an_error(tmp_path: Path) -> None:
     table, _ = compacted_thrice(tmp_path)
 
     def meanwhile() -> None:
@@ -137,7 +137,7 @@ def test_a_pending_compaction_keeps_its_input(tmp_path: Path) -> None:
     assert state(table.snapshot()) == {("k1", 2, "2")}
 
 
-def test_a_pending_log_compaction_keeps_its_input_beside_a_replace(tmp_path: Path) -> None:
+def test_a_pending_log_compaction_keeps_its_input_during_a_replace(tmp_path: Path) -> None:
     table = make_table(tmp_path)
     table.upsert(batch(("k1", 1, "1")))
     table.upsert(batch(("k2", 1, "1")))

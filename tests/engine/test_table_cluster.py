@@ -15,7 +15,7 @@ from .hooked import during
 from .test_table_hudi_rs import same
 
 
-def test_rows_are_sorted_and_none_is_lost_beside_a_writer(tmp_path: Path) -> None:
+def test_rows_are_sorted_and_none_is_lost_during_a_write(tmp_path: Path) -> None:
     table = make_table(tmp_path)
     table.upsert(batch(*((f"k{n}", 1, f"{(n * 7) % 10}") for n in range(10))))
     beside = during(table, ".parquet", lambda: table.upsert(batch(("k0", 2, "beside"))))

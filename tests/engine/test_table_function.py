@@ -97,7 +97,7 @@ SERVICES = st.sampled_from(["compact", "log_compact", *PLANS])
 
 @given(steps=st.lists(st.one_of(RECORDS, RECORDS, SERVICES), min_size=4, max_size=9))
 @settings(deadline=None, max_examples=30)
-def test_a_key_has_what_the_function_makes_whatever_ran_when(steps: list[Any]) -> None:
+def test_a_key_has_the_merged_row_under_every_order_of_operations(steps: list[Any]) -> None:
     table, written, states = table_in_memory(OF_NUMBERS), dict[str, list[Row | None]](), dict[str, Any]()
     for step in steps:
         if isinstance(step, str):

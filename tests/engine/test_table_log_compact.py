@@ -1,4 +1,4 @@
-"""Log compaction: one log stands for several where they stood; nothing that anybody reads changes."""
+"""Log compaction: one log takes the place of several, and no read changes."""
 
 from __future__ import annotations
 

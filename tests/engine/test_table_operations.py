@@ -128,7 +128,7 @@ def test_groups_without_pending_plan_can_be_planned(tmp_path: Path) -> None:
     assert state(table.snapshot()) == {(f"k{n}", 2, "b") for n in range(9)}
 
 
-def test_a_plan_that_somebody_began_is_taken_up_and_what_he_wrote_is_removed(table: Table) -> None:
+def test_a_plan_that_another_process_began_is_resumed_and_its_files_are_removed(table: Table) -> None:
     class Crash(BaseException):
         """Not an error: nothing tidies up."""
 

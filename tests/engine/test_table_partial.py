@@ -69,7 +69,7 @@ SERVICES = st.sampled_from(["compact", "compact", "log_compact", "plan", "run", 
     steps=st.lists(st.one_of(WRITES, SERVICES), min_size=5, max_size=9),
 )
 @settings(deadline=None, max_examples=40)
-def test_a_key_has_what_was_written_to_it_whatever_ran_when(mode: str, steps: list[Any]) -> None:
+def test_a_key_has_its_columns_under_every_order_of_operations(mode: str, steps: list[Any]) -> None:
     table, written = table_in_memory(mode), dict[str, list[Part]]()
     states = dict[str, Rows]()
     for place, step in enumerate(steps):

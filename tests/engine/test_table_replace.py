@@ -36,7 +36,7 @@ def elsewhere(*rows: tuple[Any, ...]) -> pa.Table:
     return pa.Table.from_pylist(named, SCHEMA)
 
 
-def test_new_rows_take_the_place_of_all_older_ones_whatever_their_ordering(table: Table) -> None:
+def test_new_rows_replace_all_older_ones_of_any_ordering_value(table: Table) -> None:
     table.upsert(elsewhere(("k9", 1, "other")))
     before = table.settled()
     instant = table.insert_overwrite(batch(("k1", 1, "new")))
@@ -107,7 +107,7 @@ def test_a_write_that_completes_meanwhile_survives_and_is_compacted_onto_the_new
     assert same(table)
 
 
-def test_while_it_is_pending_nothing_changes_and_nobody_else_carries_it_out(table: Table) -> None:
+def test_while_it_is_pending_nothing_changes_and_no_other_process_runs_it(table: Table) -> None:
     seen: list[Any] = []
 
     def look() -> None:

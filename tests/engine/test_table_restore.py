@@ -1,4 +1,4 @@
-"""Restores: back to a savepoint beside running writers, taken up after a crash, in Hudi's own file format."""
+"""Restores: to a savepoint during running writes, resumed after a crash, in Hudi's own file format."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_writers_that_are_under_way_are_refused_and_others_go_on(tmp_path: Path)
     assert same(table)
 
 
-def test_the_plan_counts_and_anybody_takes_it_up(tmp_path: Path) -> None:
+def test_the_plan_counts_and_any_process_resumes_it(tmp_path: Path) -> None:
     table, (pinned, *_) = changed(tmp_path)
     before = state(table.as_of(pinned))
 

@@ -106,7 +106,7 @@ def archive(table: Table, *requests: str) -> None:
     storage.put_if_absent(f"{TIMELINE}/history/_version_", b"1")
 
 
-def test_archived_commits_of_which_nothing_is_told_are_refused_not_misread(table: Table) -> None:
+def test_archived_commits_without_metadata_are_refused_not_misread(table: Table) -> None:
     archive(table, tick(1), tick(3))
     reopened = Table(replace(table.context), table.config)
     for operation in ("snapshot", "read_optimized", "incremental", "compact"):

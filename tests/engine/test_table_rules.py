@@ -36,7 +36,7 @@ def test_a_planner_that_takes_any_log_takes_one_of_a_write_under_way(tmp_path: P
     assert [name.split("_")[1] for name in operation.logs] == [f"{tick(1)}.log.1", f"{tick(3)}.log.1"]
 
 
-def test_a_serial_planner_waits_until_nobody_writes(table: Table) -> None:
+def test_a_serial_planner_waits_until_no_write_is_pending(table: Table) -> None:
     plans = []
     table.upsert(batch(("k1", 1, "a")))
     serial = under(table, scheduling="serial")

@@ -1,4 +1,4 @@
-"""`nbcc validate` and `nbcc table`: exit codes, answers on standard output, repairs that do what they said."""
+"""`nbcc validate` and `nbcc table`: exit codes, answers on standard output, and repairs that do what they print."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A good table is fine; each bad one is told by its rule, with its file and what to do; every rule has a bad table."""
+"""A good table is fine. Each rule has a bad table, which it detects and names with the file and the remedy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_nothing_is_broken_in_a_table_of_hudi(name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_table_is_told_by_its_rule(name: str, good: Storage) -> None:
+def test_a_bad_table_is_detected_by_its_rule(name: str, good: Storage) -> None:
     bad = BAD[name]
     bad.do(good)
     before = {entry.path: good.get(entry.path) for entry in good.list("")}

@@ -171,7 +171,7 @@ def test_own_table_has_the_slices_that_the_engine_reads(own: Table, tmp_path: Pa
     assert found.left_out == ()
 
 
-def test_files_of_a_dead_writer_are_told_apart(own: Table, tmp_path: Path) -> None:
+def test_files_of_a_dead_writer_are_distinguished(own: Table, tmp_path: Path) -> None:
     storage = open_storage(tmp_path / "own")
     group = own.file_slices()[0].file_id
     storage.put_if_absent(".hoodie/timeline/20300101000000000.deltacommit.requested", b"")

@@ -1,4 +1,4 @@
-"""File groups judged in two processes: the same is found as in one, and in whatever order it comes together."""
+"""File groups judged in two processes: the same diagnostics as in one, in any order of arrival."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Under which settings a table can be: all that a plain table allows are named; what is not played tells nothing."""
+"""Under which protocols the history of a table is possible. A plain table allows all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One command a diagnostic: its dry run changes nothing, it does what it said, and the diagnostic is gone."""
+"""Each diagnostic has one command: its dry run changes nothing, and the run removes the diagnostic."""
 
 from __future__ import annotations
 

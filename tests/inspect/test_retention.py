@@ -99,7 +99,7 @@ def test_what_a_clean_deletes_behind_the_horizon_is_no_complaint(good: Storage) 
     assert found.fine, render(found)
 
 
-def test_a_clean_that_deletes_what_a_snapshot_reads_is_told(good: Storage) -> None:
+def test_a_clean_that_deletes_files_of_a_snapshot_is_detected(good: Storage) -> None:
     path = log(10)(good)
     cleaned(good, tick(10), [path])
     [diagnostic] = [c for c in validate(good).diagnostics if c.rule == "listed-file-missing"]

@@ -50,7 +50,7 @@ def test_a_plan_that_takes_something_else_is_refused(logs: tuple[tuple[int, int]
     assert refused.enabled
 
 
-def test_the_order_of_a_plans_logs_tells_settings_apart() -> None:
+def test_the_order_of_a_plans_logs_distinguishes_protocols() -> None:
     events = (
         Event("request", 0), Event("request", 1), Event("complete", 1), Event("complete", 0), Event("plan", 0),
     )  # fmt: skip
@@ -93,7 +93,7 @@ def test_times_outside_the_lock_explain_a_plan_that_left_a_log_out() -> None:
     assert play(odd, traced(specs.protocol("completion-outside-lock"))) is None
 
 
-def test_others_who_never_act_change_nothing() -> None:
+def test_actors_that_never_act_change_nothing() -> None:
     """Idle actors change no verdict, neither of right segments nor of wrong ones."""
     whole = {segment.shape for seed in range(12) for segment in _segments_of(seed)}
     wrong = {s._replace(plans=tuple(plan._replace(logs=plan.logs[1:]) for plan in s.plans)) for s in whole}

@@ -167,7 +167,7 @@ def test_a_compaction_waits_for_a_log_compaction_that_replaces_hid() -> None:
         assert judged(found) == (possible, possible), completed
 
 
-def test_logs_of_a_plan_are_neighbours_whatever_was_requested_between() -> None:
+def test_logs_of_a_plan_are_neighbours_with_any_request_between_them() -> None:
     """Three writes are requested between the two that the first plan takes, and complete after it."""
     writes = [wrote(1, 7), wrote(2, 11), wrote(3, 12), wrote(4, 13), wrote(5, 6)]
     for order, possible in (((1, 5), True), ((5, 1), False)):

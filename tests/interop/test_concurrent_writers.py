@@ -78,7 +78,7 @@ def test_a_live_writer_is_left_alone(ask: Ask) -> None:
     assert shown(ask) == [("a", "w1")]
 
 
-def test_a_writer_that_nobody_has_rolled_back_commits_although_its_heartbeat_is_old(ask: Ask) -> None:
+def test_a_writer_that_was_not_rolled_back_commits_although_its_heartbeat_is_old(ask: Ask) -> None:
     """Hudi's client checks the beats that it remembers. A writer of nbcc would be refused."""
     begin(ask, "w1", "a")
     ask("stall", actor="w1")

@@ -108,7 +108,7 @@ def test_a_replacing_write_hides_what_completed_before_it(
     check(table, {*after, *lost, ("k1", 0, "beside"), ("k4", 1, "more")})
 
 
-def test_a_replacing_write_beside_the_first_writes_of_a_group(case: tuple[Callable[..., Table], Check]) -> None:
+def test_a_replacing_write_during_the_first_writes_of_a_group(case: tuple[Callable[..., Table], Check]) -> None:
     """No write has completed in the groups: they get an empty base file before the plan."""
     make, check = case
     table = make()

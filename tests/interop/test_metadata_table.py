@@ -24,7 +24,7 @@ def requested(folder: Path, ending: str) -> set[str]:
     return {path.name.partition("_")[0].partition(".")[0] for path in folder.glob(f"[0-9]*{ending}")}
 
 
-def test_hudi_tells_it_first_and_we_read_by_listing_and_write_nothing(tmp_path: Path) -> None:
+def test_hudi_writes_it_first_and_nbcc_reads_by_listing_and_does_not_write_it(tmp_path: Path) -> None:
     """A pending write is in neither table. A write that is complete in the table is complete in the metadata table."""
     process, folder = peer("hudi", None), str(tmp_path)
     process.ask(

@@ -49,7 +49,7 @@ def test_hudi_refuses_insert_overwrite_under_non_blocking_concurrency_control(as
     assert shown(ask) == [("a", "w0"), ("z", "w9")]
 
 
-def test_hudi_refuses_writes_beside_a_clustering_plan_that_it_cannot_execute(ask: Ask) -> None:
+def test_hudi_refuses_writes_during_a_clustering_plan_that_it_cannot_execute(ask: Ask) -> None:
     """A table with a simple bucket index. A write that began before the plan commits and is shown."""
     begin(ask, "w1", "a", "p0")
     planned = ask("plan_clustering", actor="g1")

@@ -22,7 +22,7 @@ IN_LOGS, IN_BASE = Fold(None, (A, B, C)), Fold(Fold(None, (A, B)), (C,))
 
 
 @pytest.mark.parametrize("shape", [IN_LOGS, IN_BASE, Fold(None, (Fold(None, (A, B)), C))])
-def test_a_late_column_counts_whatever_was_compacted_before(shape: Fold) -> None:
+def test_a_late_column_counts_after_any_compaction(shape: Fold) -> None:
     right = Made((("", B), ("a", B), ("b", C)))
     assert BY_COLUMN.by_definition((A, B, C), LATE, MERGER, deletes=False) == right
     assert BY_COLUMN.read(shape, LATE.get, MERGER, deletes=False) == right

@@ -26,7 +26,7 @@ LOGS_FIRST = Fold(Fold(None, (A,)), (Fold(None, (B, C)),))
 
 
 @pytest.mark.parametrize("laws", FUNCTIONS)
-def test_only_an_average_tells_what_was_merged_first(laws: str) -> None:
+def test_only_an_average_depends_on_what_was_merged_first(laws: str) -> None:
     right = by_definition((A, B, C), WRITTEN, laws, deletes=False)
     assert [read(shape, WRITTEN.get, laws, deletes=False) == right for shape in (IN_LOGS, IN_BASE, LOGS_FIRST)] == [
         True, True, laws != "not_associative"
@@ -67,7 +67,7 @@ def test_the_row_has_the_newest_write_and_the_greatest_ordering_value() -> None:
     assert delete == Record(1, None, deleted=True, requested=2)._replace(ordering=None)
 
 
-def test_pairs_are_told_in_brackets() -> None:
+def test_pairs_are_printed_in_brackets() -> None:
     pair = FUNCTIONS["not_associative"]
     assert text_of(pair(pair((B,), (A,)), (C,)), {A: "a", B: "b", C: "c"}.__getitem__, "not_associative") == "((a b) c)"
 

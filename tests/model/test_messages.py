@@ -1,4 +1,4 @@
-"""What a broken promise says, word for word: the write, the row value, the file group, T."""
+"""Messages of broken promises, word by word: the write, the row value, the file group, T."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_where_ack_says_nothing(readers: int, lost_answers: int, decision: str, 
     assert unfit(Model(world, Protocol.from_mapping({"decision": decision}))) == says
 
 
-def test_a_refusal_can_be_told_to_another_process() -> None:
+def test_a_refusal_can_be_sent_to_another_process() -> None:
     refused = Refused(Step("w1", "writer_begins"), ("no writer may be writing",))
     told = pickle.loads(pickle.dumps(refused))
     assert (told.step, told.reasons, str(told)) == (refused.step, refused.reasons, str(refused))

@@ -1,4 +1,4 @@
-"""Plots use the fonts that matplotlib ships, whatever the machine has."""
+"""Plots use the fonts that matplotlib ships, whichever fonts the machine has."""
 
 from __future__ import annotations
 

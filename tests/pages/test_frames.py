@@ -1,4 +1,4 @@
-"""What a page says, without a browser: for each weak choice the sentence, the rule that did it, and what is right."""
+"""The text of a page, without a browser: for each weak option its sentence, its rule, and the right answer."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def slice_of(page: Page, file: str) -> str | None:
     return page.locator(f'[data-file="{file}"]').evaluate("node => node.closest('.slice').dataset.slice")
 
 
-def test_opening_view_says_which_row_who_where_why_and_what_is_right(open_page: Open, lost: str) -> None:
+def test_opening_view_shows_the_row_the_actor_the_cause_and_the_right_answer(open_page: Open, lost: str) -> None:
     page = open_page(lost)
 
     assert position(page) == "step 18 of 18"

@@ -163,7 +163,7 @@ def test_the_timeline_of_a_trace_has_its_times_and_rows() -> None:
     assert [word for word in said if word in {f"t{n}" for n in range(1, 7)}] == ["t1", "t5", "t2", "t3", "t4", "t6"]
 
 
-def test_the_slices_of_a_trace_say_where_the_row_is_and_why_nobody_reads_it() -> None:
+def test_the_slices_of_a_trace_show_where_the_row_is_and_why_it_is_not_read() -> None:
     said = words(nbcc.draw_slices(traces.lost_row()))
     assert said[said.index("slice t4") :][:3] == ["slice t4", "k1=A", "base t4"]
     old = said[said.index("slice before any barrier") :]
@@ -298,7 +298,7 @@ def test_verdicts_of_searches_are_drawn_with_the_length_of_their_traces() -> Non
     assert words(nbcc.draw_verdicts(as_json)) == said
 
 
-def test_verdicts_are_told_apart_without_colour() -> None:
+def test_verdicts_are_distinguishable_without_colour() -> None:
     shapes = {word: len(painted(outline_of(path)).vertices) for word, (path, _) in VERDICTS.items()}
     assert len({shapes[word] for word in ("VIOLATED", "HOLDS", "UNDETERMINED")}) == 3
     said = words(nbcc.draw_verdicts({"a": {"SNAP": "HOLDS", "INCR": "NOT APPLICABLE", "ATOM": "odd"}}))

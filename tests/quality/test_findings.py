@@ -1,4 +1,4 @@
-"""Pages of findings: each is made of its words and its run, and the run breaks what the page says."""
+"""Pages of findings: each is made of its text and its run, and the run breaks the promise of the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutants of the model: each is killed where specs/kills.json says; a promise without them is not believed."""
+"""Mutants of the model: each is killed where specs/kills.json records it. A promise without kills is not believed."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_the_page_says_what_the_kills_say() -> None:
 
 
 @pytest.mark.nightly
-def test_all_kills_found_anew_are_those() -> None:
+def test_a_repeated_hunt_finds_the_same_kills() -> None:
     assert [replace(kill, seconds=0) for kill in sorted(kill_all(), key=lambda k: (k.mutant, k.promise))] == [
         replace(kill, seconds=0) for kill in accepted()
     ]

@@ -1,4 +1,4 @@
-"""specs/mechanisms: what a file names is there, what there is has a mechanism, the page tells what the files say."""
+"""specs/mechanisms: every name in a file exists, everything that exists has a mechanism, the page shows the files."""
 
 from __future__ import annotations
 

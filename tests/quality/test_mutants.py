@@ -64,7 +64,7 @@ def test_the_unbroken_engine_agrees_in_the_same_histories(seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(name for name, mutant in ALL.items() if mutant.replace))
-def test_a_replacement_takes_whatever_is_given_to_what_it_replaces(name: str) -> None:
+def test_a_replacement_takes_the_arguments_of_what_it_replaces(name: str) -> None:
     """One that cannot be called at all is seen by any check, and shows nothing."""
 
     def there() -> Any:

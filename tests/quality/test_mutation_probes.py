@@ -1,4 +1,4 @@
-"""One run that tells which mutants would be another: of single expressions, and held against searching every mutant."""
+"""One search finds which mutants of single expressions could differ. Compared with a search of every mutant."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_what_an_effect_leaves_out_is_noted() -> None:
     assert found == (own._replace(how=3), {"own._replace(by='SNAP')"})
 
 
-def test_values_are_alike_only_if_nobody_can_tell_them_apart() -> None:
+def test_values_are_alike_only_if_no_mutant_distinguishes_them() -> None:
     assert alike((1, ("a", None)), (1, ("a", None)))
     assert alike(frozenset({1}), frozenset({1}))
     assert not alike((1,), (True,))

@@ -1,4 +1,4 @@
-"""Whether runs can come back is told from what rows did: the same as going through all states, or more careful."""
+"""Whether runs can return to a state, derived from the effects of transitions: the same answer as from all states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any world under any protocol is a model, or a sentence says why not; and no run of a model ends in an error."""
+"""Any world under any protocol is a model or is refused with a sentence. No run of a model ends in an error."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_the_skew_is_a_part_of_the_world() -> None:
         specs.world("demo").replace(skew=1, skew_beyond=2)
 
 
-def test_whoever_waits_is_passed_by_every_clock() -> None:
+def test_after_a_wait_every_clock_is_later() -> None:
     clock = Clock(most_ahead=3, wait=3)
     for ahead in range(4):
         time, later = clock.take(10, ahead, 0)

@@ -60,7 +60,7 @@ def test_of_an_optimistic_replace_and_a_writer_either_aborts_and_never_both() ->
     assert search(model).promises["FIRST"].verdict is Verdict.HOLDS
 
 
-def test_a_replace_that_looks_at_nobody_publishes_what_an_optimistic_one_takes_back() -> None:
+def test_an_unchecked_replace_publishes_what_an_optimistic_one_undoes() -> None:
     world = specs.world("occ_replaces").replace(settings={"overwriter": {"concurrency": "single_writer"}})
     assert violated(search(Model(world))).keys() == {"FIRST"}
 

@@ -38,7 +38,7 @@ def test_claims_keep_everything_where_clocks_differ_too(losses: int) -> None:
     assert violated(search(Model(world, Protocol(decision="log")))) == {}
 
 
-def test_the_log_keeps_everything_beside_crashes_too() -> None:
+def test_the_log_loses_nothing_under_crashes_either() -> None:
     world = LOST.replace(actors={"writer": 2}, crashes=1, compactions=0)
     assert violated(search(Model(world, Protocol(decision="log")))) == {}
 

@@ -38,7 +38,7 @@ def test_two_workers_find_what_one_finds_in_the_order_given() -> None:
     assert alone[3][1].distinct < alone[1][1].distinct
 
 
-def test_a_mistake_in_a_cell_is_told_to_the_caller() -> None:
+def test_an_error_in_a_cell_reaches_the_caller() -> None:
     with pytest.raises(ValueError, match="no world is called 'dmo'") as told:
         list(run_jobs([SearchJob(world="dmo")], workers=2))
     assert told.value.__notes__ == [f"in the search of {SearchJob(world='dmo')}"]
@@ -60,7 +60,7 @@ def test_a_process_that_dies_loses_its_own_cell_only() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_mistake_in_a_cell_is_its_own_where_nobody_wants_to_see_it(workers: int) -> None:
+def test_an_error_in_a_cell_stays_there_if_the_caller_does_not_ask(workers: int) -> None:
     some = run_jobs([SearchJob(world="dmo"), JOBS[1]], workers=workers, raises=False)
     (_, failed), (_, alive) = some
 

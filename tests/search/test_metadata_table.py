@@ -1,4 +1,4 @@
-"""The metadata table agrees with the data table: in every state, told once or twice, whoever dies in between."""
+"""The metadata table agrees with the data table in every state, under crashes and repeated commits."""
 
 from __future__ import annotations
 
@@ -94,14 +94,14 @@ def test_who_died_between_the_two_commits_is_carried_on_by_another(
     assert violated(result) == broken
 
 
-def test_a_table_that_lists_what_never_completes_shows_it_to_who_does_not_ask() -> None:
+def test_a_listed_write_that_never_completes_is_shown_to_a_reader_that_does_not_check() -> None:
     """Without a second table that reader sees a file as soon as it is there; with one, once it is listed."""
     bare, listed = World(actors={"writer": 1}), World(metadata_table=1, actors={"writer": 1})
     found = [explore(Model(w, Protocol(visibility="any")), [PROMISES["ATOM"]]).promises["ATOM"] for w in (bare, listed)]
     assert [(each.verdict, each.steps) for each in found] == [(Verdict.VIOLATED, 3), (Verdict.VIOLATED, 7)]
 
 
-def test_the_decision_log_tells_it_before_it_decides() -> None:
+def test_the_decision_log_writes_the_metadata_table_before_it_decides() -> None:
     world = World(metadata_table=1, actors={"writer": 2})
     assert search(Model(world, Protocol(decision="log"))).verdict is Verdict.HOLDS
     for field, value in (("metadata_commit", "after_data"), ("metadata_lock", "outside_lock")):

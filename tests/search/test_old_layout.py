@@ -1,4 +1,4 @@
-"""The old layout: what serial scheduling costs, as docs/old-layout-and-new.md says it."""
+"""The old layout: the cost of serial scheduling, as docs/old-layout-and-new.md shows it."""
 
 from __future__ import annotations
 

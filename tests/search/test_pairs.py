@@ -1,4 +1,4 @@
-"""Any two kinds of actors beside each other, and a writer: what there is of such a world early in a search."""
+"""Any two kinds of actors with a writer: no promise breaks early in the search of such a world."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_pair_that_is_not_modelled_is_refused(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
-def test_whoever_is_beside_writers_of_whole_files_is_modelled_or_refused(kind: str) -> None:
+def test_actors_of_copy_on_write_worlds_are_modelled_or_refused(kind: str) -> None:
     refused = ("schema_evolver", "cleaner", "clusterer", "compactor", "bulk_inserter", "log_compactor", "overwriter",
                "restorer")  # fmt: skip
     with pytest.raises(ValueError, match="world: ") if kind in refused else nullcontext():

@@ -194,7 +194,7 @@ SERVICES = {
 
 
 @pytest.mark.parametrize("action", SERVICES)
-def test_plans_of_the_dead_that_nobody_takes_up_are_found(action: str) -> None:
+def test_plans_of_dead_actors_that_no_actor_resumes_are_found(action: str) -> None:
     """A model without the row that takes them up: another lives who would, and the plan is owed."""
     actors, limits, said = SERVICES[action]
     model = Model(CRASH.replace(actors=actors, **limits))

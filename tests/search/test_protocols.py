@@ -1,4 +1,4 @@
-"""Each weaker protocol breaks what its file says, by a shortest interleaving of pinned length."""
+"""Each weaker protocol breaks the promises that its file names, by a shortest interleaving of pinned length."""
 
 from __future__ import annotations
 

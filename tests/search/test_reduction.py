@@ -234,7 +234,7 @@ class Stranding(TransitionSystem):
         return bool(self.component(state, "a1") == "done")
 
 
-def test_who_is_lost_where_nobody_sees_it_is_found() -> None:
+def test_a_deadlock_of_an_unobserved_actor_is_found() -> None:
     for reduced in (False, True):
         result = explore(Stranding(), reduce=reduced)
         assert [step.action for step in result.deadlock or ()] == ["strays"]

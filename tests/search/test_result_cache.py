@@ -118,7 +118,7 @@ def test_who_dies_over_a_line_loses_that_search_alone(tmp_path: Path) -> None:
     assert search(file, CELL, other)[1] == []
 
 
-def test_a_file_of_other_code_or_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_other_code_or_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "kept"
     search(file, CELL)
     monkeypatch.setattr(result_cache, "code", lambda *folders: "other")
@@ -165,7 +165,7 @@ def test_the_command_goes_on_from_its_file(small: Path, capsys: pytest.CaptureFi
     assert json.loads(capsys.readouterr().out)["searches"] == {"cached": 0, "made": 2}
 
 
-def test_a_search_that_fails_is_told_and_nothing_is_accepted(
+def test_a_failed_search_is_reported_and_nothing_is_accepted(
     small: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sound = PROMISES["SNAP"].holds

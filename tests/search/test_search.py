@@ -122,7 +122,7 @@ def test_a_canary_that_lives_makes_every_proof_worthless() -> None:
     assert alive.promises["FINE"].because == "the canary BELOW was not found violated: this search proves nothing"
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     told: list[tuple[int, int, int, int]] = []
     explore(Counters(100), progress=lambda *figures: told.append(figures))
 

@@ -79,7 +79,7 @@ def ends_there(system: Model, trace: tuple[Step, ...]) -> bool:
     return reduce(system.apply, trace, system.initial) is not None
 
 
-def test_each_branch_is_searched_once_by_whoever_searches_cells() -> None:
+def test_each_shard_is_searched_once_by_the_jobs_of_cells() -> None:
     jobs: list[SearchJob] = []
 
     def search(given: list[SearchJob], **bounds: object) -> list[tuple[SearchJob, Result]]:

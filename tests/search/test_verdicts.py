@@ -81,7 +81,7 @@ def test_the_default_breaks_nothing(quick: tuple[MatrixRow, ...]) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.xdist_group("verdicts")
-def test_each_setting_differs_from_every_other_or_is_one_that_somebody_uses(quick: tuple[MatrixRow, ...]) -> None:
+def test_each_protocol_differs_from_every_other_or_is_in_use(quick: tuple[MatrixRow, ...]) -> None:
     for one, other in combinations(quick, 2):
         same = [str(c.verdict) for c in one.cells.values()] == [str(c.verdict) for c in other.cells.values()]
         assert not same or (one.file.used_by and other.file.used_by), f"{one.name} and {other.name}"
