@@ -32,7 +32,7 @@ def nbcc_of(*arguments: str) -> Result:
     return CliRunner().invoke(nbcc, [*arguments], standalone_mode=False)
 
 
-def told(result: Result) -> Any:
+def answer_of(result: Result) -> Any:
     return json.loads(result.stdout)
 
 
@@ -46,7 +46,7 @@ def test_exit_codes(name: str | None, code: Exit, good: Storage, tmp_path: Path)
     result = nbcc_of("validate", str(tmp_path / "t"))
     assert result.return_value == code
     assert ("OK" if code == Exit.AGREES else "BROKEN") in result.stdout
-    answer = told(nbcc_of("validate", str(tmp_path / "t"), "--json"))
+    answer = answer_of(nbcc_of("validate", str(tmp_path / "t"), "--json"))
     assert answer["format"] == 1
     assert answer["verdict"] == ("OK" if code == Exit.AGREES else "BROKEN")
     assert set(answer["promises"]["SNAP"]) == {"verdict", "because"}
@@ -94,7 +94,7 @@ def _objects(storage: Storage) -> dict[str, bytes]:
 def test_an_orphan_that_a_lost_archive_may_know_is_kept(good: Storage, tmp_path: Path) -> None:
     path = log(10)(good).replace("20260101000000010", "20250101000000000")
     good.put(path, b"#HUDI#")
-    found = told(nbcc_of("table", str(tmp_path / "t"), "orphans", "--delete", "--json"))
+    found = answer_of(nbcc_of("table", str(tmp_path / "t"), "orphans", "--delete", "--json"))
     assert found["deleted"] == []
     assert "does not reach back" in found["orphans"][0]["kept"]
     assert good.get(path)
@@ -102,18 +102,20 @@ def test_an_orphan_that_a_lost_archive_may_know_is_kept(good: Storage, tmp_path:
 
 def test_a_plan_that_completed_is_not_given_up(good: Storage, tmp_path: Path) -> None:
     table = str(tmp_path / "t")
-    assert told(nbcc_of("table", table, "plans", "--json"))["plans"][0]["barrier"] == "20260101000000009"
+    assert answer_of(nbcc_of("table", table, "plans", "--json"))["plans"][0]["barrier"] == "20260101000000009"
     assert run(["table", table, "plans", "--drop", "20260101000000005"]) == Exit.BAD_INPUT
 
 
 def test_timeline_and_stats(good: Storage, tmp_path: Path) -> None:
     table = str(tmp_path / "t")
-    assert len(told(nbcc_of("table", table, "timeline", "--json"))["instants"]) == 6
-    assert [i["action"] for i in told(nbcc_of("table", table, "timeline", "--json", "--pending"))["instants"]] == [
+    assert len(answer_of(nbcc_of("table", table, "timeline", "--json"))["instants"]) == 6
+    assert [i["action"] for i in answer_of(nbcc_of("table", table, "timeline", "--json", "--pending"))["instants"]] == [
         "compaction"
     ]
-    assert told(nbcc_of("table", table, "timeline", "--json", "--last", "1"))["instants"][0]["requested"][-2:] == "10"
-    stats = told(nbcc_of("table", table, "stats", "--json"))
+    assert (
+        answer_of(nbcc_of("table", table, "timeline", "--json", "--last", "1"))["instants"][0]["requested"][-2:] == "10"
+    )
+    stats = answer_of(nbcc_of("table", table, "stats", "--json"))
     assert (stats["groups"], stats["base_files"], stats["log_files"], stats["orphans"]) == (1, 1, 4, 0)
     assert stats["write_amplification"] > 1
 
@@ -140,7 +142,7 @@ def test_a_trace_that_is_not_possible_says_where_and_why(tmp_path: Path) -> None
     assert "is not possible: " in result.stdout
     assert "must be" in result.stdout
     assert "possible instead:" in result.stdout
-    answer = told(nbcc_of("validate", str(path), "--json"))
+    answer = answer_of(nbcc_of("validate", str(path), "--json"))
     assert 0 < answer["legal_prefix"] < answer["steps"]
 
 
@@ -168,11 +170,11 @@ def test_write_amplification_counts_what_was_archived_and_cleaned(tmp_path: Path
     for number in range(4):
         table.upsert(batch((f"k{number}", number, "a")))
         table.compact()
-    before = told(nbcc_of("table", str(tmp_path / "t"), "stats", "--json"))
+    before = answer_of(nbcc_of("table", str(tmp_path / "t"), "stats", "--json"))
     assert before["write_amplification"] > 1.5
     assert table.clean(retained=1)
     assert table.archive(1)
-    after = told(nbcc_of("table", str(tmp_path / "t"), "stats", "--json"))
+    after = answer_of(nbcc_of("table", str(tmp_path / "t"), "stats", "--json"))
     assert after["bytes"] < before["bytes"]
     for name in ("write_amplification", "written_bytes"):
         assert after[name] == before[name]

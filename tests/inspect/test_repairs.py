@@ -26,13 +26,13 @@ def good(tmp_path: Path) -> Storage:
     return good_table(tmp_path / "t")
 
 
-def told(storage: Storage, rule: str) -> list[Diagnostic]:
+def diagnostics_of(storage: Storage, rule: str) -> list[Diagnostic]:
     return [c for c in validate(storage).diagnostics if c.rule == rule]
 
 
 def repair(storage: Storage, rule: str, folder: Path) -> None:
     """Do what the first diagnostic of a rule tells to do, first dry."""
-    diagnostic = told(storage, rule)[0]
+    diagnostic = diagnostics_of(storage, rule)[0]
     assert "nbcc table {table} " in diagnostic.remedy, diagnostic
     words = diagnostic.remedy.partition("nbcc ")[2].format(table=folder).split()
     before = objects(storage)
@@ -43,7 +43,7 @@ def repair(storage: Storage, rule: str, folder: Path) -> None:
     did = nbcc_of(*words)
     assert did.exception is None, did.exception
     assert objects(storage) != before
-    assert not told(storage, rule), render(validate(storage))
+    assert not diagnostics_of(storage, rule), render(validate(storage))
 
 
 def future_completion(storage: Storage) -> None:
@@ -184,7 +184,7 @@ def test_reads_that_a_clean_gave_up_are_refused(good: Storage, tmp_path: Path) -
 def test_where_the_later_write_wins_nothing_is_written_again_by_a_command(good: Storage, tmp_path: Path) -> None:
     set_properties(good, hoodie__record__merge__mode="COMMIT_TIME_ORDERING", hoodie__table__ordering__fields=None)
     BAD["log-left-out-of-a-plan"].do(good)
-    assert "nbcc table" not in told(good, "committed-log-lost")[0].remedy
+    assert "nbcc table" not in diagnostics_of(good, "committed-log-lost")[0].remedy
     assert run(["table", str(tmp_path / "t"), "rewrite", log(1)(good)]) == Exit.BAD_INPUT
     assert run(["table", str(tmp_path / "t"), "rewrite", "part=p/nothing"]) == Exit.BAD_INPUT
 

@@ -26,7 +26,7 @@ from tests.builders.tables import batch, make_table, state, tick
 
 from .golden import good_table
 from .test_commands import _objects as objects
-from .test_commands import nbcc_of, told
+from .test_commands import answer_of, nbcc_of
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_what_a_service_says(command: tuple[str, ...], folder: str) -> None:
 
 def test_a_compaction_that_ran_leaves_nothing_to_compact(folder: str) -> None:
     rows = state(Table.open(None, folder).snapshot())
-    first = told(nbcc_of("table", folder, "compact", "--json"))
+    first = answer_of(nbcc_of("table", folder, "compact", "--json"))
     assert [i["action"] for i in first["instants"]] == ["commit", "commit"]
     assert [len(group["log_files"]) for plan in first["plans"] for group in plan["file_groups"]] == [1, 2]
     assert says(folder, "compact") == "nothing to compact: no file group has logs since its newest plan\n"
@@ -83,8 +83,8 @@ def test_a_compaction_that_ran_leaves_nothing_to_compact(folder: str) -> None:
 
 
 def test_a_clean_deletes_what_its_dry_run_said_and_moves_the_horizon(folder: str) -> None:
-    would = told(nbcc_of("table", folder, "clean", "--retain", "1", "--dry-run", "--json"))
-    did = told(nbcc_of("table", folder, "clean", "--retain", "1", "--json"))
+    would = answer_of(nbcc_of("table", folder, "clean", "--retain", "1", "--dry-run", "--json"))
+    did = answer_of(nbcc_of("table", folder, "clean", "--retain", "1", "--json"))
     assert (would["dry_run"], did["dry_run"]) == (True, False)
     assert would["deleted"] == did["deleted"] != []
     assert not {*did["deleted"]} & {*objects(open_storage(folder))}
@@ -197,9 +197,9 @@ def test_archiving_does_what_its_dry_run_said_and_no_read_notices(folder: str) -
     nbcc_of("table", folder, "compact")
     rows = state(Table.open(None, folder).snapshot())
     before = len(Table.open(None, folder).timeline())
-    would = told(nbcc_of("table", folder, "archive", "--retain", "1", "--dry-run", "--json"))
+    would = answer_of(nbcc_of("table", folder, "archive", "--retain", "1", "--dry-run", "--json"))
     assert len(Table.open(None, folder).timeline()) == before
-    did = told(nbcc_of("table", folder, "archive", "--retain", "1", "--json"))
+    did = answer_of(nbcc_of("table", folder, "archive", "--retain", "1", "--json"))
     assert did["instants"] == would["instants"] != []
     assert len(Table.open(None, folder).timeline()) == before - len(did["instants"])
     assert state(Table.open(None, folder).snapshot()) == rows

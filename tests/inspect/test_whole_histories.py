@@ -64,10 +64,10 @@ def history(protocol: Protocol, seed: int, services: dict[str, int]) -> GroupHis
         if not steps:
             break
         state = draw.choice(steps)[1]
-    return told(model, state)
+    return group_history_of(model, state)
 
 
-def told(model: Model, state: object) -> GroupHistory:
+def group_history_of(model: Model, state: object) -> GroupHistory:
     published = model.component(state, "published")  # type: ignore[arg-type]
     done = {entry.requested: entry.completed for entry in published}
     plans = tuple(

@@ -83,7 +83,7 @@ class Told:
     def rows(self, query: Query, protocol: Protocol = HUDI) -> list[Row]:
         """What the model answers."""
         found = answer(rules_of(protocol), self.table, self.groups, query, 0, self.data, self.merger)
-        return told(dict(found), lambda row: not row.deleted)
+        return rows_of_records(dict(found), lambda row: not row.deleted)
 
     def completed(self) -> list[int]:
         """The completion times."""
@@ -91,7 +91,7 @@ class Told:
         return sorted(time for time in (*done, *self.table.completed) if time)
 
 
-def told(found: dict[Any, Any], keep: Callable[[Record], bool]) -> list[Row]:
+def rows_of_records(found: dict[Any, Any], keep: Callable[[Record], bool]) -> list[Row]:
     """Rows in the readers' words."""
     return sorted((k, part, r.ordering, str(r.requested)) for (part, k), r in found.items() if keep(r))
 

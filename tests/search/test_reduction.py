@@ -56,8 +56,8 @@ def model_of(world: str, protocol: str) -> Model:
     return model
 
 
-def told(result: Result) -> dict[str, Any]:
-    """What a user is told of each promise, names of exchangeable actors aside."""
+def verdicts_of(result: Result) -> dict[str, Any]:
+    """Promise -> verdict and length; the names of exchangeable actors do not matter."""
     return {name: (found.verdict, found.steps) for name, found in result.promises.items()}
 
 
@@ -67,7 +67,7 @@ def test_verdicts_lengths_and_sizes_are_the_same(world: str, protocol: str) -> N
     whole = explore(model, EVERY, canary=CANARY)
     less = explore(model_of(world, protocol), EVERY, canary=CANARY, reduce=True)
 
-    assert told(less) == told(whole)
+    assert verdicts_of(less) == verdicts_of(whole)
     assert (less.stands_for or less.distinct) == whole.distinct
     # FIRST looks at optimistic writers, who may abort, and not each of their worlds has two that are alike.
     if not any(under_occ(model, me) for me in model.actors_of("writer")):
@@ -315,7 +315,7 @@ def test_a_shape_says_the_same_of_all_its_states(world: str, protocol: str, ever
 
 
 def test_every_field_of_what_is_published_or_planned_is_known_to_shapes() -> None:
-    """Else no state has a shape, and every search judges every state: slower, and nobody is told."""
+    """Otherwise no state has a shape, and every search silently judges every state, which is slower."""
     assert {each: each._fields for each in KNOWN} == KNOWN
 
 

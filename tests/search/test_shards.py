@@ -56,13 +56,13 @@ def test_branches_find_what_one_process_finds(job: SearchJob, reduced: bool) -> 
     job = replace(job, reduce=reduced)
     alone, found = run_job(job, coverage=True), explore_in_shards(job, 2, coverage=True)
 
-    assert told(found) == told(alone)
+    assert comparable(found) == comparable(alone)
     with applied(job.mutant):
         for promise in found.promises.values():
             assert promise.trace is None or ends_there(job.system(), promise.trace)
 
 
-def told(result: Result) -> dict[str, Any]:
+def comparable(result: Result) -> dict[str, Any]:
     """What does not hang on which of several shortest counterexamples is found, nor on how often a row was run."""
     covered = result.coverage
     assert covered
