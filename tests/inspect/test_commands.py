@@ -114,8 +114,6 @@ def test_timeline_and_stats(good: Storage, tmp_path: Path) -> None:
     ]
     (newest,) = answer_of(nbcc_of("table", table, "timeline", "--json", "--last", "1"))["instants"]
     assert newest["requested"][-2:] == "10"
-        answer_of(nbcc_of("table", table, "timeline", "--json", "--last", "1"))["instants"][0]["requested"][-2:] == "10"
-    )
     stats = answer_of(nbcc_of("table", table, "stats", "--json"))
     assert (stats["groups"], stats["base_files"], stats["log_files"], stats["orphans"]) == (1, 1, 4, 0)
     assert stats["write_amplification"] > 1
