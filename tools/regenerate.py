@@ -2,8 +2,8 @@
 
     findings     specs/findings/*.md
     gallery      specs/traces: traces, pictures, texts and both indexes
-    kills        specs/kills.json and kills.md, of mutants whose kills have changed; minutes to hours
-    kills-page   specs/kills.md, from the accepted kills
+    kills        specs/kills.json, kills.md and bugs.md, of mutants whose kills have changed; minutes to hours
+    kills-page   specs/kills.md and bugs.md, from the accepted kills
     mechanisms   docs/mechanisms.md
     verdicts     specs/verdicts.md, from the accepted matrices (`nbcc verdicts --accept` writes these)
 
@@ -59,9 +59,9 @@ def kills() -> Files:
 def kills_page() -> Files:
     from nbcc.simulator.verdicts.kills import accepted
 
-    from .kills_page import page, page_path
+    from .kills_page import pages
 
-    return {page_path(): page(accepted())}
+    return pages(accepted())
 
 
 def verdicts() -> Files:
