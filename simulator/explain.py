@@ -226,7 +226,7 @@ def _mechanism(name: str) -> Explanation:
     spec = specified.load(name)
     columns = {
         "promises": spec.promises,
-        "the model": (*spec.model, *spec.settings),
+        "the model": (*spec.model, *spec.options),
         "the engine": spec.engine,
         "on Apache Hudi": spec.hudi or ((f"impossible: {spec.hudi_impossible}",) if spec.hudi_impossible else ()),
         "mutants": spec.mutants,

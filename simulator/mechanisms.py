@@ -12,14 +12,14 @@ from nbcc.model.validation import nearest, refuse_unknown
 
 Names = tuple[str, ...]
 _REQUIRED: Final = ("format", "title", "about", "source", "issue")
-_LISTS: Final = ("model", "settings", "engine", "hudi", "mutants", "verdicts", "promises")
+_LISTS: Final = ("model", "options", "engine", "hudi", "mutants", "verdicts", "promises")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mechanism:
     """One mechanism, and where each part of nbcc implements or tests it.
 
-    `model`: its actions. `settings`: its options, and its limits as `world.limit`. `engine`: its table operations, or
+    `model`: its actions. `options`: of the protocol, and limits as `world.limit`. `engine`: its table operations, or
     `module:function`; `engine_refuses`: what the engine does instead, if it has none. `hudi`: its steps on Apache Hudi
     or kinds of query; `hudi_impossible`: the reason if there are none. `verdicts`: protocols that show what each weaker
     option breaks. `trace`: a run of the gallery. `boundary`: words of specs/boundary.md.
@@ -31,7 +31,7 @@ class Mechanism:
     source: str
     issue: int
     model: Names = ()
-    settings: Names = ()
+    options: Names = ()
     engine: Names = ()
     engine_refuses: str = ""
     hudi: Names = ()

@@ -1,12 +1,13 @@
-"""Writes the generated files again: `python -m tools.regenerate [NAME ...]`; without names all but `kills`.
+"""Writes the generated files again: `python -m tools.regenerate [NAME ...]`; without names all quick ones.
 
     detection    the figures in docs/validate.md, from tools/detection/figures.json
     findings     specs/findings/*.md
     gallery      specs/traces: traces, pictures, texts and both indexes
-    kills        specs/kills.json and kills.md, of mutants whose kills have changed; minutes to hours
-    kills-page   specs/kills.md, from the accepted kills
+    kills        specs/kills.json, kills.md and bugs.md, of mutants whose kills have changed; minutes to hours
+    kills-page   specs/kills.md and bugs.md, from the accepted kills
     mechanisms   docs/mechanisms.md
-    verdicts     specs/verdicts.md, from the accepted matrices (`nbcc verdicts --accept` writes these)
+    proofs       specs/proofs.json, by a run of the prover; a minute or more
+    verdicts     specs/verdicts.md, from the accepted matrices and proofs; `nbcc verdicts --accept` writes a matrix
 
 `--check` writes nothing and exits with 1 if a file is stale. `python -m tools.mutation --write` writes the record of
 generated mutants, `python -m tools.detection` the figures of `nbcc validate`.
@@ -66,9 +67,15 @@ def kills() -> Files:
 def kills_page() -> Files:
     from nbcc.simulator.verdicts.kills import accepted
 
-    from .kills_page import page, page_path
+    from .kills_page import pages
 
-    return {page_path(): page(accepted())}
+    return pages(accepted())
+
+
+def proofs() -> Files:
+    from .proofs import PATH, text
+
+    return {PATH: text()}
 
 
 def verdicts() -> Files:
@@ -84,9 +91,10 @@ GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
     "kills": kills,
     "kills-page": kills_page,
     "mechanisms": mechanisms,
+    "proofs": proofs,
     "verdicts": verdicts,
 }
-SLOW: Final = ("kills",)
+SLOW: Final = ("kills", "proofs")
 """Generators that run only by name."""
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from nbcc.simulator import findings
-from nbcc.simulator.prove.lemmas import LEMMAS
 from nbcc.simulator.verdicts.data import load
+
+from . import proofs
 
 Data = Mapping[str, Any]
 WIDTH: Final = 118
@@ -40,15 +41,29 @@ def page_path() -> Path:
 def page() -> str:
     """The text of specs/verdicts.md."""
     quick, full = load("quick"), load("full")
-    parts = (_applies(quick), _protocols(quick, full), _systems(quick, full), _doubts(quick, full), _isolation(quick))
+    parts = (
+        _proved(quick),
+        _applies(quick),
+        _protocols(quick, full),
+        _systems(quick, full),
+        _doubts(quick, full),
+        _isolation(quick),
+    )
     return "\n".join([HEAD, *(line for part in parts for line in part)]).rstrip() + "\n"
 
 
-def _applies(quick: Data) -> Iterator[str]:
-    """The promises that are proved, and those that apply to few protocols."""
-    proved = {claim.promise for lemmas in LEMMAS for claim in lemmas.system().claims}
+def _proved(quick: Data) -> Iterator[str]:
+    """The promises that are proved, whose verdicts need no bound."""
+    proved = proofs.accepted()
     names = ", ".join(promise for promise in quick["protocols"]["default"]["promises"] if promise in proved)
-    yield from _bullet(f"PROVED for any number of actors under `default`: {names} ([proof](../docs/proof.md)).")
+    yield from _bullet(
+        f"PROVED for any number of actors under `default`: {names} ([proof](../docs/proof.md), "
+        "[obligations](proofs.json)). All verdicts below are from searches, up to a bound."
+    )
+
+
+def _applies(quick: Data) -> Iterator[str]:
+    """The promises that apply to few protocols."""
     for promise in quick["protocols"]["default"]["promises"]:
         rows = quick["protocols"].items()
         without = [name for name, row in rows if row["promises"][promise]["verdict"] == "NOT_APPLICABLE"]

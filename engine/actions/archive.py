@@ -10,7 +10,7 @@ from ..services.archiving import RETAINED, archivable, pending_files, refuse_dif
 from ..timeline import Instant, Timeline, load, lsm
 from ..timeline.timeline import FOLDER
 from ..writes.claims import forget
-from ..writes.decision_log import look
+from ..writes.decision_log import latest_decision
 
 MOST = 1_000
 """The most instants that are archived under one hold of the lock, which blocks writers from publishing."""
@@ -42,7 +42,7 @@ def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tupl
 def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
     """Put the next ones into the archive, and take their earlier states off the active timeline."""
     with held(context.lock):
-        last = look(context)
+        last = latest_decision(context)
         timeline = load(context.storage)
         whole = context.whole(timeline)
         refuse_unlisted(context, whole, "archive the timeline")

@@ -11,7 +11,7 @@ from ..services.cleaning import Policy, PolicyName, horizon_of, plan_clean
 from ..timeline import Instant, load
 from ..timeline.cleans import encode_clean_plan
 from ..writes.claims import new_time
-from ..writes.decision_log import look, put_plan
+from ..writes.decision_log import latest_decision, put_plan
 
 ACTION = "clean"
 
@@ -30,7 +30,7 @@ def run(
     config.check_writable()
     chosen = Policy(policy, retained)
     with held(context.lock):
-        last = look(context)
+        last = latest_decision(context)
         timeline = context.whole(load(context.storage))
         refuse_unlisted(context, timeline, "clean the table")
         if any(instant.action == ACTION for instant in timeline.pending):

@@ -11,7 +11,7 @@ from ..lock import held
 from ..services.plan import make_plan, worth_compacting
 from ..timeline import SORT_BY, Instant, encode_plan, load
 from ..writes.claims import new_time
-from ..writes.decision_log import look, put_plan
+from ..writes.decision_log import latest_decision, put_plan
 
 ACTION = "compaction"
 
@@ -26,7 +26,7 @@ def run(context: Context, config: TableConfig, sort_by: Sequence[str] = ()) -> I
     """
     config.check_writable()
     with held(context.lock):
-        last = look(context)
+        last = latest_decision(context)
         timeline = context.whole(load(context.storage))
         slices = worth_compacting(context, timeline)
         if not slices:

@@ -8,7 +8,7 @@ from ..lock import held
 from ..services.plan import make_log_plan, worth_log_compacting
 from ..timeline import LOG_COMPACTION, Instant, encode_plan, load
 from ..writes.claims import new_time
-from ..writes.decision_log import look, put_plan
+from ..writes.decision_log import latest_decision, put_plan
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
@@ -20,7 +20,7 @@ def run(context: Context, config: TableConfig) -> Instant | None:
     """
     config.check_writable()
     with held(context.lock):
-        last = look(context)
+        last = latest_decision(context)
         timeline = context.whole(load(context.storage))
         slices = worth_log_compacting(context, timeline)
         if not slices:

@@ -11,7 +11,7 @@ from ..services.savepoints import to_use
 from ..timeline import Instant, load
 from ..timeline.restores import ACTION, encode_restore_plan
 from ..writes.claims import new_time
-from ..writes.decision_log import look, put_plan
+from ..writes.decision_log import latest_decision, put_plan
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -24,7 +24,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """
     config.check_writable()
     with held(context.lock):
-        last = look(context)
+        last = latest_decision(context)
         timeline = load(context.storage)
         if any(each.action == ACTION for each in timeline.pending):
             return None

@@ -12,7 +12,7 @@ from ..reads.times import Time
 from ..timeline import Instant, RollbackPlan, Timeline, encode_rollback_plan, load, load_rollback_plan
 from ..writes.claims import new_time
 from ..writes.commit_protocol import ROLLBACK, marked_files
-from ..writes.decision_log import look, put_plan
+from ..writes.decision_log import latest_decision, put_plan
 
 UNDONE: frozenset[str] = frozenset({"deltacommit", "commit"})
 """Actions that a rollback undoes. A failed compaction is not undone: another process resumes its plan."""
@@ -27,7 +27,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """
     config.check_writable()
     with held(context.lock):
-        last = look(context)
+        last = latest_decision(context)
         timeline = load(context.storage)
         failed = next(failed_writes(context, timeline), None) if instant is None else _named(context, timeline, instant)
         if failed is None:

@@ -1,1 +1,1 @@
-"""The data path: pure functions from Arrow to Arrow, one file group at a time; nothing here knows of Spark."""
+"""The data path: functions from Arrow to Arrow, one file group at a time. No module imports Spark."""

@@ -1,8 +1,9 @@
-"""The bucket of a row: Java's hash of its key values, computed on Arrow buffers (docs/hudi-format.md).
+"""Computes the bucket of each row: Java's hash of its key values, on Arrow buffers (docs/hudi-format.md).
 
-``bucket = (List<String>.hashCode() & 0x7fffffff) % buckets``, where a string's hash runs over its UTF-16 code units
-(``h = 31·h + unit``) and a list's over its elements (``h = 31·h + hash``, from 1; null counts as 0), both wrapping at
-32 bits. There is no Python loop over rows: the loops run over positions in the longest key and over key fields.
+``bucket = (List<String>.hashCode() & 0x7fffffff) % buckets``, in 32-bit arithmetic. The hash of a string starts at 0
+and takes its UTF-16 code units (``h = 31·h + unit``). The hash of a list starts at 1 and takes its elements
+(``h = 31·h + hash``; a null has the hash 0). Python loops run over key fields and over positions in the longest key,
+never over rows.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _LOOKAHEAD: Final = 3  # bytes after the lead byte of the longest UTF-8 characte
 
 
 def buckets_of(values: Sequence[pa.Array | pa.ChunkedArray], buckets: int) -> npt.NDArray[np.int32]:
-    """The bucket in ``0..buckets-1`` of each row, whose key is `values[0][row], values[1][row], …` as text."""
+    """The bucket in ``0..buckets-1`` of each row. The key of row *i* is `values[0][i], values[1][i], …`, as text."""
     return ((list_hash(values) & np.uint32(0x7FFFFFFF)) % np.uint32(buckets)).astype(np.int32)
 
 
@@ -49,7 +50,7 @@ def string_hash(strings: pa.Array | pa.ChunkedArray) -> Hashes:
 
 
 def _hash_rows(units: npt.NDArray[np.integer], firsts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> Hashes:
-    """Hashes of rows given by where their units begin and how many they are, the longest row first."""
+    """The hash of each row. `firsts` and `lengths` locate its code units in `units`; the longest row comes first."""
     hashes = np.zeros(len(lengths), np.uint32)
     if len(lengths) == 0:
         return hashes
@@ -62,7 +63,7 @@ def _hash_rows(units: npt.NDArray[np.integer], firsts: npt.NDArray[np.int64], le
 
 
 def _utf16_units(strings: pa.Array) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.int64]]:
-    """The UTF-16 code units of all strings in one array, and where each string begins in it (one more for the end)."""
+    """The UTF-16 code units of all strings in one array, and the offset of each string in it, plus the end."""
     octets, starts = _utf8_bytes(strings)
     if len(octets) == 0 or octets.max() < 0x80:
         return octets, starts  # in ASCII a byte is a code unit
@@ -78,7 +79,7 @@ def _utf16_units(strings: pa.Array) -> tuple[npt.NDArray[np.integer], npt.NDArra
 
 
 def _utf8_bytes(strings: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """The bytes of all strings, and their start offsets; a null is empty, with any bytes in its place."""
+    """The UTF-8 bytes of all strings, and the offset of each string, plus the end. A null is an empty string."""
     if strings.null_count:
         strings = strings.fill_null("")
     strings = strings.cast(pa.large_string())
@@ -91,7 +92,7 @@ def _utf8_bytes(strings: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[n
 
 
 def _code_points(octets: npt.NDArray[np.uint8], leads: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The characters whose lead bytes stand at `leads`."""
+    """The code points of the characters whose first bytes are at `leads`."""
     padded = np.concatenate((octets, np.zeros(_LOOKAHEAD, np.uint8))).astype(np.int64)
     lead = padded[leads]
     second, third, fourth = (padded[leads + ahead] & 0x3F for ahead in range(1, _LOOKAHEAD + 1))

@@ -1,4 +1,4 @@
-"""The change log of a window: the net difference of two snapshots, one row a key (docs/contract.md, CDC)."""
+"""The change log of a window: the net difference of two snapshots, one row per changed key (docs/contract.md, CDC)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ INSERT, UPDATE, DELETE = "i", "u", "d"
 
 
 def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
-    """What became of each key, in `task.shape.changes_schema`.
+    """One row per inserted, updated or deleted key, in `task.shape.changes_schema`.
 
-    `completed` is the completion time of the write that set the row of `after`, or that deleted it; null if no
-    write of the window can be named.
+    `completed` is the completion time of the write that set the new row or deleted the old one. It is null if the
+    window contains no record of that write.
     """
     shape = task.shape
     before, after = (_state(storage, tasks, shape) for tasks in (task.before, task.after))
@@ -47,14 +47,14 @@ def _state(storage: Storage, tasks: Sequence[ReadTask], shape: TableShape) -> pa
 
 
 def _identity(rows: pa.Table) -> pa.Array:
-    """Partition and key in one text; no path holds the separator."""
+    """Partition and key in one text. No partition path contains the separator."""
     return one_array(pc.binary_join_element_wise(rows[PARTITION_PATH], rows[RECORD_KEY], "\0"))
 
 
 def _places(rows: pa.Table, among: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Where in `among` each row's key is, -1 if nowhere."""
-    found = pc.index_in(_identity(rows), _identity(among))
-    return np.asarray(pc.fill_null(found, -1).to_numpy(zero_copy_only=False), np.int64)
+    """The position in `among` of each row's key, -1 if it is absent."""
+    positions = pc.index_in(_identity(rows), _identity(among))
+    return np.asarray(pc.fill_null(positions, -1).to_numpy(zero_copy_only=False), np.int64)
 
 
 def _deleted_at(storage: Storage, gone: pa.Table, task: ChangesTask) -> pa.ChunkedArray:
@@ -62,8 +62,8 @@ def _deleted_at(storage: Storage, gone: pa.Table, task: ChangesTask) -> pa.Chunk
     if not len(gone):
         return pa.chunked_array([pa.nulls(len(gone), pa.string())])
     deletes = merge_window(storage, WindowTask(task.shape, task.window, task.bases)).deletes
-    found = pc.index_in(_identity(gone), _identity(deletes))
-    return pa.chunked_array([one_array(deletes[COMMIT_TIME]).take(found)])
+    positions = pc.index_in(_identity(gone), _identity(deletes))
+    return pa.chunked_array([one_array(deletes[COMMIT_TIME]).take(positions)])
 
 
 def _completed(requested: pa.ChunkedArray, task: ChangesTask) -> pa.Array:

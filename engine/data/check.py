@@ -1,7 +1,7 @@
 """The rules that the rows of a batch must satisfy before any of them is written.
 
-All rules are in `problems`, which reads rows only. A writer calls it with all rows of some keys. `refuse` makes one
-error of the problems of several calls.
+`problems` applies the rules to rows. A writer calls it with all rows of some keys. `refuse` raises one error for the
+problems of several calls.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .tasks import TableShape
 
 
 class Problem(NamedTuple):
-    """A rule that `rows` rows break, one of them being `example`."""
+    """A violation: the rule, the number of rows that break it, and one of them as text."""
 
     rule: str
     rows: int
@@ -34,38 +34,41 @@ RULES: Final = {
     "null key": ("{0} rows have a null in {keys}", "give every row a value there"),
     "empty key": ("{0} rows have an empty key", "give every row a value in {keys}"),
     "ambiguous key": (
-        "{0} rows have a key that Hudi's readers take apart differently",
-        "leave ',' with ':' out of a single key, and both out of the values of a composite one; "
+        "{0} rows have a key that Hudi's readers parse differently",
+        "a single key must not contain both ',' and ':', a value of a composite key neither; "
         f"{NULL_KEY} and {EMPTY_KEY} are reserved",
     ),
     "unsafe partition": (
-        "{0} rows have a partition value that is not safe as a folder",
+        "{0} rows have a partition value that is not safe as a folder name",
         "use values of at most 255 bytes a level, without empty, '.' or '..' levels, ':', '=' and control characters; "
         "null is allowed",
     ),
-    "null ordering": ("{0} rows have no value in the ordering column {ordering}", "deletes need one as well"),
+    "null ordering": (
+        "{0} rows have no value in the ordering column {ordering}",
+        "set it in every row, deletes included",
+    ),
     "missing value": (
-        "{0} rows have a null where the columns of the table allow none",
-        "give a value, or make the table with columns that may be null",
+        "{0} rows have a null in a required column",
+        "set a value, or create the table with a nullable column",
     ),
     "unordered text": (
         "{0} rows have an ordering value with characters beyond U+FFFF, which Java sorts differently",
         "order by a number or a time",
     ),
-    "delete in a bulk insert": ("{0} rows have _hoodie_is_deleted set", "a bulk insert holds no deletes: upsert them"),
+    "delete in a bulk insert": ("{0} rows have _hoodie_is_deleted set", "a bulk insert cannot delete: use an upsert"),
     "conflicting rows": (
         "{0} rows share key and ordering value with another row of the batch but differ in content",
         "keep one of them",
     ),
 }
-"""Each rule's name, what is wrong, and what to do."""
+"""Name of a rule -> the violation, and its remedy, as texts of an error message."""
 
 
 _MOST_BYTES: Final = 255
 
 
 def problems(rows: pa.Table, shape: TableShape, *, deletes: bool = True) -> list[Problem]:
-    """Every rule of `RULES` that a row breaks. `deletes`: whether rows may be deletes."""
+    """The rules of `RULES` that rows break. `deletes`: whether rows may be deletes."""
     found = [
         ("null key", _any(one_array(rows[name]).is_null() for name in shape.keys.record_key)),
         ("ambiguous key", _ambiguous(rows, shape.keys)),
@@ -86,13 +89,13 @@ def problems(rows: pa.Table, shape: TableShape, *, deletes: bool = True) -> list
 
 
 def _others(shape: TableShape) -> pa.Schema:
-    """The columns whose nulls no other rule is about."""
+    """The columns whose nulls no other rule checks."""
     known = {*shape.keys.record_key, shape.merge.ordering}
     return pa.schema([field for field in shape.schema if field.name not in known])
 
 
 def refuse(found: Iterable[Problem], shape: TableShape) -> None:
-    """Raise `BadInput` for the rule that most rows break, if any is broken."""
+    """Raise `BadInput` for the rule with the most broken rows; return if there are no problems."""
     by_rule: dict[str, Problem] = {}
     for problem in found:
         seen = by_rule.get(problem.rule, Problem(problem.rule, 0, problem.example))
@@ -110,7 +113,7 @@ def refuse(found: Iterable[Problem], shape: TableShape) -> None:
 
 
 def conflicting(rows: pa.Table, shape: TableShape) -> Mask:
-    """Which rows have the key and ordering value of an earlier row and another content."""
+    """Mask of the rows that have the key and ordering value of an earlier row but different content."""
     places = _shared_ranks(rows, shape)
     conflict = np.zeros(len(rows), np.bool_)
     if len(places.later) == 0:
@@ -121,7 +124,7 @@ def conflicting(rows: pa.Table, shape: TableShape) -> Mask:
     if deleted is not None:
         flags = deleted.to_numpy()
         lefts, rights = flags[places.first], flags[places.later]
-        differ = np.where(lefts & rights, False, differ | (lefts != rights))  # deletes hold nothing else
+        differ = np.where(lefts & rights, False, differ | (lefts != rights))  # two deletes have no other content
     conflict[places.later[differ]] = True
     return conflict
 
@@ -160,7 +163,7 @@ def _ambiguous(rows: pa.Table, keys: KeySpec) -> Mask:
 
 
 def _empty(rows: pa.Table, keys: KeySpec) -> Mask:
-    """A key without a single character: Hudi refuses it too."""
+    """Mask of the rows whose key has no characters. Hudi refuses such keys as well."""
     mask = np.ones(len(rows), np.bool_)
     for name in keys.record_key:
         text = one_array(rows[name])
@@ -177,7 +180,7 @@ def _unsafe(rows: pa.Table, keys: KeySpec) -> Mask:
 
 
 def is_path(path: str, keys: KeySpec, schema: pa.Schema) -> bool:
-    """Whether rows can lie in the partition of this path."""
+    """Whether `path` is the partition path of some valid row."""
     if not keys.partition_by:
         return path == ""
     texts = partition_values(pa.array([path], pa.string()), keys)
@@ -189,7 +192,7 @@ def is_path(path: str, keys: KeySpec, schema: pa.Schema) -> bool:
 
 
 def _long(rows: pa.Table, keys: KeySpec) -> pa.Array:
-    """Whether a folder's name would be longer than file systems allow."""
+    """Mask of the rows whose partition has a folder name that is too long for file systems."""
     paths = one_array(partition_paths(rows, keys)).dictionary_encode()
     levels = pc.split_pattern(paths.dictionary, "/")
     long = pc.list_parent_indices(levels).filter(pc.greater(pc.binary_length(levels.flatten()), _MOST_BYTES))
@@ -206,7 +209,7 @@ def _mask(flags: pa.Array) -> Mask:
 
 
 def _example(rows: pa.Table, mask: Mask, shape: TableShape) -> str:
-    """The first row that breaks the rule, by key, partition and ordering, so that input order does not matter."""
+    """The broken row with the least key, partition and ordering value, so that input order has no effect."""
     names = list(dict.fromkeys([*shape.keys.fields, *([shape.merge.ordering] if shape.merge.ordering else [])]))
     broken = rows.select(names).filter(pa.array(mask))
     row = broken.sort_by([(name, "ascending") for name in names]).slice(0, 1).to_pylist()[0]

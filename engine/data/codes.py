@@ -1,4 +1,4 @@
-"""Keys and ordering values as integers, which is what elections count with."""
+"""Encodes keys and ordering values as integers, which merges compare."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 LOWEST: Final = np.iinfo(np.int64).min
-"""Below every ordering value: that of a null."""
+"""The code of a null ordering value, below every other."""
 
 
 def key_codes(keys: pa.Array | pa.ChunkedArray) -> tuple[Numbers, int]:
-    """Equal keys get equal numbers ``0..n-1``; also n."""
+    """The code of each key, and the number n of distinct keys. Equal keys have equal codes in ``0..n-1``."""
     encoded = one_array(keys).dictionary_encode()
     return encoded.indices.to_numpy(), len(encoded.dictionary)
 
 
 def order_numbers(parts: Sequence[pa.ChunkedArray]) -> Numbers:
-    """Integers in the order of the values of all parts taken together; nulls come first."""
+    """One integer per value of all parts, in the same order as the values. Nulls are `LOWEST`."""
     kind = parts[0].type
     if pa.types.is_string(kind) or pa.types.is_decimal(kind):
         values = one_array(pa.chunked_array([chunk for part in parts for chunk in part.chunks], kind))

@@ -17,26 +17,26 @@ PARTITION_PATH: Final = "_hoodie_partition_path"
 FILE_NAME: Final = "_hoodie_file_name"
 META: Final = (COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, PARTITION_PATH, FILE_NAME)
 IS_DELETED: Final = "_hoodie_is_deleted"
-"""True marks a row as a delete: of it only key, partition and ordering count."""
+"""True marks a row as a delete, whose key, partition and ordering value alone are used."""
 
 SET_COLUMNS: Final = "nbcc_set_columns"
-"""In windows of partial updates: the columns that are taken from a row; its others are null, and unset."""
+"""In windows of partial updates: the columns that a row sets. Its other columns are null, which has no meaning."""
 
 
 def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """The column without chunks; no copy if it has one."""
+    """The column as one array; not copied if it has one chunk."""
     if isinstance(column, pa.ChunkedArray):
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     return column
 
 
 def constant(text: str, count: int) -> pa.DictionaryArray:
-    """`text`, `count` times, in the room of one."""
+    """A column with `count` times `text`, which stores the text once."""
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), [text])
 
 
 def is_deleted(rows: pa.Table) -> pa.ChunkedArray | None:
-    """Which rows are deletes (null counts as false), or None if the column is not there."""
+    """Mask of the deletes (null counts as false), or None if the column is absent."""
     return pc.fill_null(rows[IS_DELETED], False) if IS_DELETED in rows.column_names else None
 
 
@@ -48,7 +48,7 @@ def is_sortable(kind: pa.DataType) -> bool:
 
 
 def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The rows in exactly `schema`: missing columns null, others cast (int to long, …) or left out, in its order."""
+    """The rows in exactly `schema`. Missing columns are null, columns outside it are dropped, others are cast."""
     if rows.schema.equals(schema):
         return rows
     present = set(rows.column_names)
@@ -57,10 +57,10 @@ def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def _nulls(count: int, kind: pa.DataType) -> pa.Array:
-    """So many nulls of this type.
+    """A column of `count` nulls of type `kind`.
 
-    Arrow's own nulls of a struct have nulls inside, too, and neither a cast nor Parquet takes these where the inner
-    column must not be null.
+    `pa.nulls` of a struct type also has nulls in the inner columns. Casts and Parquet refuse those if an inner column
+    is not nullable.
     """
     return pa.array([None] * count, kind) if pa.types.is_struct(kind) else pa.nulls(count, kind)
 
@@ -70,7 +70,7 @@ def _cast(rows: pa.Table, field: pa.Field) -> pa.ChunkedArray:
         return rows[field.name].cast(field.type)
     except pa.ArrowInvalid as unfit:
         raise Unsupported(
-            f"take the column {field.name!r} for {field.type}",
-            f"it holds other values ({unfit}), as if its type had grown since the table was opened",
+            f"read the column {field.name!r} as {field.type}",
+            f"it contains other values ({unfit}); its type may have been widened since the table was opened",
             "open the table again",
         ) from None

@@ -1,4 +1,4 @@
-"""A file slice becomes a base file, and a log of the deletes that must not be forgotten."""
+"""Compacts a file slice to a base file, and a log of the deletes that later merges need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..storage import Storage
 from .columns import conform, is_sortable
 from .layers import Merged
 from .merge import merged as merged_of
-from .partial import Kept, split
+from .partial import Contribution, split
 from .publish import put_base_file, put_data_file
 from .read import slice_layers
 from .tasks import CompactTask, ReadTask, WrittenFile
@@ -22,11 +22,11 @@ from .write import delete_block
 
 
 def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[WrittenFile]:
-    """Merge the slice, put the base file (even without rows) and, if deletes won, their tombstone log.
+    """Merge the slice and put the base file, even without rows. If deletes won, put a log of tombstones as well.
 
-    Rows keep their commit time and number. Without tombstones a late update of lower rank would bring a deleted row
-    back; they are typed deletes in a log of the compaction's own instant, which Hudi and hudi-rs honour
-    (docs/contract.md, LAWS).
+    The commit time and sequence number of a row stay the same. Tombstones prevent that a late update of lower rank
+    restores a deleted row (docs/contract.md, LAWS). They are typed deletes in a log of the compaction's own instant,
+    which Hudi and hudi-rs read too.
     """
     layers = slice_layers(storage, task.slice)
     rule = task.slice.shape.merge
@@ -49,13 +49,13 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
 
 
 def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.Table:
-    """By those of the columns that there still are: a plan can be older than the table's columns."""
+    """The rows sorted by `columns`. Columns that were dropped since the plan was made are ignored."""
     by = [(name, "ascending") for name in columns if name in rows.column_names and is_sortable(rows[name].type)]
     return rows.sort_by(by) if by else rows
 
 
 def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
-    """Deletes with an ordering value: without one they have beaten all before them and lose to all that may come."""
+    """The winning deletes with an ordering value. A delete without one loses against every later record."""
     ranked_by = task.slice.shape.merge.ranked_by
     if not task.keep_tombstones or ranked_by is None:
         return merged.deletes.slice(0, 0)
@@ -63,12 +63,13 @@ def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
 
 
 def _write_tombstones(
-    storage: Storage, task: CompactTask, kept: list[Kept], deletes: pa.Table, token: str
+    storage: Storage, task: CompactTask, kept: list[Contribution], deletes: pa.Table, token: str
 ) -> WrittenFile:
     """Write the log of the compaction's own instant: tombstones, and records that a merged row does not preserve."""
     plan = task.slice
     blocks = [delete_block(deletes, plan.partition, task.instant, plan.shape)] if len(deletes) else []
-    blocks += [kept_block(each, plan, task.instant) for each in kept]  # what is kept lies above the delete of its key
+    # After the delete block: a contribution ranks above the delete of its key.
+    blocks += [contribution_block(each, plan, task.instant) for each in kept]
     data = b"".join(blocks)
     name = str(LogName(plan.file_id, task.instant, 1, token))
     path = put_data_file(storage, task.instant, plan.partition, name, data)
@@ -76,8 +77,8 @@ def _write_tombstones(
     return WrittenFile(path, plan.partition, plan.file_id, len(data), rows, len(deletes), version=1)
 
 
-def kept_block(kept: Kept, plan: ReadTask, instant: str, compacted: Sequence[str] = ()) -> bytes:
-    """Rows as their writer put them: a partial block, unless they set all columns."""
+def contribution_block(kept: Contribution, plan: ReadTask, instant: str, compacted: Sequence[str] = ()) -> bytes:
+    """A data block of these rows, with the columns that their writer set. It is partial unless they set all columns."""
     shape = plan.shape
     rows = conform(kept.rows, shape.stored_schema).select(shape.block_columns(kept.sets))
     by = (shape.log_format, instant, shape.avro_schema)

@@ -1,4 +1,4 @@
-"""Whether two rows hold the same values: nulls and NaNs equal themselves, nested columns are compared all the way."""
+"""Compares rows by value. Two nulls are equal, two NaNs are equal, nested columns are compared recursively."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .columns import one_array
 
 
 def rows_differ(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> Mask:
-    """Where row *i* of `left` and of `right` (tables of equal length) differ in one of `columns`."""
+    """Mask of the positions at which `left` and `right` (of equal length) differ in one of `columns`."""
     differing = np.zeros(len(left), np.bool_)
     for name in columns:
         differing |= values_differ(one_array(left[name]), one_array(right[name]))
@@ -21,7 +21,7 @@ def rows_differ(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> Mask
 
 
 def values_differ(left: pa.Array, right: pa.Array) -> Mask:
-    """Where two arrays of one type and length differ."""
+    """Mask of the positions at which two arrays of equal type and length differ."""
     only_one_null = pc.xor(left.is_null(), right.is_null()).to_numpy(zero_copy_only=False)
     both = pc.and_(left.is_valid(), right.is_valid())
     differing: Mask = np.array(only_one_null, np.bool_)
@@ -53,12 +53,12 @@ def _nested_differ(left: pa.Array, right: pa.Array) -> Mask:
 
 
 def lengths(lists: pa.Array) -> Numbers:
-    """How many elements each list or map has; none of them is null."""
+    """The number of elements of each list or map. `lists` contains no null."""
     return np.diff(np.asarray(lists.offsets)).astype(np.int64)
 
 
 def elements(lists: pa.Array) -> pa.Array:
-    """All elements in one array; those of a map are its entries, as structs, in their order."""
+    """All elements in one array. The elements of a map are its entries, as structs, in stored order."""
     offsets = np.asarray(lists.offsets)
     return (
         pa.StructArray.from_arrays([lists.keys, lists.items], names=["key", "value"])

@@ -1,8 +1,8 @@
 """The digest of a batch: its row count, and order-independent sums of one hash per row.
 
-Equal rows have equal digests in any order, chunks and Spark tasks, from Spark or from Arrow. All NaNs are one value,
--0.0 is 0.0, and a null is a missing column, so that a column which is added or widened later changes no digest. The
-hashes are not cryptographic: they detect accidents.
+The digest does not depend on the order of rows, on chunks, on Spark tasks, or on whether Spark or Arrow delivers them.
+All NaNs are equal, and -0.0 equals 0.0. A null equals a missing column, so a column that is added or widened later does
+not change a digest. The hashes are not cryptographic: they detect accidental differences.
 """
 
 from __future__ import annotations
@@ -34,16 +34,14 @@ _SET: Final = 0x9FB21C651E98DF25
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """`rows` rows, and two sums modulo 2**64 of different hashes of each. The digest of two parts is their sum."""
+    """The number of rows, and two sums modulo 2**64 over different hashes of them. Digests of parts can be added."""
 
     rows: int = 0
     first: int = 0
     second: int = 0
 
     def __add__(self, other: Digest) -> Digest:
-        return Digest(
-            self.rows + other.rows, (self.first + other.first) & _MASK, (self.second + other.second) & _MASK
-        )
+        return Digest(self.rows + other.rows, (self.first + other.first) & _MASK, (self.second + other.second) & _MASK)
 
     def __str__(self) -> str:
         return f"{self.rows} row{'s' * (self.rows != 1)}, digest {self.first:016x}"
@@ -55,7 +53,7 @@ class Digest:
 
     @classmethod
     def of_text(cls, text: str) -> Digest | None:
-        """The digest that a commit records; None for one of another version."""
+        """The digest that a commit records; None if it has another version or form."""
         version, _, rest = text.partition(":")
         rows, _, sums = rest.partition(":")
         if version != _VERSION or not rows.isdecimal() or len(sums) != 4 * _WORD:
@@ -67,7 +65,7 @@ class Digest:
 
 
 def digest_of(rows: pa.Table, sets: Collection[str] | None = None) -> Digest:
-    """The digest of some rows; `sets`: the columns that a partial update sets, which are a part of its content."""
+    """The digest of `rows`. `sets`: the columns that a partial update sets; the digest depends on them."""
     salt = np.uint64(sum(int(_name_hash(name)) * _SET + 1 for name in sets or ()) & _MASK)
     total = Digest()
     for batch in rows.to_batches(max_chunksize=_CHUNK):
@@ -103,7 +101,7 @@ def _hashes(values: pa.Array) -> Hashes:
 
 
 def _of_kind(values: pa.Array) -> Hashes:
-    """A hash of each value; what it is where the value is null does not matter."""
+    """A hash of each value; arbitrary for nulls."""
     kind = values.type
     if pa.types.is_dictionary(kind):
         return _hashes(values.dictionary_decode())
@@ -135,7 +133,7 @@ def _of_nested(values: pa.Array) -> Hashes:
 
 
 class _Runs(NamedTuple):
-    """Where the items of each value begin among all of them, and how many they are."""
+    """The offset of the first item of each value among all items, and the number of its items."""
 
     starts: Numbers
     lengths: Numbers
@@ -150,7 +148,7 @@ def _lists(values: pa.Array) -> _Runs:
 
 
 def _runs(items: Hashes, runs: _Runs, ordered: bool = True) -> Hashes:
-    """One hash of the items of each value, with their places if it is `ordered`."""
+    """One hash per value, over its items. It depends on the order of the items if `ordered`."""
     owners, places = _places(runs.lengths)
     there = items[runs.starts[owners] + places]
     there = _mixed(there + _mixed(places.astype(np.uint64) * _PLACE + _ODD)) if ordered else _mixed(there + _ODD)
@@ -158,21 +156,21 @@ def _runs(items: Hashes, runs: _Runs, ordered: bool = True) -> Hashes:
 
 
 def _places(lengths: Numbers) -> tuple[Numbers, Numbers]:
-    """For each item of all values: the number of its value, and its position there."""
+    """For each item of all values: the index of its value, and its position in that value."""
     owners = np.repeat(np.arange(len(lengths)), lengths)
     firsts = np.cumsum(lengths) - lengths
     return owners, np.arange(len(owners)) - firsts[owners]
 
 
 def _summed(terms: Hashes, lengths: Numbers) -> Hashes:
-    """The sum of the terms of each value, with their number."""
+    """One hash per value, of the sum and the number of its terms."""
     sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)))
     ends = np.cumsum(lengths)
     return _mixed(sums[ends] - sums[ends - lengths] + lengths.astype(np.uint64) * _SECOND)
 
 
 def _of_integers(values: pa.Array) -> Hashes:
-    """Booleans, integers, and times as the integers that Arrow stores."""
+    """Hashes of booleans, of integers, and of times as the integers that Arrow stores."""
     if pa.types.is_date32(values.type) or pa.types.is_time32(values.type):
         values = values.cast(pa.int32())
     values = values.cast(pa.int64())
@@ -195,7 +193,7 @@ def _of_decimals(values: pa.Array) -> Hashes:
 
 
 def _of_texts(values: pa.Array) -> Hashes:
-    """Strings and binaries, eight bytes at a time."""
+    """Hashes of strings and binaries, computed from words of eight bytes."""
     values = values.cast(pa.large_binary())
     if values.null_count:
         values = values.fill_null(b"")

@@ -1,7 +1,7 @@
-"""Data files on their way to a decoder: the size is the one that the commit lists, and what cannot be decoded says so.
+"""Reads data files for a decoder, and reports damaged ones.
 
-Every reader and service gets the data files of a slice or window here. A power cut may leave a file empty or short;
-an empty log decodes as no rows, so that only the listed size shows the loss.
+Every reader and service reads the data files of a slice or window with `fetch`. A power failure may truncate a file. An
+empty log decodes as no rows, so only the size that the commit lists reveals the loss.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ REMEDY = "restore the file from a copy, or restore the table to a savepoint from
 
 
 def fetch(storage: Storage, file: BaseInput | LogInput) -> bytes:
-    """The content of a data file; `NotFound` without it, `Damaged` if its size is not the listed one.
+    """The content of a data file. Raises `NotFound` if it is absent, `Damaged` if its size is not the listed one.
 
-    A log that later writes may have appended to can only be too short. A size of 0 in a commit means unknown, because
-    other engines leave the field out; a file of nbcc is never empty unless it holds no record.
+    A log may be longer than listed if later writes may have appended to it. A listed size of 0 means unknown, because
+    other engines omit the field.
     """
     data = storage.get(file.path)
     appended = isinstance(file, LogInput) and file.appended
@@ -31,7 +31,7 @@ def fetch(storage: Storage, file: BaseInput | LogInput) -> bytes:
 
 @contextmanager
 def decoding(path: str) -> Iterator[None]:
-    """A context around the decoding of a file: an exception that damaged bytes cause becomes `Damaged`."""
+    """A context for the decoding of a file, which turns exceptions of the decoder into `Damaged`."""
     try:
         yield
     except (NbccError, NotFound):
@@ -42,5 +42,5 @@ def decoding(path: str) -> Iterator[None]:
 
 
 def missing(path: str) -> Missing:
-    """The error for a data file that a completed commit lists and the storage does not hold."""
+    """The error for a data file that a completed commit lists but the storage does not contain."""
     return Missing(f"read {path}", "a completed commit lists the file, and it is missing", REMEDY)

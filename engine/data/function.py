@@ -1,8 +1,8 @@
-"""Rows merged by a function of the user's: of each key, what it makes of all records since the last delete.
+"""Merges rows by a user's function: it reduces all records of a key since the last delete to one row.
 
-A delete hides what completed before it; the laws of the function (`laws`) do the rest. It gets two rows as dicts of the
-columns that are neither key nor partition, the older first, and returns a dict of the same columns. A row that nothing
-merges with is never shown to it.
+A delete hides every record before it. The function must satisfy the laws of `function_laws`. Its arguments are two
+rows, the older first, as dicts of the columns that are neither key nor partition. It returns a dict of the same
+columns. It is not called for a key with a single record.
 """
 
 from __future__ import annotations
@@ -30,17 +30,16 @@ def function_of(name: str) -> MergeFunction:
     module, _, attribute = name.partition(":")
     asked = f"merge rows by {name!r}"
     try:
-        found = getattr(import_module(module), attribute)
+        function: MergeFunction = getattr(import_module(module), attribute)
     except (ImportError, ValueError, AttributeError) as failed:
         raise BadInput(asked, str(failed), "name a function that can be imported, as package.module:function") from None
-    if not callable(found):
-        raise BadInput(asked, f"that is a {type(found).__name__}", "name a function")
-    function: MergeFunction = found
+    if not callable(function):
+        raise BadInput(asked, f"that is a {type(function).__name__}", "name a function")
     return function
 
 
 def merge_by_function(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """The merged row of each key that has one, and the last delete of each that has one, rows after it or not."""
+    """The merged row of each key with records after its last delete, and the last delete of each key that has one."""
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
     deletes = pa.concat_tables([layer.deletes for layer in layers]).unify_dictionaries()
     parts = [part for layer in layers for part in (layer.rows, layer.deletes)]
@@ -55,14 +54,14 @@ def merge_by_function(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def _last(codes: Numbers, among: Numbers, distinct: int) -> Numbers:
-    """By key the last of some records, -1 for none."""
-    found = np.full(distinct, -1, np.int64)
-    found[codes[among]] = among  # assignment in rising order: of several records of a key the last one stays
-    return found
+    """For each key code the last of the records `among`, -1 if there is none."""
+    last = np.full(distinct, -1, np.int64)
+    last[codes[among]] = among  # assignment in rising order: the last of several records of a key stays
+    return last
 
 
 def _folded(rows: pa.Table, codes: Numbers, places: Numbers, rule: MergeRule) -> pa.Table:
-    """One row for each code: what the function makes of its records, which lie at `places` in rising order."""
+    """One row per code: the result of the function on its records. `places` are the rising positions of the records."""
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     sizes = np.diff(starts, append=len(codes))

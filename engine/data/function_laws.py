@@ -1,8 +1,8 @@
-"""Counterexamples to the laws that a user's merge function must keep, searched before a table is created with it.
+"""Searches counterexamples to the laws of a user's merge function, before a table is created with it.
 
-A function that is commutative, associative and idempotent returns a row that does not depend on when, how often and in
-which groups records were merged (docs/contract.md, LAWS). The rows have a few characteristic values per column, the
-same at every call. A counterexample is simplified while it breaks a law. No counterexample is no proof.
+If the function is commutative, associative and idempotent, its result does not depend on when, how often and in which
+groups records are merged (docs/contract.md, LAWS). The search draws a few characteristic values per column, the same at
+every call. It simplifies a counterexample as far as a law stays broken. It can miss a counterexample.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ _Rows = dict[str, Any]
 
 
 class Broken(NamedTuple):
-    """A law, and the rows on which it fails; `says`: what came out."""
+    """A broken law, the rows on which it fails, and the results of the function as text."""
 
     law: str
     rows: tuple[_Rows, ...]
-    says: str
+    results: str
 
 
 def check_laws(function: MergeFunction, name: str, columns: pa.Schema) -> None:
-    """Raise `BadInput` with the simplest rows that were found to break a law.
+    """Raise `BadInput` with a counterexample if the search finds one.
 
-    `columns`: those that the function merges. `Unsupported` for types of which no values are known.
+    `columns`: the columns that the function merges. Raises `Unsupported` for a type without test values.
     """
     asked = f"create a table whose rows are merged by {name!r}"
     if broken := counterexample(function, columns, asked):
         rows = " and ".join(map(str, broken.rows))
         remedy = "fix the function: otherwise a row depends on when it was compacted"
-        raise BadInput(asked, f"it is not {broken.law}: of {rows} {broken.says}", remedy)
+        raise BadInput(asked, f"it is not {broken.law}: merging {rows} {broken.results}", remedy)
 
 
 def counterexample(function: MergeFunction, columns: pa.Schema, asked: str) -> Broken | None:
-    """The simplest rows that were found to break a law; None if there were none in `EXAMPLES` draws."""
+    """The first counterexample of `EXAMPLES` draws, simplified; None if no law fails."""
     known = {field.name: _values(field, asked) for field in columns}
     random = Random(0)
     for _ in range(EXAMPLES):
@@ -55,7 +55,7 @@ def counterexample(function: MergeFunction, columns: pa.Schema, asked: str) -> B
 
 
 def _simplest(function: MergeFunction, rows: list[_Rows], known: Mapping[str, tuple[Any, ...]]) -> Broken | None:
-    """What is broken once each value is as simple as it can be while something is."""
+    """The broken law after each value was replaced by the simplest one that still breaks some law."""
     for number, row in enumerate(rows):
         for name, values in known.items():
             for value in values[: values.index(row[name])]:
@@ -67,35 +67,34 @@ def _simplest(function: MergeFunction, rows: list[_Rows], known: Mapping[str, tu
 
 
 def _broken(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> Broken | None:
-    """The first law that fails on these rows; that a function raises nothing is one of them."""
+    """The first law that fails on these rows. One law is that the function raises no exception."""
     try:
         return _unlawful(function, one, other, third)
     except Exception as failed:  # a user's function may raise anything
-        says = f"one after the other it raised {type(failed).__name__} ({failed})"
-        return Broken("a function on all rows", (one, other, third), says)
+        return Broken("a function on all rows", (one, other, third), f"raised {type(failed).__name__} ({failed})")
 
 
 def _unlawful(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> Broken | None:
-    """The same of a function that raises nothing. Rows are copied: it may change what it is given."""
+    """The first law that fails on these rows. Exceptions of the function propagate."""
 
     def merged(older: _Rows, newer: _Rows) -> _Rows:
-        made = function(dict(older), dict(newer))
-        return made if isinstance(made, dict) else {"": made}
+        result = function(dict(older), dict(newer))  # copies: the function may change its arguments
+        return result if isinstance(result, dict) else {"": result}
 
     both = merged(one, other)
     if both.keys() != one.keys():
-        return Broken("a function on rows", (one, other), f"it made {both}")
+        return Broken("a function on rows", (one, other), f"returned {both}")
     if (again := merged(one, one)) != one:
-        return Broken("idempotent", (one,), f"and itself it made {again}")
+        return Broken("idempotent", (one,), f"with itself returned {again}")
     if (turned := merged(other, one)) != both:
-        return Broken("commutative", (one, other), f"it made {both}, and {turned} the other way round")
+        return Broken("commutative", (one, other), f"returned {both}, and {turned} in the other order")
     if (left := merged(both, third)) != (right := merged(one, merged(other, third))):
-        return Broken("associative", (one, other, third), f"it made {left} from the left and {right} from the right")
+        return Broken("associative", (one, other, third), f"returned {left} from the left and {right} from the right")
     return None
 
 
 def _values(field: pa.Field, asked: str) -> tuple[Any, ...]:
-    """Values of a column, the simplest first; what is near a limit of its type overflows where that can happen."""
+    """Test values of a column, the simplest first. The limits of its type are among them, because they can overflow."""
     kind = field.type
     whole, broken = (0, 1, -1, 2, 7), (0.0, 1.0, -1.0, 0.1, 0.2, 0.3)
     kinds: list[tuple[bool, tuple[Any, ...]]] = [
@@ -109,6 +108,6 @@ def _values(field: pa.Field, asked: str) -> tuple[Any, ...]:
     ]
     values = next((values for fits, values in kinds if fits), None)
     if values is None:
-        exists = f"the column {field.name!r} is {kind}, of which no values are known to try the function's laws"
+        exists = f"the laws of the function cannot be tested with the type {kind} of the column {field.name!r}"
         raise Unsupported(asked, exists, "use columns of int, bigint, float, double, string, boolean or date")
     return (None, *values) if field.nullable else values

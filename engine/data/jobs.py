@@ -49,13 +49,13 @@ __all__ = [
 
 
 class Jobs(Protocol):
-    """A runner of tasks. `data` and the result of `read` are rows of the runner's kind (Arrow or Spark)."""
+    """A runner of tasks. `data` and the result of `read` are Arrow tables or Spark DataFrames, as the runner needs."""
 
     def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
         """Put the batch as log files (or base files), by partition, bucket and version. They are not visible yet.
 
         Raises `BadInput` if rows violate a rule of `data.check.RULES`. Rows are checked while they are written, to read
-        the batch only once. So files of other groups may already exist: the caller removes them.
+        the batch only once. So files of other groups may exist after an error, and the caller deletes them.
         """
         ...
 
@@ -64,7 +64,7 @@ class Jobs(Protocol):
         ...
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
-        """Put the base file and tombstones of each slice, or the log that replaces its logs. None is visible yet."""
+        """Put the base file and tombstones of each slice, or the log that replaces its logs. They are not visible."""
         ...
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> Any:

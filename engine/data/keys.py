@@ -1,4 +1,4 @@
-"""Record keys and partition paths as Hudi spells them (docs/hudi-format.md), column by column."""
+"""Formats record keys and partition paths as Hudi does (docs/hudi-format.md), on Arrow columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EMPTY_KEY: Final = "__empty__"
 
 @dataclass(frozen=True, slots=True)
 class KeySpec:
-    """Which columns identify a row, and how its partition is spelled."""
+    """The columns that identify a row, and the format of its partition path."""
 
     record_key: tuple[str, ...]
     partition_by: tuple[str, ...] = ()
@@ -31,22 +31,22 @@ class KeySpec:
 
     @property
     def named(self) -> bool:
-        """Whether record keys are spelled ``field:value,…`` (several fields on either side) or as the plain value."""
+        """Whether record keys have the form ``field:value,…``: with several key or several partition columns."""
         return len(self.record_key) > 1 or len(self.partition_by) > 1
 
 
 def is_key_type(kind: pa.DataType) -> bool:
-    """Whether every reader spells a value of this type in a record key alike."""
+    """Whether all readers format values of this type in a record key equally."""
     return bool(pa.types.is_string(kind) or pa.types.is_int32(kind) or pa.types.is_int64(kind))
 
 
 def is_partition_type(kind: pa.DataType) -> bool:
-    """Whether every reader spells a value of this type in a partition path alike."""
+    """Whether all readers format values of this type in a partition path equally."""
     return is_key_type(kind) or bool(pa.types.is_date32(kind))
 
 
 def record_keys(rows: pa.Table, spec: KeySpec) -> pa.Array:
-    """The record key of each row: the value itself, or ``f1:v1,f2:v2``. Nulls are for `check` to refuse."""
+    """The record key of each row: the value itself, or ``f1:v1,f2:v2``. `check` refuses nulls."""
     texts = [_text(rows, name) for name in spec.record_key]
     if not spec.named:
         return texts[0]
@@ -58,7 +58,7 @@ def record_keys(rows: pa.Table, spec: KeySpec) -> pa.Array:
 
 
 def hashed_values(rows: pa.Table, spec: KeySpec) -> list[pa.Array]:
-    """The texts whose list hash chooses the bucket. One field under a spelled key is hashed with its name."""
+    """The texts whose list hash determines the bucket. A single key column with named keys includes its name."""
     if spec.named and len(spec.record_key) == 1:
         return [record_keys(rows, spec)]
     return [_text(rows, name) for name in spec.record_key]
@@ -77,9 +77,9 @@ def partition_paths(rows: pa.Table, spec: KeySpec) -> pa.Array:
 
 
 def key_columns(deletes: pa.Table, spec: KeySpec, schema: pa.Schema) -> dict[str, pa.Array]:
-    """The key and partition columns of deletes, of which a log keeps only `RECORD_KEY` and `PARTITION_PATH`.
+    """The key and partition columns of deletes, parsed from their `RECORD_KEY` and `PARTITION_PATH`.
 
-    Unambiguous because `check` refuses the separators inside values. A value that cannot be read back is null.
+    The parse is unambiguous, because `check` refuses separators in values.
     """
     keys = one_array(deletes[RECORD_KEY])
     parts = pc.split_pattern(keys, ",") if len(spec.record_key) > 1 else None
@@ -93,7 +93,7 @@ def key_columns(deletes: pa.Table, spec: KeySpec, schema: pa.Schema) -> dict[str
 
 
 def partition_values(paths: pa.Array, spec: KeySpec) -> dict[str, pa.Array]:
-    """The partition columns that have these paths, as texts."""
+    """The values of the partition columns for these paths, as texts."""
     levels = pc.split_pattern(paths, "/") if len(spec.partition_by) > 1 else None
     values = {}
     for place, name in enumerate(spec.partition_by):

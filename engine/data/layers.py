@@ -1,4 +1,4 @@
-"""What is merged and by which rule: the records of a file group, file by file, and what has won."""
+"""Input and output of a merge: the records of a file group in layers, the rule, and the winning records."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Fold = Literal["rank", "logs_first"]
 
 
 class Layer(NamedTuple):
-    """One file's records: `rows` in the reader's schema, `deletes` with the columns of `delete_schema`.
+    """The records of a base file or log block: `rows` in the reader's schema, `deletes` in that of `delete_schema`.
 
-    `base`: it ranks before all logs. `kept`: a compaction kept these records next to its base file. `sets`: for partial
-    updates, the columns that its rows set; None means all.
+    `base`: whether the layer ranks before all logs. `kept`: whether a compaction wrote these records next to its base
+    file. `sets`: for partial updates, the columns that the rows set; None means all.
     """
 
     rows: pa.Table
@@ -30,8 +30,11 @@ class Layer(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """What won of each key: a row or a delete. By a function: its row and the last delete. Of partial updates: the row
-    and the greatest delete, if there are; in windows several rows, of which each sets the columns in `sets`."""
+    """The result of a merge: for each key the winning row or delete.
+
+    With a merge function or partial updates a key may have both its row and its last or greatest delete. In a window of
+    partial updates a key may have several rows; `sets` are the columns that each row sets.
+    """
 
     rows: pa.Table
     deletes: pa.Table
@@ -42,8 +45,8 @@ class Merged(NamedTuple):
 class MergeRule:
     """mode      EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING
     ordering  the column of ordering values, None if the table has none (then event time is commit time)
-    fold      rank: all records of a key at once; logs_first: logs among themselves, their winner then meets the base
-    partial   each record sets some columns; `always` are those that every record has: key, partition, ordering
+    fold      rank: compare all records of a key; logs_first: compare those of logs, then the winner with the base
+    partial   whether records set some columns only; `always`: the columns of every record (key, partition, ordering)
     function  `package.module:function` that merges two rows; empty: one of them wins
     """
 
@@ -56,20 +59,20 @@ class MergeRule:
 
     @property
     def ranked_by(self) -> str | None:
-        """The ordering column if it has a say."""
+        """The ordering column if the merge compares it, else None."""
         return self.ordering if self.mode == EVENT_TIME else None
 
 
 def delete_schema(ordering: pa.Field | None) -> pa.Schema:
-    """Columns of a layer's deletes: who deleted (requested instant), which key, where, and with what ordering value."""
+    """Columns of the deletes of a layer: requested time of the delete, key, partition path and ordering value."""
     names = [pa.field(name, pa.string()) for name in (COMMIT_TIME, RECORD_KEY, PARTITION_PATH)]
     return pa.schema(names if ordering is None else [*names, ordering.with_nullable(True)])
 
 
 def is_ordering_type(kind: pa.DataType) -> bool:
-    """Whether all readers order the values of this type alike, and deletes can carry them.
+    """Whether all readers order values of this type equally, and deletes can store them.
 
-    Not so: floating point (NaN has no place in an order), decimals (deletes carry them rescaled), booleans, bytes.
+    Excluded are floating point (NaN is not ordered), decimals (deletes store them rescaled), booleans and binaries.
     """
     return bool(
         pa.types.is_int32(kind)

@@ -1,4 +1,4 @@
-"""Several logs of a slice become one, which ranks where they did."""
+"""Merges several logs of a slice to one log of equal rank."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..names import Names
 from ..schema import META_COLUMNS
 from ..storage import Storage
 from .columns import RECORD_KEY, conform, one_array
-from .compact import kept_block
+from .compact import contribution_block
 from .layers import Layer, Merged
 from .merge import merged as merged_of
 from .partial import contributing
@@ -27,7 +27,7 @@ from .tasks import LogCompactTask, WrittenFile
 
 
 class _Part(NamedTuple):
-    """A block, and how many rows and deletes it holds."""
+    """An encoded block, and the number of its rows and deletes."""
 
     data: bytes
     rows: int = 0
@@ -35,15 +35,16 @@ class _Part(NamedTuple):
 
 
 def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[WrittenFile]:
-    """Merge the logs and put the log that replaces them: their winners, rows and deletes.
+    """Merge the logs, and put the log that replaces them. It contains the winning rows and deletes.
 
-    Rows keep their commit time and number. A delete without an ordering value beats every record before these logs,
-    even if a later row wins among them. So all of those deletes are kept, in a block before the rows.
+    The commit time and sequence number of a row stay the same. A delete without an ordering value beats every record
+    before these logs, even if a later row wins among them. So the new log contains all these deletes, in a block
+    before the rows.
     """
     layers = slice_layers(storage, task.slice)
     merged = merged_of(layers, task.slice.shape.merge)
     rule = task.slice.shape.merge
-    if rule.function:  # its rows stand above its deletes
+    if rule.function:  # its rows outrank the deletes
         deleted = one_array(merged.deletes[RECORD_KEY])
         parts = _blocks(task, merged._replace(deletes=merged.deletes.slice(0, 0)), deleted)
     else:
@@ -51,7 +52,8 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
     data = b"".join(part.data for part in parts)
     name = LogName(task.slice.file_id, task.instant, 1, names.write_token())
     path = put_data_file(storage, task.instant, task.slice.partition, str(name), data)
-    rows, deletes = sum(part.rows for part in parts), sum(part.deletes for part in parts)  # in the file, not of keys
+    # Records in the file: a key may have several.
+    rows, deletes = sum(part.rows for part in parts), sum(part.deletes for part in parts)
     written = WrittenFile(path, task.slice.partition, task.slice.file_id, len(data), rows, deletes, version=1)
     return [
         replace(
@@ -64,7 +66,7 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
 
 
 def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
-    """The keys of the deletes that beat every record before them; none by commit time, where each record does."""
+    """The keys of the deletes that beat every record before them. Empty by commit time, where every record does so."""
     ranked_by = task.slice.shape.merge.ranked_by
     if ranked_by is None:
         return pa.array([], pa.string())
@@ -73,11 +75,11 @@ def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
 
 
 def _as_written(task: LogCompactTask, layers: list[Layer]) -> Iterator[_Part]:
-    """For partial updates: the records that contribute, layer by layer, under the instant of the log compaction."""
+    """For partial updates: the contributing records, layer by layer, under the instant of the log compaction."""
     stood_for = tuple(log.requested for log in task.slice.logs)
     for kept in contributing(layers, task.slice.shape.merge):
         if len(kept.rows):
-            yield _Part(kept_block(kept, task.slice, task.instant, stood_for), rows=len(kept.rows))
+            yield _Part(contribution_block(kept, task.slice, task.instant, stood_for), rows=len(kept.rows))
         if len(kept.deletes):
             yield from _delete_blocks(task, kept.deletes)
 
@@ -99,7 +101,7 @@ def _blocks(task: LogCompactTask, merged: Merged, fences: pa.Array) -> list[_Par
 
 
 def _delete_blocks(task: LogCompactTask, deletes: pa.Table) -> list[_Part]:
-    """Deletes without and with an ordering value, of which a block holds one kind."""
+    """Delete blocks: one of the deletes without an ordering value, one of the others. A block cannot contain both."""
     shape, partition, name = task.slice.shape, task.slice.partition, task.slice.shape.merge.ordering
     stood_for = tuple(log.requested for log in task.slice.logs)
     known = np.zeros(len(deletes), np.bool_) if name is None else deletes[name].is_valid().to_numpy()

@@ -1,10 +1,10 @@
 """The columnar merge of one file group: the winning record of each key.
 
-Records are numbered in the order of their *layers*: base, its tombstones, then the logs in the order of the caller's
-rule; inside a layer rows come before deletes, as in a log file. A record's rank is
-(ordering value, number) under event time, so that a tie goes to the later record, and the number alone under commit
-time (docs/contract.md, SNAP). A delete is ranked like a row. A delete without ordering value beats every record
-before it and loses to every record after it (docs/hudi-format.md).
+Records are numbered in the order of their *layers*: the base file, its tombstones, then the logs in the order of the
+caller. In a layer, rows precede deletes, as in a log file. By event time the rank of a record is (ordering value,
+number), so the later of two records with equal ordering value wins. By commit time the rank is the number
+(docs/contract.md, SNAP). A delete is ranked like a row. A delete without ordering value beats every record before it
+and loses against every record after it (docs/hudi-format.md).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def merged(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """The state that the layers make, record by record, column by column, or by a user's function."""
+    """The merged layers, by the method that `rule` selects: by record, by column, or by a user's function."""
     if rule.function:
         return merge_by_function(layers, rule)
     if not rule.partial:
@@ -51,7 +51,7 @@ def merged(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask | None = None) -> Numbers:
-    """The number of the winning record of each key that has one.
+    """The numbers of the winning records, one per key that has a record.
 
     `codes[i]` in ``0..keys-1`` is the key of record *i*, `ordering[i]` its ordering value (None: all equal), and
     `always[i]` marks deletes without one.
@@ -71,7 +71,7 @@ def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask
 
 
 class _Records(NamedTuple):
-    """What an election goes by: key, ordering value, and whether a delete always wins, of each record."""
+    """Key, ordering value, and whether it is a delete that always wins, of each record."""
 
     codes: Numbers
     keys: int
@@ -79,21 +79,21 @@ class _Records(NamedTuple):
     always: Mask | None
 
     def winners(self, among: Numbers) -> Numbers:
-        """The winners, in no order, if only the records with the numbers `among` (rising) stood for election."""
+        """The winners among the records with the numbers `among` (rising), in no particular order."""
         ordering = None if self.ordering is None else self.ordering[among]
         always = None if self.always is None else self.always[among]
         return among[winners_of(self.codes[among], self.keys, ordering, always)]
 
 
 def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
-    """Which records win, in the numbering of the module's docstring."""
+    """Mask of the winning records, numbered as in the docstring of the module."""
     parts = [part for layer in layers for part in (layer.rows, layer.deletes)]
     keys = one_array(pa.chunked_array([chunk for part in parts for chunk in part[RECORD_KEY].chunks], pa.string()))
     base = sum(len(layer.rows) + len(layer.deletes) for layer in layers if layer.base)
     contested, codes = _contested(keys, base)
     winners = np.ones(len(keys), np.bool_)
     if np.array_equal(codes, np.arange(len(codes))):
-        return winners  # each is the first of its key, and so the only one
+        return winners  # each record is the only one of its key
     ordering = always = None
     if rule.ranked_by is not None:
         ordering = order_numbers([part[rule.ranked_by] for part in parts])[contested]
@@ -109,10 +109,10 @@ def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
 
 
 def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers]:
-    """The records, rising, that others could beat: all of the logs, and those of the base whose key is in the logs.
+    """The numbers of the contested records, rising, and a code of the key of each.
 
-    Besides, of each, the number of its key: the place in the logs where it comes first. A base holds each key once, so
-    that the others have won already.
+    Contested are the records of logs, and those of the base whose key is in a log. All others win, because a base
+    contains each key once. The code of a key is its first position in the logs.
     """
     places = pc.fill_null(pc.index_in(keys, value_set=keys.slice(base)), -1).to_numpy()
     contested = np.flatnonzero(places >= 0)
@@ -120,7 +120,7 @@ def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers]:
 
 
 def _always_wins(layers: Sequence[Layer], ordering: str) -> Mask:
-    """Deletes without an ordering value."""
+    """Mask of the deletes without an ordering value."""
     parts = [
         part
         for layer in layers

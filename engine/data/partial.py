@@ -1,11 +1,10 @@
-"""Partial updates: each record sets some columns, and each column is that of the highest record that set it.
+"""Partial updates: each record sets some columns, and each column is merged separately.
 
-A row exists if and only if a record outranks the greatest delete of its key. Each column has the value of the record of
-highest rank above that delete that set it (docs/contract.md, SNAP). A merged row does not contain enough to merge
-further: by event time a column may have an older ordering value than the row, and a late record may set a column that
-no record has set. So a service keeps the records that *contribute*, each with the columns taken from it, and the
-greatest delete. Hudi's readers read them as partial blocks, which agree with the base file, and as deletes, which lose
-against it.
+A row exists if and only if a record outranks the greatest delete of its key. A column has its value in the highest
+record that outranks this delete and sets the column (docs/contract.md, SNAP). A merged row alone cannot be merged
+again: by event time a column may come from a record with a lower ordering value than the row. So a service preserves
+the *contributing* records, each with the columns taken from it, and the greatest delete. Hudi reads them as partial
+blocks, which agree with the base file, and as deletes, which lose against it.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from .codes import Mask, Numbers, key_codes, order_numbers
 from .columns import META, RECORD_KEY, conform, one_array
 from .layers import Layer, Merged, MergeRule
 
-_Says = Callable[[Layer], bool]
+_Predicate = Callable[[Layer], bool]
 _NAMES: Final = pa.list_(pa.string())
 
 
-class Kept(NamedTuple):
-    """Records of one layer that later merges need: `rows`, which set the columns `sets` (None: all), or `deletes`."""
+class Contribution(NamedTuple):
+    """Contributing records of one layer: `rows`, which set the columns `sets` (None: all), or `deletes`."""
 
     rows: pa.Table
     deletes: pa.Table
@@ -33,8 +32,13 @@ class Kept(NamedTuple):
 
 
 class _Election(NamedTuple):
-    """Numbers of records, -1 for none. By key: the highest record of the row, the greatest delete, the last fence (a
-    delete that beats every record before it), and for each column the record from which it is taken."""
+    """The numbers of some records of each key (-1: none), and the key code and ordering value of each record.
+
+    top      the highest row above the greatest delete
+    delete   the greatest delete
+    fence    the last delete without ordering value, which beats every record before it
+    columns  for each column the record from which it is taken
+    """
 
     top: Numbers
     delete: Numbers
@@ -47,43 +51,47 @@ class _Election(NamedTuple):
 def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     """The merged row of each key that has one, and the greatest delete of each key that has one.
 
-    `layers` as for `merge`; the records that a base file kept replace its merged rows.
+    `layers` as for `merge`. Contributing records that are stored next to the base file replace its rows of their keys.
     """
-    found = _elect(layers, rule)
+    election = _elect(layers, rule)
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
     deletes = pa.concat_tables([layer.deletes for layer in layers]).unify_dictionaries()
     of_rows, of_deletes = _places(layers)
-    there = np.flatnonzero(found.top >= 0)
-    taken_from = {name: found.columns.get(name, found.top)[there] for name in rows.column_names}
+    there = np.flatnonzero(election.top >= 0)
+    taken_from = {name: election.columns.get(name, election.top)[there] for name in rows.column_names}
     merged = {name: _taken(rows[name], of_rows, records) for name, records in taken_from.items()}
-    lost = np.where(found.delete >= 0, found.delete, found.fence)
+    lost = np.where(election.delete >= 0, election.delete, election.fence)
     kept = deletes.take(pa.array(of_deletes[lost[lost >= 0]]))
     return Merged(pa.table(merged, schema=rows.schema), kept)
 
 
 def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """The records that contribute, as the rows of a window: each sets what is taken from it, and nothing else."""
-    found, names = contributing(layers, rule), _data_columns(layers, rule)
-    deletes = pa.concat_tables([layers[0].deletes.slice(0, 0), *(kept.deletes for kept in found if len(kept.deletes))])
+    """The contributing records as rows of a window. Each row sets only the columns that are taken from it."""
+    contributions, names = contributing(layers, rule), _data_columns(layers, rule)
+    deleted = [each.deletes for each in contributions if len(each.deletes)]
+    deletes = pa.concat_tables([layers[0].deletes.slice(0, 0), *deleted])
     rows, sets = [layers[0].rows.slice(0, 0)], list[list[str]]()
-    for kept in found:
-        mine = [name for name in names if kept.sets is None or name in kept.sets]
-        rows.append(conform(kept.rows.drop_columns([name for name in names if name not in mine]), kept.rows.schema))
-        sets += [mine] * len(kept.rows)
+    for each in contributions:
+        mine = [name for name in names if each.sets is None or name in each.sets]
+        rows.append(conform(each.rows.drop_columns([name for name in names if name not in mine]), each.rows.schema))
+        sets += [mine] * len(each.rows)
     return Merged(pa.concat_tables(rows), deletes, pa.array(sets, _NAMES))
 
 
-def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Kept]:
-    """The records of each layer, in order, that a log which replaces all layers must keep: no others change a merge."""
-    return _kept(layers, _elect(layers, rule), split_only=False)
+def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
+    """The contributing records of each layer, in order. A log that replaces all layers must contain them."""
+    return _contributions(layers, _elect(layers, rule), split_only=False)
 
 
-def split(layers: Sequence[Layer], rule: MergeRule) -> list[Kept]:
-    """The same of keys whose row does not say all in a base file: whose columns are not all of the row's own ordering
-    value. Without their deletes, which are tombstones as in any table. By commit time there is none."""
+def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
+    """The contributing rows that a compaction must store in addition to the merged rows of the base file.
+
+    Those are the rows of keys whose columns do not all come from records with the ordering value of the merged row,
+    or whose tombstone ties with it. Empty by commit time.
+    """
     if rule.ranked_by is None:
         return []
-    return _kept(layers, _elect(layers, rule), split_only=True)
+    return _contributions(layers, _elect(layers, rule), split_only=True)
 
 
 def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
@@ -123,7 +131,7 @@ def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
 
 
 def _superseded_rows(layers: Sequence[Layer], codes: Numbers, distinct: int) -> Mask:
-    """Rows of a base file whose original records were kept next to it."""
+    """Mask of the rows of a base file whose contributing records are stored next to it."""
     base = _flags(layers, lambda layer: layer.base and not layer.kept, lambda layer: False)
     kept = _flags(layers, lambda layer: layer.base and layer.kept, lambda layer: False)
     again = np.zeros(distinct, np.bool_)
@@ -131,7 +139,7 @@ def _superseded_rows(layers: Sequence[Layer], codes: Numbers, distinct: int) -> 
     return base & again[codes]
 
 
-def _flags(layers: Sequence[Layer], rows: _Says, deletes: _Says) -> Mask:
+def _flags(layers: Sequence[Layer], rows: _Predicate, deletes: _Predicate) -> Mask:
     parts = [
         np.full(len(part), says(layer), np.bool_)
         for layer in layers
@@ -141,56 +149,58 @@ def _flags(layers: Sequence[Layer], rows: _Says, deletes: _Says) -> Mask:
 
 
 def _data_columns(layers: Sequence[Layer], rule: MergeRule) -> list[str]:
-    """The columns that a record may leave unset: not Hudi's, nor those that every record has."""
+    """The columns that a record may leave unset: all but Hudi's and those that every record has."""
     always = {*META, *rule.always}
     return [name for name in layers[0].rows.column_names if name not in always]
 
 
 def _places(layers: Sequence[Layer]) -> tuple[Numbers, Numbers]:
-    """For each record its place among all rows, and among all deletes."""
+    """For each record its position among all rows, and among all deletes."""
     deleted = _flags(layers, lambda layer: False, lambda layer: True)
     return np.cumsum(~deleted) - 1, np.cumsum(deleted) - 1
 
 
 def _taken(column: pa.ChunkedArray, places: Numbers, records: Numbers) -> pa.Array:
-    found = pa.array(places[records], mask=records < 0)
-    return one_array(column).take(found)
+    positions = pa.array(places[records], mask=records < 0)
+    return one_array(column).take(positions)
 
 
-def _kept(layers: Sequence[Layer], found: _Election, split_only: bool) -> list[Kept]:
-    """Each record with only the columns that are taken from it. No two records of a key set the same column, so that
-    any
-    order of merging returns the row. Rows of a layer that keep the same columns are in one table."""
-    sets = np.zeros((len(found.codes), len(found.columns)), np.bool_)
-    for place, best in enumerate(found.columns.values()):
+def _contributions(layers: Sequence[Layer], election: _Election, split_only: bool) -> list[Contribution]:
+    """The contributing records, each with only the columns that are taken from it.
+
+    No two of them set the same column of a key, so every merge order returns the same row. Rows of a layer that set the
+    same columns are in one table.
+    """
+    sets = np.zeros((len(election.codes), len(election.columns)), np.bool_)
+    for place, best in enumerate(election.columns.values()):
         sets[best[best >= 0], place] = True
-    wanted = np.zeros(len(found.codes), np.bool_)
+    wanted = np.zeros(len(election.codes), np.bool_)
     wanted[np.flatnonzero(sets.any(axis=1))] = True
-    wanted[found.top[found.top >= 0]] = True
+    wanted[election.top[election.top >= 0]] = True
     if split_only:
-        # A tombstone ranks after the base file: where it ties with the row, the row must come again behind it.
-        agrees = (found.delete < 0) | (found.ordering[found.delete] != found.ordering[found.top])
-        for best in found.columns.values():
-            agrees &= (best >= 0) & (found.ordering[best] == found.ordering[found.top])
-        wanted &= ~agrees[found.codes]
+        # A tombstone ranks after the base file. If it ties with the row, the row must be repeated after it.
+        agrees = (election.delete < 0) | (election.ordering[election.delete] != election.ordering[election.top])
+        for best in election.columns.values():
+            agrees &= (best >= 0) & (election.ordering[best] == election.ordering[election.top])
+        wanted &= ~agrees[election.codes]
     else:
-        for best in (found.delete, found.fence):
+        for best in (election.delete, election.fence):
             wanted[best[best >= 0]] = True
-    kept, first = list[Kept](), 0
+    contributions, first = list[Contribution](), 0
     for layer in layers:
         middle, last = first + len(layer.rows), first + len(layer.rows) + len(layer.deletes)
-        kept += _by_columns(layer.rows, wanted[first:middle], sets[first:middle], list(found.columns))
+        contributions += _by_columns(layer.rows, wanted[first:middle], sets[first:middle], list(election.columns))
         deletes = layer.deletes.filter(pa.array(wanted[middle:last]))
         if len(deletes):
-            kept.append(Kept(layer.rows.slice(0, 0), deletes, None))
+            contributions.append(Contribution(layer.rows.slice(0, 0), deletes, None))
         first = last
-    return kept
+    return contributions
 
 
-def _by_columns(rows: pa.Table, wanted: Mask, sets: Mask, names: list[str]) -> Iterator[Kept]:
+def _by_columns(rows: pa.Table, wanted: Mask, sets: Mask, names: list[str]) -> Iterator[Contribution]:
     of_rows = np.flatnonzero(wanted)
     patterns, which = np.unique(sets[of_rows], axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         here = rows.take(pa.array(of_rows[which.reshape(-1) == number]))
         of_these = frozenset(name for name, is_set in zip(names, pattern, strict=True) if is_set)
-        yield Kept(here, here.slice(0, 0), None if pattern.all() else of_these)
+        yield Contribution(here, here.slice(0, 0), None if pattern.all() else of_these)

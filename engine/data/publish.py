@@ -1,4 +1,4 @@
-"""A data task puts a file: first its marker, by which a rollback finds the file after a crash."""
+"""Puts data files, each after its marker, which lets a rollback find the file after a crash."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .tasks import WrittenFile
 def put_data_file(storage: Storage, instant: str, partition: str, name: str, data: bytes) -> str:
     """Put a new data file of `instant` and return its path; no reader reads it before the instant lists it.
 
-    Raises `Conflict` if another file has that name. A file with the same bytes is the task's own: the answer of its put
-    was lost.
+    Raises `Conflict` if a file of that name with other bytes exists. A file with the same bytes is the task's own:
+    the put succeeded, but its answer was lost.
     """
     path = in_partition(partition, name)
     storage.put_if_absent(marker(instant, partition, name), b"")
@@ -26,7 +26,7 @@ def put_data_file(storage: Storage, instant: str, partition: str, name: str, dat
 
 
 def put_base_file(storage: Storage, partition: str, name: BaseName, rows: pa.Table) -> WrittenFile:
-    """Put the base file `name` of rows that have Hudi's columns; in `_hoodie_file_name` they get its name."""
+    """Put the base file `name`. `rows` have Hudi's columns; `_hoodie_file_name` is set to the name."""
     place = rows.schema.get_field_index(FILE_NAME)
     named = rows.set_column(place, rows.schema.field(place).name, constant(str(name), len(rows)))
     data = encode_parquet(named)

@@ -1,4 +1,4 @@
-"""The rows of a file slice, and the merge of exactly the files of a window."""
+"""Reads the rows of a file slice, and merges the files of a window."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
 
 
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:
-    """The winners among the files of a window, in `task.shape.window_schema`; deletes hold key, ordering and time.
+    """The winners among the files of a window, in `task.shape.window_schema`. Deletes have key, ordering and time only.
 
-    For partial updates: the records that contribute, each with the columns taken from it: merged into what a key had
-    before, by their own ordering values, they make what it has after.
+    For partial updates: the contributing records, each with the columns taken from it. Merged by ordering value into
+    the state before the window, they produce the state after it.
     """
     shape, layers = task.shape, window_layers(storage, task)
     found = in_window(layers, shape.merge) if shape.merge.partial else merged(layers, shape.merge)
@@ -81,7 +81,7 @@ def window_layers(storage: Storage, task: WindowTask) -> list[Layer]:
 
 
 def _changed_by(storage: Storage, base: ChangedBase, shape: TableShape) -> Layer:
-    """The rows that a copy-on-write write set, and the keys that it left out: deletes whose ordering value is gone."""
+    """The rows that a copy-on-write write set, and a delete without ordering value for each key that it removed."""
     now = base_rows(storage, base.file, shape)
     rows = now.filter(pc.equal(now[COMMIT_TIME], base.requested))
     if base.before is None:
@@ -108,7 +108,7 @@ def base_rows(storage: Storage, file: BaseInput, shape: TableShape, needed: Colu
 def log_layers(
     storage: Storage, log: LogInput, shape: TableShape, needed: Columns = None, base: bool = False
 ) -> list[Layer]:
-    """A layer for each block of a log file that stands, in its order; columns that are not `needed` may be null."""
+    """A layer for each block of a log file that is not rolled back, in order. Columns outside `needed` may be null."""
     data = fetch(storage, log)
     with decoding(log.path):
         return [
@@ -137,12 +137,8 @@ def _block(block: Block, log: LogInput, shape: TableShape, needed: Columns) -> I
         )
 
 
-def _foreign(log: LogInput, what: str) -> Unsupported:
-    return Unsupported(f"read {log.path}", f"it holds {what}", "compact the table with the engine that wrote it first")
-
-
 def _deletes(found: pa.Table, log: LogInput, shape: TableShape) -> pa.Table:
-    """Deletes in the columns that a merge needs; a null ordering value is a delete that always wins."""
+    """Deletes in the columns that a merge needs. A delete with a null ordering value beats every record before it."""
     columns = {
         COMMIT_TIME: pa.repeat(log.requested, len(found)),
         RECORD_KEY: found["key"],
@@ -154,7 +150,7 @@ def _deletes(found: pa.Table, log: LogInput, shape: TableShape) -> pa.Table:
 
 
 def _ordering(values: pa.ChunkedArray, shape: TableShape) -> pa.ChunkedArray:
-    """Ordering values in the column's type. Hudi's readers take an int 0 for "always wins" (docs/hudi-format.md)."""
+    """Ordering values in the type of the column. Hudi reads an int 0 as no ordering value (docs/hudi-format.md)."""
     field = shape.ordering
     assert field is not None
     if pa.types.is_int32(values.type) and (field.type != pa.int32() or shape.merge.fold == "logs_first"):

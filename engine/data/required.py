@@ -1,6 +1,6 @@
-"""Which rows lack a value where their table's columns must have one, inside nested columns, too.
+"""Finds nulls in required columns, nested ones included.
 
-Arrow lets a batch hold such nulls, and a log file keeps them. The readers of the table, and its compactions, do not.
+Arrow tables and log files can contain such nulls, but readers and compactions fail on them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from .compare import elements, lengths
 
 
 def lacking(rows: pa.Table, schema: pa.Schema) -> Mask:
-    """The rows with a null in a required column. Only the key of a delete counts, and the set columns of a partial row.
-    """
+    """Mask of the rows with a null in a required column. Deletes and the columns that `rows` lacks are not checked."""
     lack = np.zeros(len(rows), np.bool_)
     there = set(rows.column_names)
     for field in schema:
@@ -29,7 +28,7 @@ def lacking(rows: pa.Table, schema: pa.Schema) -> Mask:
 
 
 def demands(kind: pa.DataType) -> bool:
-    """Whether something inside of values of this type must not be null."""
+    """Whether values of this type have a required inner column."""
     return any(not inner.nullable or demands(inner.type) for inner in _inside(kind))
 
 
@@ -43,7 +42,7 @@ def _inside(kind: pa.DataType) -> Iterator[pa.Field]:
 
 
 def _lacks(values: pa.Array, field: pa.Field) -> Mask:
-    """Where `values` has a null that `field`, of the same type but for that, does not allow."""
+    """Mask of the values that have a null which `field` does not allow. Types may differ in nullability only."""
     null: Mask = values.is_null().to_numpy(zero_copy_only=False)
     lack = np.zeros(len(values), np.bool_) if field.nullable else null.copy()
     if not demands(field.type):
@@ -55,9 +54,9 @@ def _lacks(values: pa.Array, field: pa.Field) -> Mask:
             lack[there] |= _lacks(pc.struct_field(whole, [place]), inner)
         return lack
     (inner,) = _inside(field.type)
-    found = elements(whole)
+    items = elements(whole)
     if pa.types.is_map(field.type):
-        found = pc.struct_field(found, [1])
+        items = pc.struct_field(items, [1])
     owners = np.repeat(there, lengths(whole))
-    lack[owners[_lacks(found, inner)]] = True
+    lack[owners[_lacks(items, inner)]] = True
     return lack

@@ -1,4 +1,4 @@
-"""The units of work of the data path: small frozen values that a runner may send anywhere.
+"""The units of work of the data path: small frozen values that a runner can send to other processes.
 
 Paths are relative to the table's root; instants are strings of 17 digits.
 """
@@ -24,15 +24,15 @@ LogFormat = Literal["parquet", "avro"]
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """What a task must know of its table.
+    """The properties of a table that a task needs.
 
     schema       the columns of the table, without Hudi's own
-    keys         how a row's record key and partition path are made
+    keys         key and partition columns, and the format of keys and paths
     merge        how the records of a key are ranked
     buckets      file groups in each partition
     avro_schema  the Avro schema (JSON) of log records, Hudi's columns included
-    log_format   of the data blocks we write; both are read
-    limits       of the process that made the shape: executors decode within the same
+    log_format   of written data blocks; both formats are read
+    limits       of the process that created the shape; executors apply the same limits
     """
 
     schema: pa.Schema
@@ -49,7 +49,7 @@ class TableShape:
         return None if self.merge.ordering is None else self.schema.field(self.merge.ordering)
 
     def block_columns(self, sets: frozenset[str] | None) -> list[str]:
-        """The columns of a data block whose rows set these, in the table's order."""
+        """The columns of a data block whose rows set the columns `sets` (None: all), in the order of the table."""
         names = self.schema.names
         return [*META, *(n for n in names if sets is None or n in sets or n in self.merge.always)]
 
@@ -60,7 +60,7 @@ class TableShape:
 
     @property
     def packed_schema(self) -> pa.Schema:
-        """`stored_schema` with dictionaries for the columns of few values: what a merge works on."""
+        """`stored_schema`, with dictionaries for the columns of few values. Merges use it."""
         few = pa.dictionary(pa.int32(), pa.string())
         return pa.schema([field.with_type(few) if field.name in FEW_VALUES else field for field in self.stored_schema])
 
@@ -71,7 +71,7 @@ class TableShape:
 
     @property
     def window_schema(self) -> pa.Schema:
-        """Columns of an incremental read: those of a snapshot, and which rows are deletes."""
+        """Columns of an incremental read: those of a snapshot, and the delete flag."""
         stored = self.stored_schema
         marked = stored if IS_DELETED in stored.names else stored.append(pa.field(IS_DELETED, pa.bool_()))
         return marked.append(pa.field(SET_COLUMNS, pa.list_(pa.string()))) if self.merge.partial else marked
@@ -86,7 +86,7 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class BaseInput:
-    """A base file and its size in bytes, as its commit lists it; None: unknown."""
+    """A base file, and its size in bytes as its commit lists it; None: unknown."""
 
     path: str
     size: int | None = None
@@ -94,13 +94,15 @@ class BaseInput:
 
 @dataclass(frozen=True, slots=True)
 class WriteTask:
-    """One batch as log files. `max_file_bytes`: roll to the next log version beyond this many bytes of rows.
+    """Write one batch as log files.
 
-    `first_version` is that of the first log file in each group: not 1 where several tasks share the groups of a write.
-    `bulk`: base files instead, save in the groups (partition, file id) in `filled`, and no deletes.
-    `sets`, of a partial update: the columns that its rows set; None: all.
-    `onto`, of a copy-on-write table: the base file of each group that has one, which the rows are merged onto.
-    `digests`: the files carry the digests of the rows that they were made of.
+    max_file_bytes  bytes of rows after which a new log version begins
+    first_version   version of the first log file in each group; not 1 if several tasks write to a group
+    bulk            whether to write base files, except in `filled`; the batch has no deletes
+    filled          groups (partition, file id) to which `bulk` writes log files, because they have files
+    onto            copy on write: the base file of each group that has one, with which rows are merged
+    sets            partial update: the columns that the rows set; None: all
+    digests         whether to compute digests of the input rows
     """
 
     shape: TableShape
@@ -116,7 +118,7 @@ class WriteTask:
 
 @dataclass(frozen=True, slots=True)
 class LogInput:
-    """A log file to merge, and the requested time of the write it belongs to.
+    """A log file to merge, and the requested time of its write.
 
     `size`: its size in bytes, as its commit lists it; None: unknown. `appended`: later writes may have appended to it.
     """
@@ -129,7 +131,7 @@ class LogInput:
 
 @dataclass(frozen=True, slots=True)
 class ChangedBase:
-    """A base file that a write itself made at `requested`, and the one that it replaced (None: there was none)."""
+    """A base file of the write requested at `requested`, and the base file that it replaced, if there was one."""
 
     file: BaseInput
     requested: str
@@ -140,9 +142,9 @@ class ChangedBase:
 class ReadTask:
     """The merged rows of one file slice.
 
-    `logs` stand in the order in which they are merged. `tombstones` are logs of deletes that the compaction which wrote
-    `base` kept; they rank with the base, before all of `logs`. `columns`: the only ones asked for; () is all.
-    `base_size`: the size of the base file in bytes, as its commit lists it; None: unknown.
+    `logs` are in merge order. `tombstones` are logs of deletes, which the compaction that wrote `base` put next to it.
+    They rank with the base, before all of `logs`. `columns`: the requested columns; () means all. `base_size`: the size
+    of the base file in bytes, as its commit lists it; None: unknown.
     """
 
     shape: TableShape
@@ -161,25 +163,25 @@ class ReadTask:
 
     @property
     def result_schema(self) -> pa.Schema:
-        """The columns of the answer."""
+        """The schema of the returned rows."""
         stored = self.shape.stored_schema
         return pa.schema([stored.field(name) for name in self.columns]) if self.columns else stored
 
     @property
     def needed(self) -> tuple[str, ...] | None:
-        """The columns without which the slice cannot be merged, and those asked for; None: all."""
+        """The columns to decode: the requested ones, and those that the merge needs; None: all."""
         merged_by = (RECORD_KEY, PARTITION_PATH, COMMIT_TIME, IS_DELETED, self.shape.merge.ordering or RECORD_KEY)
         return (*merged_by, *self.columns) if self.columns and not self.shape.merge.function else None
 
     @property
     def base_only(self) -> bool:
-        """Whether the rows of the base file are the answer."""
+        """Whether the slice has a base file and no logs, so that its rows are those of the base file."""
         return self.base is not None and not self.logs
 
 
 @dataclass(frozen=True, slots=True)
 class WindowTask:
-    """The merge of exactly `logs` and of what `bases` changed, deletes marked."""
+    """The merge of `logs` and of the changes of `bases`, with deletes marked."""
 
     shape: TableShape
     logs: tuple[LogInput, ...]
@@ -190,9 +192,9 @@ class WindowTask:
 class ChangesTask:
     """The difference between two states of the same keys.
 
-    `before` and `after` are the slices that hold them (one file group; more if keys moved between groups); `window` the
-    logs and `bases` the base files of writes completed in between, in merge order, which show the deleting write;
-    `completions` (requested, completed) of every write completed in between.
+    before, after  slices of one file group; of several groups if keys moved between them
+    window, bases  logs and base files of the writes completed in between, in merge order; they identify deletes
+    completions    (requested, completed) of every write completed in between
     """
 
     shape: TableShape
@@ -205,9 +207,9 @@ class ChangesTask:
 
 @dataclass(frozen=True, slots=True)
 class CompactTask:
-    """A new base file of `slice` at `instant`; the deletes that won are kept in a log next to it if `keep_tombstones`.
+    """Compact `slice` to a base file at `instant`. `keep_tombstones`: put a log of the winning deletes as well.
 
-    `sort_by`: the columns, ascending, by which its rows are sorted; () for merge order.
+    `sort_by`: the columns by which the rows are sorted, ascending; () for merge order.
     """
 
     slice: ReadTask
@@ -218,7 +220,7 @@ class CompactTask:
 
 @dataclass(frozen=True, slots=True)
 class LogCompactTask:
-    """One log at `instant` in place of the logs of `slice`, whose base does not take part."""
+    """Merge the logs of `slice` to one log at `instant`. The base file is not read."""
 
     slice: ReadTask
     instant: str
@@ -226,12 +228,13 @@ class LogCompactTask:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """All that a write stat needs of one file.
+    """A written data file, with the numbers of its write stat.
 
-    `before`: the base file that it takes the place of, if a write and not a plan says so.
-    `version` is the log version, None for a base file; `rows` and `deletes` count its records. The rest counts what a
-    compaction merged into it and is 0 otherwise: records, files and blocks of the logs. `digest`: of the input rows of
-    its file group, where the task asked for it, on the first file of the group in each Spark task.
+    rows, deletes  records in the file
+    version        log version; None for a base file
+    before         copy on write: the base file that it replaces
+    log_*          records, files and blocks of the logs that a compaction merged; 0 for writes
+    digest         of the input rows of the file group, if the task requests it; on one file per group and Spark task
     """
 
     path: str

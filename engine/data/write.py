@@ -1,4 +1,4 @@
-"""A batch becomes log files, or base files: rows go to their file group, duplicates are combined, files are put."""
+"""Writes a batch: splits its rows by file group, combines rows of equal key, and puts log or base files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from .tasks import TableShape, WriteTask, WrittenFile
 class GroupBatch(NamedTuple):
     """The rows of a batch that belong to one file group, in the order of the batch.
 
-    `first` counts the rows of the groups before it, and so numbers rows through the batch.
+    `first` is the number of rows in earlier groups. It numbers the rows of the batch.
     """
 
     partition: str
@@ -55,7 +55,7 @@ def bucket_column(rows: pa.Table, shape: TableShape) -> pa.Array:
 
 
 def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iterator[GroupBatch]:
-    """The batch by file group, partition by partition, buckets rising. `buckets` is what `bucket_column` said."""
+    """Split the batch by file group, ordered by partition and bucket. `buckets` is the result of `bucket_column`."""
     paths = partition_paths(rows, shape.keys).dictionary_encode()
     by_name = pc.sort_indices(paths.dictionary).to_numpy()
     place = np.empty(len(by_name), np.int64)
@@ -71,7 +71,7 @@ def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iter
 
 
 def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """One row a key of one file group: the highest rank, of equal rows the last. The rows have passed `problems`."""
+    """The row of highest rank of each key, the last one among equals. The rows have passed `problems`."""
     codes, keys = key_codes(record_keys(rows, shape.keys))
     if keys == len(rows):
         return rows
@@ -82,7 +82,7 @@ def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
 def write_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
     """Put the files of one file group. `writer` is the index of the batch within its write."""
     files = _put_group(storage, names, task, group, writer)
-    if task.digests:  # of the input rows: which of several rows of a key wins is not the batch's content
+    if task.digests:  # of the input rows, before rows of equal key are combined
         files[0] = replace(files[0], digest=digest_of(group.rows, task.sets))
     return files
 
@@ -107,7 +107,7 @@ def _put_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatc
 
 
 def _roll(rows: pa.Table, max_bytes: int) -> Iterator[pa.Table]:
-    """The rows in runs of at most about `max_bytes`, at least one row each."""
+    """Split the rows into slices of about `max_bytes` at most, but at least one row."""
     per_file = max(1, max_bytes * len(rows) // max(1, rows.nbytes))
     for first in range(0, len(rows), per_file):
         yield rows.slice(first, per_file)
@@ -150,7 +150,7 @@ def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName,
 
 
 def delete_block(deletes: pa.Table, partition: str, instant: str, shape: TableShape) -> bytes:
-    """A delete block with the exact type of the ordering column; without one, each delete wins over all before it."""
+    """A delete block, with ordering values in the exact type of their column if the table has one."""
     keys = one_array(deletes[RECORD_KEY])
     name = shape.merge.ordering
     orderings = None if name is None else one_array(deletes[name])

@@ -1,4 +1,4 @@
-"""``format("nbcc")``: reading and writing tables by Spark's Python Data Source API."""
+"""``format("nbcc")``: reads and writes tables through Spark's Python Data Source API."""
 
 from __future__ import annotations
 

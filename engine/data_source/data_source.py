@@ -1,7 +1,7 @@
-"""`spark.read.format("nbcc")` and `df.write.format("nbcc")`, by Spark's Python Data Source API.
+"""`spark.read.format("nbcc")` and `df.write.format("nbcc")`, through Spark's Python Data Source API.
 
-Spark makes this object in processes of its own, on the driver's machine: once at `load()`, once for each query and once
-for each write. So everything is imported when it is needed, and what is known from `load()` travels in the object.
+Spark creates the source in separate processes on the machine of the driver: at `load()`, for each query and for each
+write. So modules are imported when they are needed, and the plan of `load()` is an attribute, which Spark pickles.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from pyspark.sql.datasource import (
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-    from .read import Planned
+    from .read import ReadPlan
 
 
 class NbccSource(DataSource):
-    """A Hudi table. Options carry Hudi's names; see docs/options.md.
+    """A Hudi table as a data source. Options have Hudi's names; see docs/options.md.
 
     The state of a DataFrame is fixed at `load()`: every action on it, and both sides of a self-join, read the same
     state, even if writers commit meanwhile.
     """
 
-    _planned: Planned | None = None
+    _plan: ReadPlan | None = None
 
     @classmethod
     def name(cls) -> str:
@@ -40,17 +40,17 @@ class NbccSource(DataSource):
         from .options import read_options
         from .read import plan
 
-        self._planned = plan(read_options(self.options))
-        return to_spark(self._planned.schema)
+        self._plan = plan(read_options(self.options))
+        return to_spark(self._plan.schema)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         from .read import Reader, check_schema
 
-        if self._planned is None:  # a schema given by hand: Spark does not ask for ours
+        if self._plan is None:  # Spark does not call `schema` if the user has set a schema
             self.schema()
-        assert self._planned is not None
-        check_schema(schema, self._planned)
-        return Reader(self._planned, schema)
+        assert self._plan is not None
+        check_schema(schema, self._plan)
+        return Reader(self._plan, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         from .options import write_options

@@ -1,7 +1,7 @@
-"""Rows of one key in several tasks of a write.
+"""Detects rows of equal key in several tasks of a write, and combines them.
 
-Each task sends 12 bytes a row: a fingerprint of what must not come twice, and the number of the row's file group. Equal
-rows have equal fingerprints; where two tasks share one, the group is read back, checked and combined exactly.
+Each task returns 12 bytes per row: a fingerprint, and the number of the file group. Rows that must be combined have
+equal fingerprints. If two tasks return the same fingerprint, the file group is read again, checked and combined.
 """
 
 from __future__ import annotations
@@ -27,19 +27,18 @@ Group = tuple[str, int]
 """(partition, bucket)."""
 
 
-class Prints(NamedTuple):
-    """Distinct fingerprints, ascending, each with the number of its group in `groups`."""
+class Fingerprints(NamedTuple):
+    """The distinct fingerprints of a task, ascending, each with the index of its file group in `groups`."""
 
     marks: npt.NDArray[np.uint64]
     places: npt.NDArray[np.int32]
     groups: tuple[Group, ...]
 
 
-def fingerprints(rows: pa.Table, shape: TableShape) -> Prints:
-    """A fingerprint of each row's partition and key, and of its ordering value by event time. No two tasks may share
-    one.
+def fingerprints(rows: pa.Table, shape: TableShape) -> Fingerprints:
+    """The fingerprints of some rows: of partition and key, and by event time also of the ordering value.
 
-    By event time files of one commit are ranked by ordering value, so that rows with different values need no check.
+    By event time a read ranks rows of one commit by ordering value. So rows with different values need not be combined.
     """
     paths = one_array(partition_paths(rows, shape.keys))
     parts = [paths, record_keys(rows, shape.keys)]
@@ -52,17 +51,17 @@ def fingerprints(rows: pa.Table, shape: TableShape) -> Prints:
     marks, first = np.unique(marks, return_index=True)
     groups, numbers = np.unique(places[first], return_inverse=True)
     known = tuple((names.dictionary[int(g) // shape.buckets].as_py(), int(g) % shape.buckets) for g in groups)
-    return Prints(marks, numbers.astype(np.int32), known)
+    return Fingerprints(marks, numbers.astype(np.int32), known)
 
 
 def _mixed(text: pa.Array) -> npt.NDArray[np.uint64]:
-    """64 bits a string: Java's hash of it, and of it backwards. That two strings share both is no harm, only work."""
+    """64 bits per string: the Java hashes of it and of its reverse. A collision costs time, but changes no result."""
     forward, backward = string_hash(text), string_hash(pc.utf8_reverse(text))
     return forward.astype(np.uint64) << np.uint64(32) | backward.astype(np.uint64)
 
 
-def shared_groups(tasks: Sequence[Prints]) -> frozenset[Group]:
-    """The groups in which a fingerprint comes from several tasks."""
+def shared_groups(tasks: Sequence[Fingerprints]) -> frozenset[Group]:
+    """The file groups with a fingerprint that several tasks returned."""
     if len(tasks) < 2:
         return frozenset()
     marks, counts = np.unique(np.concatenate([task.marks for task in tasks]), return_counts=True)
@@ -81,23 +80,22 @@ def combined(
     shared: frozenset[Group],
     rewrite: Callable[[pa.Table], Sequence[WrittenFile]],
 ) -> list[WrittenFile]:
-    """The files of the commit. `rewrite` merges all rows of each `shared` group into new files, which replace the old
-    ones.
+    """The files of the commit. `rewrite` combines the rows of each `shared` group into new files.
 
-    The replaced files stay until a service deletes files that their instant does not list.
+    The replaced files are not listed by the commit. A service deletes them later.
     """
     groups: dict[Group, list[WrittenFile]] = {}
     for file in files:
         groups.setdefault((file.partition, bucket_of(file.file_id) or 0), []).append(file)
-    kept = [file for group, there in groups.items() if group not in shared for file in there]
+    committed = [file for group, there in groups.items() if group not in shared for file in there]
     for group in sorted(shared):
         parts = [part for file in groups[group] for part in _rows(storage, file, task)]
-        kept += rewrite(pa.concat_tables(parts))
-    return kept
+        committed += rewrite(pa.concat_tables(parts))
+    return committed
 
 
 def _rows(storage: Storage, file: WrittenFile, task: WriteTask) -> Iterator[pa.Table]:
-    """The rows and deletes of a log file as they stood in the batch."""
+    """The rows and deletes of a log file, in the form of the batch."""
     shape = task.shape
     schema = shape.schema if IS_DELETED in shape.schema.names else shape.schema.append(pa.field(IS_DELETED, pa.bool_()))
     for layer in log_layers(storage, LogInput(file.path, task.instant, file.size), shape):

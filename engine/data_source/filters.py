@@ -1,7 +1,7 @@
-"""Filters that Spark hands down, as Arrow masks over merged rows, and as a reason not to open a file group at all.
+"""Applies filters that Spark pushes down: as Arrow masks on merged rows, and to skip file groups.
 
-Only what means in Arrow exactly what it means in Spark is taken: comparisons of booleans, integers, strings and dates.
-Floating point (NaN), decimals and timestamps stay with Spark.
+A filter is accepted only if it has the same meaning in Arrow and Spark: comparisons of booleans, integers, strings and
+dates. Spark applies filters on floating point (NaN), decimals and timestamps.
 """
 
 from __future__ import annotations
@@ -35,38 +35,38 @@ _TEXT: Final[dict[type[ds.Filter], str]] = {
 }
 
 
-def pushable(given: ds.Filter, schema: pa.Schema) -> Mask | None:
-    """The filter as a mask (true: keep; null counts as false), None if Spark must apply it itself."""
-    if isinstance(given, ds.Not):
-        inner = pushable(given.child, schema)
+def pushable(condition: ds.Filter, schema: pa.Schema) -> Mask | None:
+    """The filter as a mask (true: select; null counts as false), or None if Spark must apply it."""
+    if isinstance(condition, ds.Not):
+        inner = pushable(condition.child, schema)
         return None if inner is None else _not(inner)
-    name = ".".join(getattr(given, "attribute", ()))
-    if name not in schema.names:  # a field of a struct; our names have no dots
+    name = ".".join(getattr(condition, "attribute", ()))
+    if name not in schema.names:  # a field of a struct: columns of nbcc have no dots in their names
         return None
-    if isinstance(given, ds.IsNull | ds.IsNotNull):
-        return _valid(name, isinstance(given, ds.IsNotNull))
-    return _on_value(given, name, schema.field(name).type)
+    if isinstance(condition, ds.IsNull | ds.IsNotNull):
+        return _valid(name, isinstance(condition, ds.IsNotNull))
+    return _on_value(condition, name, schema.field(name).type)
 
 
-def _on_value(given: ds.Filter, name: str, kind: pa.DataType) -> Mask | None:
-    """A filter that holds a column against values."""
-    wanted = getattr(given, "value", None)
-    many = list(wanted or ()) if isinstance(given, ds.In) else [wanted]
+def _on_value(condition: ds.Filter, name: str, kind: pa.DataType) -> Mask | None:
+    """A filter that compares a column with values, as a mask; None if Spark must apply it."""
+    wanted = getattr(condition, "value", None)
+    many = list(wanted or ()) if isinstance(condition, ds.In) else [wanted]
     values = [_scalar(value, kind) for value in many]
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return None
-    if isinstance(given, ds.In):
+    if isinstance(condition, ds.In):
         return _in(name, pa.array([value.as_py() for value in known], kind))
-    if isinstance(given, ds.EqualNullSafe):
+    if isinstance(condition, ds.EqualNullSafe):
         return _equal_null_safe(name, known[0])
-    if type(given) in _COMPARE:
-        return _compared(_COMPARE[type(given)], name, known[0])
-    return _text(_TEXT[type(given)], name, known[0]) if type(given) in _TEXT else None
+    if type(condition) in _COMPARE:
+        return _compared(_COMPARE[type(condition)], name, known[0])
+    return _text(_TEXT[type(condition)], name, known[0]) if type(condition) in _TEXT else None
 
 
 def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
-    """The value in the column's type; None for nulls, for types that are not compared here, for what does not fit."""
+    """The value in the type of the column; None for null, an unsupported type, or a value out of range."""
     fits = (
         (pa.types.is_boolean(kind) and isinstance(value, bool))
         or (kind in (pa.int32(), pa.int64()) and isinstance(value, int) and not isinstance(value, bool))
@@ -88,7 +88,7 @@ def _valid(name: str, wanted: bool) -> Mask:
 
 
 def _in(name: str, values: pa.Array) -> Mask:
-    """Null where the column is null, as in SQL, so that NOT IN leaves it out as well."""
+    """The mask of IN. It is null where the column is null, as in SQL, so NOT IN does not select such rows either."""
     unknown = pa.scalar(None, pa.bool_())
     return lambda rows: pc.if_else(rows[name].is_valid(), pc.is_in(rows[name], values), unknown)
 
@@ -106,10 +106,10 @@ def _text(function: str, name: str, value: pa.Scalar) -> Mask:
 
 
 def may_hold(task: AnyRead, filters: Sequence[ds.Filter], shape: TableShape | None) -> bool:
-    """Whether a file group can hold a row that all filters keep; `shape` is None if keys do not determine the file
-    group.
+    """Whether a file group can contain a row that all filters select.
 
-    Filters that fix the whole key leave one bucket, filters that fix the partition columns leave one partition.
+    Equalities on all key columns select one bucket, equalities on all partition columns select one partition.
+    `shape` is None if keys do not determine the file group.
     """
     if shape is None or not isinstance(task, ReadTask):
         return True

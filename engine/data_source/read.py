@@ -1,4 +1,4 @@
-"""Reading through the data source: the plan of a read, one partition a file group, filters pushed down."""
+"""Reads through the data source: the plan of a read, one partition per file group, and filters pushed down."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ from .options import ReadOptions
 BATCH_ROWS: Final = 1 << 16
 
 
-class Planned(NamedTuple):
-    """A read as it was settled at `load()`: its tasks, the columns asked for, all columns of the tasks' results."""
+class ReadPlan(NamedTuple):
+    """The plan of a read, fixed at `load()`: its tasks, the schema of its result, and the shape of the table.
+
+    `own`: whether nbcc created the table, so that keys determine the file group.
+    """
 
     storage: Storage
     tasks: tuple[AnyRead, ...]
@@ -38,7 +41,7 @@ class Planned(NamedTuple):
 
 
 class PlanOnly:
-    """Jobs that do nothing: what an operation would read is handed back to be read by Spark's tasks."""
+    """Jobs that execute nothing. `read` returns the tasks and their schema, for Spark's tasks to execute."""
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> tuple[tuple[AnyRead, ...], pa.Schema]:
         return tuple(tasks), schema
@@ -56,13 +59,13 @@ class PlanOnly:
         raise AssertionError("a read compacts nothing")
 
 
-def plan(options: ReadOptions) -> Planned:
-    """What the options ask for, settled now. Raises what opening the table and the operation of that name raise."""
+def plan(options: ReadOptions) -> ReadPlan:
+    """The plan of the read that the options request, as of now. Raises the errors of opening and reading the table."""
     storage = open_storage(options.path, options.storage)
     table = open_table(dataclasses.replace(context_of(None, storage), jobs=PlanOnly()))
     tasks, schema = _operation(table, options)
     own = table.config.own
-    return Planned(
+    return ReadPlan(
         storage, tasks, selected(schema, options.columns), table_shape(table.config, table.context.rules), own
     )
 
@@ -76,29 +79,30 @@ def _operation(table: Table, options: ReadOptions) -> Any:
     return table.snapshot() if options.as_of is None else table.as_of(options.as_of)
 
 
-def check_schema(schema: StructType, planned: Planned) -> None:
-    """`BadInput` if a schema given by hand is not the table's, or some columns of it."""
-    ours = {field.name: field.dataType for field in to_spark(planned.schema)}
+def check_schema(schema: StructType, read_plan: ReadPlan) -> None:
+    """Raise `BadInput` unless the columns of a user's schema are columns of the table, with the same types."""
+    ours = {field.name: field.dataType for field in to_spark(read_plan.schema)}
     for field in schema:
         if ours.get(field.name) != field.dataType:
-            there = f"{field.name} is {ours[field.name].simpleString()}" if field.name in ours else "there is none"
+            column = ours.get(field.name)
+            there = f"{field.name} is {column.simpleString()}" if column else "there is no such column"
             raise BadInput(
                 f"read the column {field.name} {field.dataType.simpleString()}", there, "leave the schema out"
             )
 
 
 class FileGroup(InputPartition):
-    """The rows of one task."""
+    """One partition of the read: the rows of one task."""
 
     def __init__(self, task: AnyRead) -> None:
         super().__init__(task)
 
 
 class _Push:
-    """`pushFilters`, hidden from a check of Spark's.
+    """`pushFilters` of a reader, hidden from a check of Spark.
 
-    Spark refuses a reader with a `pushFilters` of its own while spark.sql.python.filterPushdown.enabled is off, and off
-    is the default; it goes by the function below a method. Where the setting is off it never calls this.
+    If spark.sql.python.filterPushdown.enabled is off (the default), Spark refuses a reader that overrides
+    `pushFilters`. It compares `__func__` of the method. With the setting off, Spark does not call this object.
     """
 
     __func__ = staticmethod(DataSourceReader.pushFilters)
@@ -111,17 +115,17 @@ class _Push:
 
 
 class Reader(DataSourceReader):
-    """One task a file group; the filters that can be are applied to merged rows, before they cross to the JVM."""
+    """Reads one file group per task, and applies accepted filters to merged rows before they cross to the JVM."""
 
-    def __init__(self, planned: Planned, schema: StructType) -> None:
-        self._planned = planned
+    def __init__(self, read_plan: ReadPlan, schema: StructType) -> None:
+        self._plan = read_plan
         self._schema = from_spark(schema)
         self._filters: list[Filter] = []
         self.pushFilters = _Push(self)  # type: ignore[method-assign]  # _Push says why
 
     def push(self, filters: list[Filter]) -> Iterator[Filter]:
-        """Keep what can be done here, give back what Spark has to do."""
-        schema = self._planned.schema
+        """Accept the filters that have a mask; return the others, which Spark applies."""
+        schema = self._plan.schema
         for each in filters:
             if pushable(each, schema) is None:
                 yield each
@@ -129,26 +133,26 @@ class Reader(DataSourceReader):
                 self._filters.append(each)
 
     def partitions(self) -> Sequence[InputPartition]:
-        planned = self._planned
-        known = planned.shape if planned.own else None
-        return [FileGroup(task) for task in planned.tasks if may_hold(task, self._filters, known)]
+        read_plan = self._plan
+        known = read_plan.shape if read_plan.own else None
+        return [FileGroup(task) for task in read_plan.tasks if may_hold(task, self._filters, known)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        if partition.value is None:  # Spark's partition of a read that has none
+        if partition.value is None:  # Spark makes one partition if `partitions` returns none
             return
-        rows = run_read(self._planned.storage, partition.value)
+        rows = run_read(self._plan.storage, partition.value)
         for each in self._filters:
             mask = pushable(each, rows.schema)
-            assert mask is not None, f"{each} was taken"
+            assert mask is not None, f"{each} was accepted"
             rows = rows.filter(mask(rows))
         yield from conform(rows, self._schema).to_batches(BATCH_ROWS)
         keep_loaded()
 
 
 class RefusedStream(DataSourceStreamReader):
-    """A stream that refuses to start.
+    """A stream that raises `Unsupported` when it starts.
 
-    It is not refused when it is made: Spark's runner of streams would then report an error of its own.
+    If it raised the error earlier, Spark would replace it by an error of its own.
     """
 
     def initialOffset(self) -> dict[str, str]:

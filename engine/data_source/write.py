@@ -40,7 +40,7 @@ from ..writes.commits import write_commit
 from ..writes.conflicts import conflict_of
 from ..writes.decision_log import catch_up, uses_decision_log
 from ..writes.idempotency import Repeated, answer, check, digest_of_files, extra
-from .duplicates import Prints, combined, fingerprints, shared_groups
+from .duplicates import Fingerprints, combined, fingerprints, shared_groups
 from .options import WriteOptions
 from .table import open_or_create
 
@@ -54,7 +54,7 @@ class Written(WriterCommitMessage):
     """What one task wrote, and the fingerprints of its rows."""
 
     files: list[WrittenFile]
-    prints: Prints | None = None
+    row_fingerprints: Fingerprints | None = None
 
 
 def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceArrowWriter:
@@ -179,7 +179,7 @@ class Writer(_TableWriter):
         written = [message for message in messages if isinstance(message, Written)]
         files = [file for message in written for file in message.files]
         digest = digest_of_files(files)  # before files are combined, which change no row of the batch
-        shared = shared_groups([message.prints for message in written if message.prints is not None])
+        shared = shared_groups([each.row_fingerprints for each in written if each.row_fingerprints is not None])
         if self._task.onto is not None:
             shared = frozenset((file.partition, bucket_of(file.file_id) or 0) for file in files)
         if shared:

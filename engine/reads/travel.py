@@ -9,7 +9,7 @@ from ..errors import BadInput
 from ..lock import held
 from ..timeline import Timeline, completion_of, load
 from ..timeline.decisions import Decision
-from ..timeline.loading import look_again
+from ..timeline.loading import list_again
 from ..writes.commit_protocol import take_time
 from ..writes.decision_log import catch_up, decide, uses_decision_log
 
@@ -29,7 +29,7 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
             raise BadInput(
                 f"{asked} {time}", f"now is {now}, and what has not happened yet cannot be read", "use an earlier time"
             )
-    return look_again(timeline, time, context.storage, context.rules, context.commits)
+    return list_again(timeline, time, context.storage, context.rules, context.commits)
 
 
 def _settle(context: Context, timeline: Timeline) -> str:

@@ -1,4 +1,4 @@
-"""Repairs of faults that `validate` reports. Each first returns what it would do, and then does exactly that."""
+"""Repairs of faults that `validate` reports. Each repair first returns its planned changes, then executes them."""
 
 from __future__ import annotations
 

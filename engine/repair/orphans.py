@@ -7,12 +7,12 @@ from typing import Final
 
 from ..audit import Audit
 
-_ANOTHER: Final = "each of them may have written it, and the names of files do not say which"
+_ANOTHER: Final = "any of them may have written it, and file names do not identify the writer"
 
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """An orphan. `kept`: why it must not be deleted; '' if it can be."""
+    """An orphan. `kept`: the reason why it must not be deleted; '' if it can be deleted."""
 
     path: str
     size: int
@@ -54,7 +54,7 @@ def orphan_files(audit: Audit) -> tuple[Orphan, ...]:
 def _kept(audit: Audit, requested: str) -> str:
     first = audit.first_active
     if first is None:
-        return "nothing has completed on the active timeline, which may have been lost"
+        return "the active timeline has no completed instant; it may have been lost"
     if requested < first and requested < min(audit.archived, default="~"):
         return f"it is older than the active timeline ({first}), and the archive does not reach back to it"
     return ""

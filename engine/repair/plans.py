@@ -1,7 +1,7 @@
 """Pending compaction plans, and the removal of one.
 
-The names of logs do not depend on a plan. Without it they belong to the slice before. So the removal deletes the files
-that the plan's compaction has written, then its inflight instant, then the plan.
+The names of logs do not depend on a plan. Without the plan the logs belong to the previous slice. So the removal
+deletes the files that the compaction has written, then its inflight instant, then the plan.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ def drop_plan(storage: Storage, plan: PendingPlan) -> list[str]:
     """
     timeline = load(storage)
     instant = timeline.find(plan.barrier, "compaction")
-    asked = f"give up the compaction {plan.barrier}"
+    asked = f"drop the plan of the compaction {plan.barrier}"
     if instant is None:
-        raise BadInput(asked, "the timeline does not hold it", "list the pending plans again")
+        raise BadInput(asked, "it is not on the timeline", "list the pending plans again")
     if instant.completed is not None:
-        raise Conflict(asked, f"it completed at {instant.completed}", "leave it: a completed compaction is no plan")
+        raise Conflict(asked, f"it completed at {instant.completed}", "leave it: only pending plans can be dropped")
     names = [f"{FOLDER}/{plan.barrier}.compaction.{state}" for state in ("inflight", "requested")]
     present = {entry.path for entry in storage.list(FOLDER)}
     paths = [*plan.written, *(name for name in names if name in present)]

@@ -1,7 +1,8 @@
-"""Writes the rows of a log file that readers no longer see once more.
+"""Writes the rows of a log file again that readers ignore.
 
-If an ordering value ranks the records, the time of the write does not matter: an older row loses against a newer one.
-The write is a batch whose id names the file. So it happens only once, and its commit records the file.
+This is possible if records are ranked by ordering value: an older row loses against a newer one, even if it is written
+later. The write is a batch whose id contains the path of the file. So it is written at most once, and its commit
+records the path.
 """
 
 from __future__ import annotations
@@ -22,27 +23,27 @@ from ..timeline import Instant, load_settled
 
 
 def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
-    """Write the rows and deletes of the log file at `path` once more; returns the instant, also of an earlier call.
+    """Write the rows and deletes of the log file at `path` again. A repeated call returns the first instant.
 
-    Raises `BadInput` if there is no such log, or readers see its rows; `Unsupported` if later rows of the table need
-    not rank higher.
+    Raises `BadInput` if the log does not exist or readers see its rows, and `Unsupported` if the table does not rank
+    records by ordering value.
     """
     asked, path = f"write the rows of {path} again", normpath(path)  # canonical, because the batch id contains it
     name = parse_log(split_path(path)[1])
     if name is None or name.cdc:
-        raise BadInput(asked, "that is not the name of a log file", "name one that validate complains about")
+        raise BadInput(asked, "that is not the name of a log file", "name a log that validate reports")
     if isabs(path) or path.startswith("../"):
         raise BadInput(asked, "that is not a path below the table", "name the file as validate does")
     if config.merge_mode != "EVENT_TIME_ORDERING" or config.merge_function or config.partial_update:
-        exists = "in this table old rows that are written late may win against newer ones"
-        raise Unsupported(asked, exists, "compare the rows of the file with the table, and write those that lack")
+        exists = "in this table old rows may win against newer ones if they are written later"
+        raise Unsupported(asked, exists, "compare the rows of the file with the table, and write the missing ones")
     _refuse_seen(context, path, asked)
     shape = table_shape(config, context.rules)
     try:
         task = WindowTask(shape, (LogInput(path, name.instant),))
         rows = context.jobs.read([task], shape.window_schema)
     except Missing:
-        raise BadInput(asked, "there is no such file", "name one that validate complains about") from None
+        raise BadInput(asked, "there is no such file", "name a log that validate reports") from None
     columns = [*config.schema.names, *({IS_DELETED} - {*config.schema.names})]
     instant: Instant = operations()["upsert"].run(
         context, config, rows.select(columns), retries=3, batch_id=f"{REWRITE}{path}"
@@ -51,8 +52,8 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
 
 
 def _refuse_seen(context: Context, path: str, asked: str) -> None:
-    """`BadInput` if readers see the log: its rewritten rows would win against later ones of equal ordering value."""
+    """Raise `BadInput` if readers see the log: rewritten rows would win against later ones of equal ordering value."""
     timeline = context.whole(load_settled(context.storage, context.rules, commits=context.commits))
     slices = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)
     if any(path == file.path for segment in slices for log in segment.logs for file in log.files):
-        raise BadInput(asked, "every reader sees them now", "name a log that validate complains about")
+        raise BadInput(asked, "every reader sees them already", "name a log that validate reports")

@@ -1,4 +1,4 @@
-"""Repair of inconsistent times: gives an instant another completion time (promise MONO, docs/contract.md).
+"""Corrects the completion time of an instant (promise MONO, docs/contract.md).
 
 A completion time occurs only in the name of the instant's file, so it can be changed. A requested time also occurs in
 the names of data files, so it cannot. A change must not alter the order of all times: slices, plans and reads depend on
@@ -32,14 +32,14 @@ class Retiming:
 
 
 def latest_time(audit: Audit, now: str) -> str:
-    """The latest time that is not in the future by any clock within its bounds."""
+    """The latest time that some writer's clock can show now, given the bounds of clocks and time zones."""
     zone = audit.properties.get("hoodie.table.timeline.timezone", "LOCAL")
     return to_instant(to_millis(now) + SHARED_SKEW_MS + (0 if zone == "UTC" else FARTHEST_ZONE_MS))
 
 
 def retiming(audit: Audit, requested: str, now: str) -> Retiming:
     """The change that corrects the times of an instant. `BadInput` if they are correct or cannot be corrected."""
-    asked = f"put the times of the instant {requested} right"
+    asked = f"correct the times of the instant {requested}"
     completions = sorted(
         (i for i in audit.completions if i.requested == requested and i.action != "savepoint"),
         key=lambda instant: instant.completed or "",
@@ -50,8 +50,8 @@ def retiming(audit: Audit, requested: str, now: str) -> Retiming:
         raise BadInput(asked, f"the table's completion times are entries of a log ({DECISION})", "leave them")
     if len({each.completes_as for each in completions}) > 1:
         names = ", ".join(each.file_name for each in completions)
-        because = f"several instants were requested then ({names}), and the names of their files carry that time"
-        raise BadInput(asked, because, "delete neither of them; compact the table, so that later reads need neither")
+        because = f"several instants were requested at that time ({names}), which is a part of the names of their files"
+        raise BadInput(asked, because, "delete none of them; compact the table, so that later reads need none of them")
     first, *others = completions
     if others:
         return Retiming("", tuple(_path(other) for other in others))
@@ -73,11 +73,11 @@ def _pending_change(audit: Audit, requested: str, now: str, asked: str) -> Retim
     """The deletion of a pending instant in the future, its data files first. No reader has seen them."""
     pending = [i for i in audit.timeline.pending if i.requested == requested]
     if not pending:
-        raise BadInput(asked, "the active timeline does not hold it", "name the instant that validate complains about")
+        raise BadInput(asked, "it is not on the active timeline", "name an instant that validate reports")
     if requested <= latest_time(audit, now):
         raise BadInput(asked, "it is pending, and its time is not in the future", "roll it back if its writer has died")
     if f"{HEARTBEATS}/{requested}" in audit.listing:
-        raise Conflict(asked, "its writer has a heartbeat", "stop that writer, and set its clock right")
+        raise Conflict(asked, "its writer has a heartbeat", "stop that writer, and correct its clock")
     files = (path for path, file in audit.files.items() if file.requested == requested)
     states = (Instant(requested, pending[0].action, state) for state in ("inflight", "requested"))
     return Retiming("", (*files, *map(_path, states)))
@@ -89,8 +89,8 @@ def _wanted(audit: Audit, instant: Instant, now: str, asked: str) -> str:
     others = [i for i in {*audit.completions, *audit.timeline.pending} if i != instant and i.action != "savepoint"]
     times = {time for other in others for time in (other.requested, other.completed) if time}
     if instant.requested > latest_time(audit, now):
-        because = "it was requested in the future as well, and the names of its files carry that time"
-        raise BadInput(asked, because, "stop all writers until then")
+        because = "its requested time is in the future as well, and is a part of the names of its files"
+        raise BadInput(asked, because, "stop all writers until that time")
     if present > latest_time(audit, now):
         wanted = now
     elif present <= instant.requested:
@@ -98,11 +98,11 @@ def _wanted(audit: Audit, instant: Instant, now: str, asked: str) -> str:
     elif present in times:
         wanted = _after(present)
     else:
-        raise BadInput(asked, f"nothing is wrong with {instant.file_name}", "name one that validate complains about")
+        raise BadInput(asked, f"nothing is wrong with {instant.file_name}", "name an instant that validate reports")
     low, high = min(present, wanted), max(present, wanted)
     if between := min((time for time in times if low <= time <= high and time != present), default=None):
         because = f"the time {between} of another instant is between {present} and {wanted}: the order would change"
-        raise BadInput(asked, because, "put that instant right first; if it is right, let this one be")
+        raise BadInput(asked, because, "correct that instant first; if it is correct, leave this one")
     return wanted
 
 
@@ -119,5 +119,5 @@ def _refuse_different(storage: Storage, later: tuple[str, ...]) -> None:
     requested, action = later[0].rpartition("/")[2].partition("_")[0], later[0].rpartition(".")[2]
     paths = [e.path for e in storage.list(FOLDER) if e.path.startswith(f"{FOLDER}/{requested}_")]
     if len({storage.get(path) for path in paths if path.endswith(f".{action}")}) > 1:
-        exists = "the two files of this completed instant do not list the same"
-        raise Conflict(f"delete {', '.join(later)}", exists, "compare them, and keep the one whose files are there")
+        exists = "the files of this completed instant have different content"
+        raise Conflict(f"delete {', '.join(later)}", exists, "compare them, and keep the one whose data files exist")

@@ -52,5 +52,5 @@ class PlanInputs:
         return Damaged(
             f"carry out the plan {self._requested}",
             f"it lists {name!r}, which is not the name of {kind}",
-            "restore the plan from a copy, or give it up with the engine that made it",
+            "restore the plan from a copy, or cancel it with the engine that made it",
         )

@@ -34,7 +34,7 @@ from ..writes.claims import new_time
 from ..writes.commit_protocol import complete, stop_heartbeat_on_error, undo_on_error
 from ..writes.commits import replace_commit
 from ..writes.conflicts import conflict_of
-from ..writes.decision_log import look, put_plan
+from ..writes.decision_log import latest_decision, put_plan
 
 ACTION = "compaction"
 
@@ -95,7 +95,7 @@ def _refuse_where_unsupported(context: Context, config: TableConfig, operation: 
 def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], operation: str) -> tuple[str, Timeline]:
     """Publish the plan, under the lock that covers its requested time; the timeline as it was then, too."""
     with held(context.lock):
-        last = look(context)
+        last = latest_decision(context)
         timeline = load(context.storage)
         planned = pending_plans(timeline, context.commits, context.rules)
         if taken := next((group for group in groups if group in planned), None):

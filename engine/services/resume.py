@@ -50,7 +50,7 @@ def _completed_by_another(context: Context, action: str, requested: str) -> Inst
     if found is None:
         return Conflict(
             f"complete the {action} {requested}",
-            "its plan is not on the timeline any more: a restore has undone it, or it was given up",
+            "its plan is no longer on the timeline: a restore has undone it, or it was dropped",
             f"plan another {action}, if there is anything to do",
         )
     return found if found.completed else None

@@ -64,26 +64,26 @@ def load_settled(
     archived meanwhile are in the archive, which `commits` reads after each listing. `Rules(listing="once")` uses the
     first listing; `Rules(read_time="clock")` uses `now` for T, settled or not.
     """
-    listed = look(storage, rules, commits)
+    listed = list_once(storage, rules, commits)
     time = read_time(listed, rules, now)
     if lists_twice(rules):
-        listed = look_again(listed, time, storage, rules, commits)
+        listed = list_again(listed, time, storage, rules, commits)
     return listed.until(time)
 
 
-def look_again(listed: Timeline, time: str, storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
+def list_again(listed: Timeline, time: str, storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
     """List again until the listing misses nothing that the one before showed as completed by `time`.
 
     A restore may delete instants during a listing, which then shows some of them, and perhaps not its plan. The next
     listing shows the plan.
     """
-    again = look(storage, rules, commits)
+    again = list_once(storage, rules, commits)
     while again.misses(listed, time):
-        listed, again = again, look(storage, rules, commits)
+        listed, again = again, list_once(storage, rules, commits)
     return again
 
 
-def look(storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
+def list_once(storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
     """The timeline by one listing, joined with the archive if the rules say so."""
     if commits is None or rules.files == "directory":
         return load(storage)

@@ -35,7 +35,7 @@ def decide(context: Context, decision: Decision) -> bool:
     return True
 
 
-def look(context: Context) -> Decision | None:
+def latest_decision(context: Context) -> Decision | None:
     """Before a plan is made, under the lock: the last decision, published. None where no log decides."""
     return catch_up(context) if uses_decision_log(context) else None
 

@@ -18,7 +18,7 @@ from .logic import Relation, Sort, Symbolic, Term, constant, no, symbol
 from .system import Action, Claim, Predicate, System
 
 Answer = Literal["PROVED", "FAILED", "UNDETERMINED"]
-MILLISECONDS = 10_000
+MILLISECONDS = 20_000
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,9 @@ def discharge(obligation: Obligation, milliseconds: int = MILLISECONDS) -> Resul
     if any(obligation.goal.eq(term) for term in obligation.given):
         return Result(obligation, "PROVED", 0.0)
     for given, options in (
-        (obligation.near, {"timeout": 2_000, "smt.mbqi": False}),
-        (obligation.near, {"timeout": 2_000}),
-        (obligation.given, {"timeout": 2_000, "smt.mbqi": False}),
+        (obligation.near, {"timeout": 8_000, "smt.mbqi": False}),
+        (obligation.near, {"timeout": 8_000}),
+        (obligation.given, {"timeout": 8_000, "smt.mbqi": False}),
         (obligation.given, {"timeout": milliseconds}),
     ):
         solver = z3.Solver()

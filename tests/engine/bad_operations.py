@@ -83,7 +83,7 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         Refusal(
             BadInput,
             "Asked to write a batch, but 1 row has no value in the ordering column ts (for example id='k1', "
-            "part='p', ts=None): deletes need one as well.",
+            "part='p', ts=None): set it in every row, deletes included.",
         ),
     ),
     "the ordering column is missing": (
@@ -95,7 +95,7 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         Refusal(
             BadInput,
             "Asked to write a batch, but 1 row has no value in the ordering column ts (for example id='k1', "
-            "part='p', ts=None): deletes need one as well.",
+            "part='p', ts=None): set it in every row, deletes included.",
         ),
     ),
     "a delete without ordering column": (
@@ -115,7 +115,7 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         lambda t: t.upsert(with_column("part", pa.string()).set_column(1, "part", [["../x"]])),
         Refusal(
             BadInput,
-            "Asked to write a batch, but 1 row has a partition value that is not safe as a folder (for "
+            "Asked to write a batch, but 1 row has a partition value that is not safe as a folder name (for "
             "example id='k1', part='../x', ts=2): use values of at most 255 bytes a level, without empty, '.' or '..' "
             "levels, ':', '=' and control characters; null is allowed.",
         ),

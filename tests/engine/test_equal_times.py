@@ -134,7 +134,7 @@ def test_nothing_advises_to_delete_a_file_of_equal_times(tmp_path: Path) -> None
     assert [orphan for orphan in orphan_files(found) if not orphan.kept] == []
     assert any("several instants were requested at" in orphan.because for orphan in orphan_files(found))
     by_lock = replace(found, properties={k: v for k, v in found.properties.items() if k != "nbcc.decision"})
-    with pytest.raises(BadInput, match="several instants were requested then"):
+    with pytest.raises(BadInput, match="several instants were requested at that time"):
         retiming(by_lock, write.requested, tick(90))
 
 

@@ -29,8 +29,8 @@ def test_a_null_where_none_may_be(field: pa.Field, value: Any, log_format: str, 
     with pytest.raises(BadInput) as refused:
         table.upsert(rows)
     assert str(refused.value) == (
-        "Asked to write a batch, but 1 row has a null where the columns of the table allow none (for example id='k1', "
-        "part='p', ts=1): give a value, or make the table with columns that may be null."
+        "Asked to write a batch, but 1 row has a null in a required column (for example id='k1', "
+        "part='p', ts=1): set a value, or create the table with a nullable column."
     )
     assert table.timeline() == ()
 

@@ -74,7 +74,7 @@ def test_writers_that_are_under_way_are_refused_and_others_go_on(tmp_path: Path)
         during(table, ".deltacommit.inflight", table.restore).upsert(batch(("k1", 3, "late")))
     assert state(table.snapshot()) == before
     table.upsert(batch(("k1", 2, "b")))
-    with pytest.raises(Conflict, match="its plan is not on the timeline any more"):
+    with pytest.raises(Conflict, match="its plan is no longer on the timeline"):
         during(table, ".parquet", lambda: schedule_restore.run(table.context, table.config)).compact()
 
     table.restore()

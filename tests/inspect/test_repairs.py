@@ -148,7 +148,7 @@ def test_rows_that_are_seen_are_not_written_again(tmp_path: Path, capsys: pytest
     storage = table.context.storage
     before = objects(storage)
     assert run(["table", str(tmp_path / "t"), "rewrite", log(1)(storage)]) == Exit.BAD_INPUT
-    assert "every reader sees them now" in capsys.readouterr().err
+    assert "every reader sees them already" in capsys.readouterr().err
     assert objects(storage) == before
 
 
