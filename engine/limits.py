@@ -17,11 +17,11 @@ from .errors import BadInput, LimitExceeded
 class Limits:
     """The bounds, each a positive integer.
 
-    metadata_bytes  uncompressed bytes of one timeline record (a commit takes about 500 for each file)
-    schema_depth    nesting levels of an Avro schema
-    schema_types    types in an Avro schema, counted at each use
-    decoded_bytes   bytes in memory of the rows of one data file, log block or archive file …
-    decoded_ratio   … or this multiple of the bytes of the file or block, if that is more
+    `metadata_bytes`: The uncompressed bytes of one timeline record. A commit takes about 500 for each file.
+    `schema_depth`: The nesting levels of an Avro schema.
+    `schema_types`: The number of types in an Avro schema, counted at each use.
+    `decoded_bytes`: The bytes in memory of the rows of one data file, log block or archive file.
+    `decoded_ratio`: The same limit as a multiple of the bytes of the file or block; the greater limit applies.
     """
 
     metadata_bytes: int = 1 << 26

@@ -34,10 +34,10 @@ class Contribution(NamedTuple):
 class _Election(NamedTuple):
     """The numbers of some records of each key (-1: none), and the key code and ordering value of each record.
 
-    top      the highest row above the greatest delete
-    delete   the greatest delete
-    fence    the last delete without ordering value, which beats every record before it
-    columns  for each column the record from which it is taken
+    `top`: the highest row above the greatest delete.
+    `delete`: the greatest delete.
+    `fence`: the last delete without ordering value, which beats every record before it.
+    `columns`: for each column the record from which it is taken.
     """
 
     top: Numbers

@@ -26,13 +26,13 @@ LogFormat = Literal["parquet", "avro"]
 class TableShape:
     """The properties of a table that a task needs.
 
-    schema       the columns of the table, without Hudi's own
-    keys         key and partition columns, and the format of keys and paths
-    merge        how the records of a key are ranked
-    buckets      file groups in each partition
-    avro_schema  the Avro schema (JSON) of log records, Hudi's columns included
-    log_format   of written data blocks; both formats are read
-    limits       of the process that created the shape; executors apply the same limits
+    `schema`: the columns of the table, without Hudi's own.
+    `keys`: key and partition columns, and the format of keys and paths.
+    `merge`: how the records of a key are ranked.
+    `buckets`: file groups in each partition.
+    `avro_schema`: the Avro schema (JSON) of log records, Hudi's columns included.
+    `log_format`: of written data blocks; both formats are read.
+    `limits`: of the process that created the shape; executors apply the same limits.
     """
 
     schema: pa.Schema
@@ -96,13 +96,13 @@ class BaseInput:
 class WriteTask:
     """Write one batch as log files.
 
-    max_file_bytes  bytes of rows after which a new log version begins
-    first_version   version of the first log file in each group; not 1 if several tasks write to a group
-    bulk            whether to write base files, except in `filled`; the batch has no deletes
-    filled          groups (partition, file id) to which `bulk` writes log files, because they have files
-    onto            copy on write: the base file of each group that has one, with which rows are merged
-    sets            partial update: the columns that the rows set; None: all
-    digests         whether to compute digests of the input rows
+    `max_file_bytes`: bytes of rows after which a new log version begins.
+    `first_version`: version of the first log file in each group; not 1 if several tasks write to a group.
+    `bulk`: whether to write base files, except in `filled`; the batch has no deletes.
+    `filled`: groups (partition, file id) to which `bulk` writes log files, because they have files.
+    `onto`: copy on write: the base file of each group that has one, with which rows are merged.
+    `sets`: partial update: the columns that the rows set; None: all.
+    `digests`: whether to compute digests of the input rows.
     """
 
     shape: TableShape
@@ -192,9 +192,9 @@ class WindowTask:
 class ChangesTask:
     """The difference between two states of the same keys.
 
-    before, after  slices of one file group; of several groups if keys moved between them
-    window, bases  logs and base files of the writes completed in between, in merge order; they identify deletes
-    completions    (requested, completed) of every write completed in between
+    `before`, `after`: slices of one file group; of several groups if keys moved between them.
+    `window`, `bases`: logs and base files of the writes completed in between, in merge order; they identify deletes.
+    `completions`: (requested, completed) of every write completed in between.
     """
 
     shape: TableShape

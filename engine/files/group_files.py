@@ -34,12 +34,12 @@ class BaseFile(NamedTuple):
 class LogFile(NamedTuple):
     """A log file.
 
-    requested  the requested time of its write
-    completed  the completion time of its write; None if pending. For the log of a log compaction: that of its newest
-               input, which determines its slice
-    named      the instant in its name: that of the write, or in the old layout that of the base file its writer found
-    covers     the inputs of the log compaction that wrote it
-    appended   several writes have appended blocks (old layout): the listed `size` is a lower bound
+    `requested`: the requested time of its write.
+    `completed`: the completion time of its write; None if pending. For the log of a log compaction: that of its newest
+        input, which determines its slice.
+    `named`: the instant in its name: that of the write, or in the old layout that of the base file its writer found.
+    `covers`: the inputs of the log compaction that wrote it.
+    `appended`: several writes have appended blocks (old layout): the listed `size` is a lower bound.
     """
 
     partition: str

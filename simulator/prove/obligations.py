@@ -1,8 +1,8 @@
 """The proof obligations of a system, and their answers.
 
-    initially        an initial state satisfies each clause
-    preserved        a step from a state that satisfies all clauses leads to one that satisfies each
-    implied          the clauses imply each promise, of a state or of a step
+    `initially`: an initial state satisfies each clause.
+    `preserved`: a step from a state that satisfies all clauses leads to one that satisfies each.
+    `implied`: the clauses imply each promise, of a state or of a step.
 
 If z3 finds a counterexample, the obligation fails. If it does not decide in time, the obligation is undetermined.
 """
