@@ -1,4 +1,4 @@
-"""`nbcc prove`: an inductive invariant that implies promises, for any number of actors."""
+"""`nbcc prove`: proves promises by an inductive invariant, for any number of actors."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def command(*, protocol: str, promises: tuple[str, ...], as_json: bool) -> Exit:
     """Prove promises for any number of writers, plans, compactors and readers.
 
     A search covers one small world. A proof needs no bound: an invariant holds initially, every step preserves it, and
-    it implies the promise. z3 answers each of these obligations. An obligation that fails comes with a counterexample
-    to induction: a state that satisfies the invariant, from which one step leaves it.
+    it implies the promise. z3 answers each of these obligations. A failed obligation has a counterexample to induction:
+    a state that satisfies the invariant, and a step to one that does not.
 
     \b
     Examples:
@@ -64,7 +64,7 @@ def _known(promises: tuple[str, ...]) -> None:
 
 
 def report(proof: Proof) -> Iterator[str]:
-    """One line a promise, one a file of lemmas, then the first obligation that failed, with its counterexample."""
+    """One line for each promise and each file of lemmas, then the first failed obligation with its counterexample."""
     for name, (verdict, lemmas) in proof.promises.items():
         yield f"{verdict:12}  {name:8}  {lemmas}"
     for part in proof.parts:

@@ -1,8 +1,8 @@
 """Compares the relation with the executable model, state by state and step by step.
 
 `instance` names the elements of a world: its writes, logs, groups, plans and actors. `interpret` reads a state of the
-model as facts of the relation. `compare` walks through every reachable state of a world: each clause of the invariant
-must be true there, and each step must satisfy the guard of an action that stands for it and have its effect.
+model as facts of the relation. `compare` visits every reachable state of a world. Each clause of the invariant must be
+true there, and each step must satisfy the guard of some corresponding action and have its effect.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def instance(model: Model) -> Instance:
 
 
 def interpret(model: Model, state: State, elements: Instance) -> Table:
-    """The facts of a state of the model; what is missing is false or 0."""
+    """The facts of a state of the model; absent facts are false or 0."""
     facts: Table = {("clock",): model.component(state, "clock")}
     published = model.component(state, "published")
     plans = list(model.component(state, "plans")) if "plans" in model.components else []
@@ -108,7 +108,7 @@ def _writes(model: Model, state: State, elements: Instance, written: dict[Any, W
 
 
 def _content(plans: Any, place: Any, facts: Table, elements: Instance, by_time: dict[int, Any]) -> None:
-    """Which logs the base file of each plan holds: those that the plan takes, and those of its base."""
+    """The logs in the base file of each plan: those that the plan takes, and those of its previous base file."""
     for number, plan in enumerate(plans):
         for part in plan.groups:
             facts |= {("part", number, part.group): True, ("newest", part.group): number}
@@ -139,7 +139,7 @@ def _compactor(me: str, own: Any, plans: Any, place: Any, compactions: Any, lock
 
 @dataclass(frozen=True)
 class Compared:
-    """What a comparison saw. `difference` is None if relation and model agree."""
+    """The result of a comparison. `difference` is None if relation and model agree."""
 
     states: int
     steps: int
@@ -148,7 +148,7 @@ class Compared:
 
 
 def compare(model: Model, system: System, most: int | None = None) -> Compared:
-    """Walk through the reachable states of a world; at most `most` of them."""
+    """Visit the reachable states of a world, but at most `most` of them."""
     explorer = Explorer(system, instance(model))
     states = steps = 0
     actions: set[str] = set()
@@ -177,7 +177,7 @@ def _values(explorer: Explorer, model: Model, state: State) -> tuple[Any, ...]:
 
 
 def _candidates(explorer: Explorer, now: tuple[Any, ...], step: Step) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
-    """The steps of the relation by actions that stand for the model's action."""
+    """The steps of the relation by the actions that correspond to the model's action."""
     yield from explorer.successors(now, tuple(a for a in explorer.system.actions if step.action in a.stands_for))
 
 

@@ -23,7 +23,9 @@ MILLISECONDS = 20_000
 
 @dataclass(frozen=True)
 class Obligation:
-    """One query. `clause` is the clause or promise; `action` the step, "" for initial states and promises of states."""
+    """One query. `clause` is the clause or promise. `action` is the step; "" for initial states and promises about
+    states.
+    """
 
     kind: Literal["initially", "preserved", "implied"]
     clause: str
@@ -96,9 +98,9 @@ def _parameter(action: Action, place: int, kind: Sort | Predicate | str) -> Term
 
 
 def discharge(obligation: Obligation, milliseconds: int = MILLISECONDS) -> Result:
-    """Ask z3 for a state that satisfies what is given and not the goal.
+    """Ask z3 for a state that satisfies the assumptions and not the goal.
 
-    A proof needs few of the clauses, so the first attempts are short: the same clause and the guard alone, then all
+    A proof needs few of the clauses, so the first attempts are short: only the same clause and the guard, then all
     clauses without a search for models. Only the last attempt can find a counterexample.
     """
     import z3

@@ -1,6 +1,6 @@
 """The proof of a protocol: every obligation of every file of lemmas, and the verdict of each promise.
 
-A promise is PROVED if every obligation on which it rests is proved. A failed obligation has a counterexample to
+A promise is PROVED if every obligation that it depends on is proved. A failed obligation has a counterexample to
 induction.
 """
 
@@ -29,7 +29,7 @@ class Part:
 
     @property
     def promises(self) -> dict[str, Answer]:
-        """The promises whose obligations were discharged, each with its verdict; all promises if none could be."""
+        """The promises whose obligations were checked, each with its verdict; all promises if none could be checked."""
         asked = {result.obligation.clause for result in self.results if result.obligation.kind == "implied"}
         names = dict.fromkeys(claim.promise for claim in self.lemmas.system().claims)
         return {name: self._verdict(name) for name in names if name in asked or self.reason}
@@ -46,7 +46,9 @@ class Part:
 
 
 def _supports(result: Result, promise: str) -> bool:
-    """Every clause supports every promise of its file; another promise does not."""
+    """Whether an obligation supports a promise. Every clause supports every promise of its file; a promise supports
+    only itself.
+    """
     return result.obligation.kind != "implied" or result.obligation.clause == promise
 
 
@@ -74,7 +76,7 @@ def prove(
     protocol: str, options: Mapping[str, Any], promises: Iterable[str] = (),
     progress: Callable[[Lemmas, Result], None] = lambda _lemmas, _result: None,
 ) -> Proof:  # fmt: skip
-    """Discharge every obligation under a protocol; with `promises`, of the lemmas that imply one of them."""
+    """Check every obligation under a protocol; with `promises`, those of the lemmas that imply one of them."""
     wanted = set(promises)
     parts = []
     for lemmas in LEMMAS:

@@ -1,9 +1,10 @@
-"""A trace as fixed-width text: one line a step, one column an actor, then why, and the command that replays it.
+"""A trace as fixed-width text: a line for each step, a column for each actor, then the reason and the command that
+replays it.
 
-Columns: the number of the step; the actors in order of appearance, the step in its actor's column; what became visible
-on the timeline. Where that is wider than a screen, the actors' columns hold their names alone, and the step and what
-became visible follow. The text is a function of the trace and the width, so a replay that observed the same prints the
-same.
+Columns: the number of the step; the actors in order of appearance, with the step in its actor's column; and what became
+visible on the timeline. If that is wider than the screen, the columns of actors hold their names only, and the step and
+what became visible follow. The text depends only on the trace and the width, so replays with the same observations
+print the same text.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from ..trace import Trace, context_switches
 def render(trace: Trace, again: str | None = None, width: int | None = None) -> str:
     """The trace in lines that end with the command that replays it; no newline at the end.
 
-    `again`: that command, if the trace was not saved under its handle; `width`: of a line in characters, None: any.
+    `again`: that command, if the trace was not saved under its handle. `width`: the maximum width of a line in
+    characters; None: unlimited.
     """
     table = list(_table(trace))
     if width is not None and max(map(len, table)) > width:
@@ -73,7 +75,7 @@ def _table(trace: Trace) -> Iterator[str]:
 
 
 def _narrow(trace: Trace, width: int) -> Iterator[str]:
-    """Columns with names alone, then the step, then what became visible, folded within its column."""
+    """The columns with names only, then the step, then what became visible, wrapped within its column."""
     actors = list(dict.fromkeys(step.actor for step in trace.steps))
     number = len(str(len(trace.steps)))
     lanes = sum(len(actor) + 1 for actor in actors)
@@ -110,7 +112,8 @@ def _foot(trace: Trace, again: str | None) -> Iterator[str]:
 
 
 def _place_words(trace: Trace, again: str | None) -> str:
-    """A disagreement shows on the system on which it was found; a broken promise shows on the model alone."""
+    """The system in which the last step went wrong: a disagreement shows on its system, a broken promise on the model.
+    """
     if trace.verdict != "DISAGREED" or (again and " --on " in again):
         return ""
     named = re.search(r"--on (\S+)", trace.found_by)

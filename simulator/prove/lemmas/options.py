@@ -10,7 +10,7 @@ from ..logic import Term
 
 @dataclass(frozen=True)
 class Options:
-    """Options of the model, by its names and values, on which the core depends."""
+    """Options of the model, with the model's names and values, on which the core depends."""
 
     slicing: Literal["completion", "requested"] = "completion"
     completion_time: Literal["under_lock", "outside_lock"] = "under_lock"
@@ -25,7 +25,7 @@ class Options:
 
 
 class Relations:
-    """What depends on the options. Each kind of actor adds its actions."""
+    """The relations that depend on the options. Each kind of actor adds its actions."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
