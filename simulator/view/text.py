@@ -49,7 +49,8 @@ def cell(step: Step) -> str:
 
 def _head(trace: Trace) -> Iterator[str]:
     actors = {step.actor for step in trace.steps}
-    size = f"{len(trace.steps)} steps, {context_switches(trace.steps)} context switches, {len(actors)} actors"
+    counts = {"step": len(trace.steps), "context switch": context_switches(trace.steps), "actor": len(actors)}
+    size = ", ".join(_several(count, noun) for noun, count in counts.items())
     yield f"{trace.verdict or 'TRACE'}  {trace.promise + '  ' if trace.promise else ''}{trace.title}".rstrip()
     yield f"  {size}"
     yield f"  world     {_world(trace)}"
@@ -58,9 +59,14 @@ def _head(trace: Trace) -> Iterator[str]:
 
 def _world(trace: Trace) -> str:
     world = trace.world
-    actors = ", ".join(f"{count} {kind}" for kind, count in world.actors.items() if count)
+    actors = ", ".join(_several(count, kind) for kind, count in world.actors.items() if count)
     table = f"{world.partitions} x {world.buckets} file groups, {world.merge_mode.lower().replace('_', ' ')}"
     return f"{world.name + ': ' if world.name else ''}{actors}; {table}"
+
+
+def _several(count: int, noun: str) -> str:
+    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}"
 
 
 def _table(trace: Trace) -> Iterator[str]:
