@@ -52,7 +52,7 @@ $(PEER)/.ready: peer-requirements.lock build-requirements.lock
 		--no-build-isolation --requirement peer-requirements.lock
 	@touch $@
 
-bench: $(READY) $(PEER)/.ready  ## nbcc beside Apache Hudi and plain Parquet; BENCH="writers scale --quick" for more
+bench: $(READY) $(PEER)/.ready  ## nbcc, Apache Hudi and plain Parquet compared; BENCH="writers scale --quick" for more
 	@$(BIN)/python -m benchmarks $(BENCH)
 
 # TLC checks the TLA+ twin in specs/tla; Maven fetches it from Maven Central and checks its sums.
@@ -69,7 +69,7 @@ interop: $(READY) $(PEER)/.ready $(TLA)/.ready  ## the same interleavings on Apa
 
 # At night the matrix of verdicts goes first and alone: it shares its searches out by itself. Each test is named as it
 # ends, so that a night that is cut short says what failed.
-MATRIX := tests/exhaustive/test_verdicts.py
+MATRIX := tests/search/test_verdicts.py
 
 nightly: lint $(PEER)/.ready  ## the same tests with bigger budgets, and those marked nightly
 	@export NBCC_BUDGET=nightly; failed=0; \

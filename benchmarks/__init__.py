@@ -1,1 +1,1 @@
-"""How long things take: the engine beside Apache Hudi and plain Parquet, its growth, the speed of the search."""
+"""How long things take: the engine compared with Apache Hudi and plain Parquet, its growth, the speed of the search."""

@@ -1,6 +1,7 @@
-"""A big table of ours as files, right in all that names and metadata tell: its data files are holes of the right size.
+"""A large nbcc table with correct names and metadata. Its data files are sparse files of the right size.
 
-Writers overlap, compactions run beside them; every plan takes what completed before its barrier and nothing else.
+Writers overlap with each other and with compactions. Every plan takes exactly the logs that
+completed before its barrier.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def durability(folder: Path, on: bool) -> dict[str, Any]:
 
 
 def _timed(step: Callable[[], object]) -> tuple[float, float]:
-    """Seconds by the clock, and of processor time, which is what a machine that others use can tell."""
+    """Seconds of wall-clock and of processor time. Only the latter is comparable on a shared machine."""
     began, worked = time.perf_counter(), time.process_time()
     step()
     return time.perf_counter() - began, time.process_time() - worked
@@ -114,7 +114,7 @@ def services(folder: Path, instants: int) -> dict[str, Any]:
 
 
 def _history(table: Table, folder: Path, instants: int, files: int = BUCKETS) -> None:
-    """Completed delta commits of the past, written as files. The commits are alike: nobody reads the logs."""
+    """Write completed delta commits with past times as files. No operation reads their logs."""
     written = [_written(bucket, f"{EPOCH}") for bucket in range(files)]
     content = write_commit(table.config, f"{EPOCH}", "UPSERT", written)
     for number in range(instants):

@@ -1,7 +1,7 @@
-"""How fast the search is: transitions a second, whole verdicts, the largest worlds, and jobs on one and two cores.
+"""The speed of the search: transitions a second, whole verdicts, the largest worlds, and jobs on one and two cores.
 
-The largest worlds are searched each in a process of its own, whose memory is told: Hudi's version 5 with four
-operations, and two writers who write twice beside a compactor, as they are and with the reductions.
+Each of the largest worlds is searched in its own process, whose memory is reported: Hudi's version 5 with four
+operations, and two writers with two writes each and a compactor, both with and without reductions.
 """
 
 from __future__ import annotations

@@ -57,21 +57,21 @@ class Side:
             return self.receive()
 
     def send(self, operation: str, **arguments: Any) -> None:
-        """Ask, and do not wait for the answer."""
+        """Send a request without waiting for the answer."""
         assert self._process.stdin is not None, "a pipe"
         self._process.stdin.write(json.dumps({"do": operation, **arguments}) + "\n")
         self._process.stdin.flush()
 
     def receive(self) -> Took:
-        """The answer to the oldest question."""
+        """The answer to the oldest request."""
         assert self._process.stdout is not None, "a pipe"
         line = self._process.stdout.readline()
         if not line:
-            raise SideError(f"the process of {self.name} has ended; its words are in {self._log.name}")
-        said = json.loads(line)
-        if "error" in said:
-            raise SideError(f"{self.name}: {said['error']}")
-        return Took(**said)
+            raise SideError(f"the process of {self.name} has ended; its output is in {self._log.name}")
+        reply = json.loads(line)
+        if "error" in reply:
+            raise SideError(f"{self.name}: {reply['error']}")
+        return Took(**reply)
 
     def close(self) -> None:
         """End the process by ending its input."""

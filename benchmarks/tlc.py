@@ -1,7 +1,7 @@
-"""The search beside TLC: the same models and invariants, two workers each, whole processes from start to answer.
+"""The search and TLC on the same models and invariants: two workers each, whole processes from start to answer.
 
-The worlds of the twin: `core`, small and hardly symmetric; `three_writers`, the bound at which
-the core of the protocol is judged; `four_writers`, most of whose states differ in names alone.
+The worlds of the TLA+ twin: `core`, small and hardly symmetric; `three_writers`, the bound of the core's verdicts;
+`four_writers`, most of whose states differ only in names.
 
 Hudi's version 5 is Jack Vanlightly's published module, of which this project has no copy: `NBCC_HUDI_V5_TLA` names a
 folder that holds hudi/v5_spec/basic_cow of github.com/Vanlightly/table-formats-tlaplus and what it extends of

@@ -45,15 +45,15 @@ def main() -> int:
 
 
 def _judged(command: list[str]) -> dict[str, object]:
-    """What the process says, with the most memory that it and those it starts were seen to hold together."""
+    """The output of the process, with the peak memory of it and its children."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as judging:
         most = 0
         while judging.poll() is None:
             most = max(most, processes.held(judging.pid))
             time.sleep(LOOK_EVERY)
         assert judging.stdout is not None
-        told: dict[str, object] = json.loads(judging.stdout.read())
-    return {**told, "peak_mebibytes": most}
+        output: dict[str, object] = json.loads(judging.stdout.read())
+    return {**output, "peak_mebibytes": most}
 
 
 def judge(table: Path) -> dict[str, object]:

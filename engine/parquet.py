@@ -49,7 +49,8 @@ def _codecs(rows: pa.Table) -> dict[str, str]:
 
 
 def _stays_large(leaf: pq.ColumnChunkMetaData) -> bool:
-    """Whether compression gains too little. Samples of less than a byte a row (mostly nulls) are too small to tell."""
+    """Whether compression gains too little. Samples of less than a byte a row (mostly nulls) are too small to decide.
+    """
     size: int = leaf.total_uncompressed_size
     return size > _SAMPLE and leaf.total_compressed_size > _WORTH * size
 

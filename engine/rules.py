@@ -30,31 +30,31 @@ class Rules:
     read_time        a snapshot is as of the greatest completion it saw, or as of the clock
     fold             all records of a key by rank; or logs among themselves first, their survivor against the base
     scheduling       whether a plan may be made while writers are in flight
-    plan_takes       logs completed before the plan's barrier; or any log that is there
+    plan_takes       logs completed before the plan's barrier; or any log, completed or not
     visibility       rows of completed instants only; or of any
-    conflict_check   an optimistic writer looks for conflicts under the lock that covers its publication, or before it
-    conflict_window  the completed writes that it is held against: by completion since it began, or by their beginning
-    conflict_reads   whether what a write says it has read is looked at like what it writes
-    priority         whether a compaction may stand against a writer: never, or like any commit that came first
-    failed_writes    rolled back are writes whose heartbeat has expired; or all that are pending
-    batch_ids        a batch that was sent again is looked for when it is requested and before it is published; when it
-                     is requested; or never
+    conflict_check   an optimistic writer checks for conflicts under the lock that covers its publication, or before it
+    conflict_window  the writes it is checked against: those that completed since it began, or were requested since
+    conflict_reads   whether the reads that a write names can conflict, like what it writes
+    priority         whether a compaction can conflict with a writer: never, or like any commit that came first
+    failed_writes    a rollback undoes writes whose heartbeat has expired; or all pending ones
+    batch_ids        a repeated batch is detected when it is requested and before it is published; only when it is
+                     requested; or never
     retention        a clean keeps what is older than a base file unless it was complete at the horizon; unless its
                      barrier lies before the horizon; or unless that of a plan does
-    savepoint_keeps  what a clean leaves alone for a savepoint: the files that it names; base files alone; or nothing
+    savepoint_keeps  what a clean keeps for a savepoint: the files that it names; base files alone; or nothing
     restore_by       a restore undoes what completed after the instant of the savepoint; or what was requested later
     restore_pending  a restore undoes what is pending as well; or ignores it
     archive_bound    archiving stops before what was requested or completed after the request of a pending instant, or
-                     does not care
-    archive_lookup   a reader looks into the archive after each listing of the active timeline; or never
-    decision         a commit is made by whoever holds the lock; or by the next number of a log of decisions
-    claims           where a log decides, an actor claims each time of an instant by an object that the time names;
+                     nowhere
+    archive_lookup   a reader reads the archive after each listing of the active timeline; or never
+    decision         what makes a commit: holding the lock; or the next number of the decision log
+    claims           where a log decides, an actor claims each time of an instant by an object named after it;
                      or it uses the clock reading, so that a barrier and a request may be equal
     tombstone_logs   the log with which a compaction keeps its deletes is the one that its commit lists; or any log
                      that was requested at the time of the base file
-    files            files listed by completed instants; or what lies in the directories
+    files            files listed by completed instants; or every file in the directories
     log_compaction_rank  the log of a log compaction ranks where the newest of its inputs did; or by its own completion
-    bulk_insert      base files only where nothing else has completed, asked again before publishing; or everywhere
+    bulk_insert      base files only in groups without a completed file, checked again before publishing; or everywhere
     unmarked         a file group whose base file another engine made is merged as that engine does; or as if we had
     """
 

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """A Hudi table. Rows go in and come out as Spark DataFrames; without a session (None), as pyarrow Tables.
+    """A Hudi table. With a session, rows are Spark DataFrames; without one (None), pyarrow Tables.
 
     A time is an `Instant` (its completion time), an instant string (17 digits, UTC) or an aware datetime. Every method
-    raises an `NbccError` that says what was asked, what exists and what to do; nothing is half-published then.
+    raises an `NbccError` with what was asked, what exists and what to do. After an error nothing is half published.
     """
 
     def __init__(self, context: Context, config: TableConfig) -> None:
@@ -67,18 +67,13 @@ class Table:
     ) -> Table:
         """A new table in an empty or missing folder.
 
-        Key columns are string, int or bigint. A write refuses a value of a single key with both ':' and ',', and any of
-        the two in a composite key: Hudi's readers would split it differently.
-        `schema` is a pyarrow Schema, a StructType or DDL. `buckets` is the number of file groups per partition; it is
-        fixed. `table_type`: MERGE_ON_READ (writers are non-blocking unless `concurrency_mode` differs) or
-        COPY_ON_WRITE (writers are optimistic, or SINGLE_WRITER). `options`: hoodie.logfile.data.block.format (parquet,
-        avro), hoodie.logfile.max.size (bytes), hoodie.datasource.write.hive_style_partitioning,
-        hoodie.write.table.version (8, 9), hoodie.archive.automatic with hoodie.keep.max.commits and .min.commits.
-        Options of locks, clocks and decisions: docs/locks.md. `storage_options`: docs/storage-options.md; for a
-        local table ``{"durable": False}`` skips the syncs to disk, which is faster, but a power failure may lose
-        acknowledged writes or tear files. `session_time_zone`: timestamps without a time zone, in the schema and in
-        Arrow batches of this Table, are times in this zone (like Spark's spark.sql.session.timeZone); None refuses
-        them. It is not stored with the table.
+        `schema` is a pyarrow Schema, a StructType or DDL. `buckets`, the file groups per partition, cannot change
+        later. `table_type`: MERGE_ON_READ (non-blocking writers by default) or COPY_ON_WRITE (optimistic or
+        SINGLE_WRITER). Key columns are string, int or bigint. A write refuses a key value with both ':' and ',', and
+        any of the two in a composite key, which Hudi's readers would split differently. `options`: docs/options.md and
+        docs/locks.md; `storage_options`: docs/storage-options.md. `session_time_zone`: the zone of timestamps without
+        one, in the schema and in Arrow batches of this Table, like Spark's spark.sql.session.timeZone; it is not
+        stored. None refuses such timestamps.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -106,10 +101,10 @@ class Table:
         concurrency_mode: str | None = None,
         session_time_zone: str | None = None,
     ) -> Table:
-        """The Hudi table at `path`, whoever made it: one without nbcc's properties is read by Hudi's rules.
+        """The Hudi table at `path`, of any writer. A table without nbcc's properties is read by Hudi's rules.
 
-        `storage_options` and `session_time_zone` as in `create`: they hold for this Table, and are not stored.
-        `concurrency_mode`: how this writer gets along with others, if not as the table was created for.
+        `storage_options` and `session_time_zone` as in `create`; `concurrency_mode` replaces the table's. None is
+        stored.
         """
         table = open_table(context_of(spark, open_storage(path, storage_options)))
         mode = table.config.concurrency_mode if concurrency_mode is None else mode_of(concurrency_mode)
@@ -147,22 +142,18 @@ class Table:
     ) -> Instant:
         """Insert or update rows; those with `_hoodie_is_deleted` true are deleted. An empty batch commits, too.
 
-        Under optimistic concurrency control: `Conflict` if a write of the same buckets completed meanwhile; `retries`
-        says how often to try again as a new instant. Rows that were computed from what the table held say so:
-        `based_on` the time of that read, `reads` the paths of its partitions (none: all); what completed there since
-        is a conflict.
+        Under optimistic concurrency control a write of the same buckets that completed meanwhile raises `Conflict`.
+        `retries`: further attempts, each as a new instant. `based_on` and `reads`: the time and the partitions (none:
+        all) of the read from which the rows were computed; a later write there is a conflict, too. `columns`: the rows
+        set only these, besides key, partition and ordering, in a table of partial updates.
 
-        `columns`: the rows set these alone, besides key, partition and ordering; in a table of partial updates, where
-        each column is that of the highest-ranked write that has set it.
-
-        `batch_id`: a batch commits at most once, however often and by whichever writer it is sent under that id. A
-        repeat is evaluated and compared by a digest of its rows: the same rows return the instant that wrote them,
-        other rows raise `Conflict`. With `replay_difference="keep"` other rows are not written and a warning is given:
-        for replays of plans with `rand`, stream-static joins or sums of floats, which may return other rows.
+        `batch_id`: a batch with this id commits at most once, whichever writer sends it again. A repeat is compared by
+        a digest of its rows: for the same rows the committed instant is returned, other rows raise `Conflict`. With
+        `replay_difference="keep"` other rows are not written, and a warning is issued: for replays of plans with
+        `rand`, stream-static joins or sums of floats.
         """
-        batch = {"batch_id": batch_id, "replay_difference": replay_difference}
-        given = {"retries": retries, "reads": reads, "based_on": based_on, **batch, "columns": columns}
-        return cast("Instant", self.run("upsert", data=data, **given))
+        given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
+        return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
 
     def sink(
         self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse"
@@ -176,22 +167,22 @@ class Table:
         return sink_of(self, name, query_id, replay_difference)
 
     def bulk_insert(self, data: Any) -> Instant:
-        """Load rows as base files into file groups that have no file yet; into others as log files, like `upsert`.
+        """Load rows as base files into file groups without files; into other groups as log files, like `upsert`.
 
-        Raises `Conflict`, nothing published then, if another writer was faster in a group that was still without files.
+        Raises `Conflict`, with nothing published, if another writer was first in a group without files.
         """
         return cast("Instant", self.run("bulk_insert", data=data))
 
     def insert_overwrite(self, data: Any, *, partitions: Collection[str] | None = None) -> Instant:
-        """Replace all rows of the partitions that `data` has rows in, or of those named by path, by `data`.
+        """Replace all rows of the partitions in `data`, or of the `partitions` named by path, with `data`.
 
-        What completed there before is hidden; writes that are under way and complete later survive. `Conflict` while
-        a compaction, or another replace, is pending there.
+        Writes that completed there before are hidden; pending writes that complete later survive. Raises `Conflict`
+        while a compaction, or another replace, is pending there.
         """
         return cast("Instant", self.run("insert_overwrite", data=data, partitions=partitions))
 
     def delete_partition(self, partitions: Collection[str]) -> Instant:
-        """Replace all rows of the partitions with these paths by none, like `insert_overwrite`."""
+        """Delete all rows of the partitions with these paths, like `insert_overwrite` with no rows."""
         return cast("Instant", self.run("delete_partition", partitions=partitions))
 
     def delete(
@@ -205,10 +196,10 @@ class Table:
         return cast("Instant", self.run("delete", keys=keys, retries=retries, **batch))
 
     def alter_schema(self, schema: Schema) -> Instant | None:
-        """Give the table these columns: added (nullable), dropped, widened, reordered; None if it has them already.
+        """Change the columns of the table: added (nullable), dropped, widened, reordered. None if it has them already.
 
-        Older files are read under the new columns, `as_of` shows those of its time. `BadInput` for what older rows
-        could not follow. Whoever opened the table before goes on with the columns that it knew.
+        Older files are read under the new columns; `as_of` returns the columns of its time. Raises `BadInput` for a
+        change that older rows do not fit. A Table opened before continues with the columns it had.
         """
         done = cast("Instant | None", self.run("alter_schema", schema=schema))
         self.config = definition.with_current_schema(self.context.storage, self.config)
@@ -227,14 +218,13 @@ class Table:
         return cast("Instant | None", self.run("cluster", sort_by=sort_by))
 
     def compact(self) -> Instant | None:
-        """Schedule and run; None if there is nothing to compact. An older plan waits for `run_compaction`.
-
-        Only where pending plans cover all there is to compact is the oldest of them run.
+        """Schedule a compaction and run it, or if pending plans cover all logs, the oldest of them; None if nothing is
+        to do.
         """
         return cast("Instant | None", self.run("compact"))
 
     def schedule_log_compaction(self) -> Instant | None:
-        """Plan one log in place of the several of a slice, wherever there are several; None if there are nowhere."""
+        """Plan a log compaction: one log for each slice with several; None if there is no such slice."""
         return cast("Instant | None", self.run("schedule_log_compaction"))
 
     def run_log_compaction(self, instant: Time | None = None) -> Instant | None:
@@ -242,7 +232,7 @@ class Table:
         return cast("Instant | None", self.run("run_log_compaction", instant=instant))
 
     def log_compact(self) -> Instant | None:
-        """Put one log in place of several, base files untouched; None if there is nothing to compact."""
+        """Merge the logs of each slice into one log, without touching base files; None if there is nothing to merge."""
         return cast("Instant | None", self.run("log_compact"))
 
     def schedule_rollback(self, instant: Time | None = None) -> Instant | None:
@@ -254,7 +244,7 @@ class Table:
         return cast("Instant | None", self.run("run_rollback", instant=instant))
 
     def rollback(self, instant: Time | None = None) -> tuple[Instant, ...]:
-        """Undo the writes whose writers have failed (no heartbeat for two minutes), or the one named."""
+        """Undo the failed writes (no heartbeat for two minutes), or the one named."""
         return cast("tuple[Instant, ...]", self.run("rollback", instant=instant))
 
     def clean(self, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10) -> Instant | None:
@@ -270,7 +260,7 @@ class Table:
         return cast("Instant", self.run("savepoint", instant=instant, comment=comment, user=user))
 
     def delete_savepoint(self, instant: Time | None = None) -> Instant:
-        """Drop a savepoint, by default the oldest; what it kept goes with a later clean."""
+        """Drop a savepoint, by default the oldest. A later clean deletes the files that only it pinned."""
         return cast("Instant", self.run("delete_savepoint", instant=instant))
 
     def restore(self, instant: Time | None = None) -> Instant | None:
@@ -280,8 +270,8 @@ class Table:
     def archive(self, retained: int = RETAINED) -> tuple[Instant, ...]:
         """Move the oldest completed instants into the archived timeline, so that listing the active one stays cheap.
 
-        No read notices. The newest `retained` writes stay, those whose logs are not compacted yet, and all since the
-        oldest pending instant or savepoint. Returns what was archived.
+        No read changes. The newest `retained` writes stay active, and so do writes whose logs are not compacted and all
+        instants since the oldest pending instant or savepoint. Returns the archived instants.
         """
         return cast("tuple[Instant, ...]", self.run("archive", retained=retained))
 
@@ -294,7 +284,7 @@ class Table:
         return self.run("read_optimized")
 
     def as_of(self, time: Time) -> Any:
-        """The rows as of a time on the completion axis: the same answer for ever."""
+        """The rows as of a time on the completion axis. The answer never changes."""
         return self.run("as_of", time=time)
 
     def incremental(self, after: Time, until: Time | None = None) -> Any:
@@ -305,10 +295,11 @@ class Table:
         return self.run("incremental", after=after, until=until)
 
     def replaced(self, after: Time, until: Time | None = None) -> tuple[Replaced, ...]:
-        """The partitions replaced in (after, until]: what completed there before `requested` counts no more.
+        """The partitions replaced in (after, until]: writes that completed there before `requested` no longer count.
 
-        Who keeps a copy by windows drops the rows of such a partition before it merges the window; a copy as of a time
-        between `requested` and `completed` reads a snapshot instead: which of its rows stay, rows alone do not tell.
+        A consumer that maintains a copy by windows drops the rows of such a partition before it merges the window. A
+        copy as of a time between `requested` and `completed` must read a snapshot instead: its rows alone do not show
+        which of them stay.
         """
         return cast("tuple[Replaced, ...]", self.run("replaced", after=after, until=until))
 
@@ -341,7 +332,7 @@ class Table:
 
 
 def create_table(context: Context, config: TableConfig) -> Table:
-    """A new table where `context` points; `BadInput` unless nothing is there."""
+    """Create a table in the storage of `context`; `BadInput` unless it is empty."""
     config = replace(config, shared_store=is_shared(context.storage.url))
     if config.weakness is not None:
         raise Unsupported(f"create a table at {context.storage.url}", *config.weakness)
@@ -350,7 +341,7 @@ def create_table(context: Context, config: TableConfig) -> Table:
 
 
 def open_table(context: Context) -> Table:
-    """The table where `context` points. One that is not ours is read by Hudi's rules, whatever `context` says."""
+    """Open the table in the storage of `context`. A table of another engine is always read by Hudi's rules."""
     config = definition.open_table(context.storage)
     if config.notice is not None:
         warnings.warn(config.notice, stacklevel=3)

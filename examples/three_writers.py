@@ -1,9 +1,9 @@
-"""RFC-22's three writers of one table, measured: ingestion, encryption and a backfill, each as slow as its batches.
+"""The three writers of RFC-22 on one table: ingestion, encryption and a backfill, measured in virtual time.
 
-The steps are those of model and engine together, so every commit, abort and retry is the engine's own; only time is
-virtual: each actor does its next step when the one before it is over, and a data phase takes as long as its batch.
-``python -m examples.three_writers`` prints who completes what, and who starves, under each mode, and how many
-conflicts were met and how many writes aborted for them.
+Model and engine take the steps together, so that every commit, abort and retry is one of the engine. Only time is
+virtual: an actor takes its next step when the previous one ends, and a data phase takes as long as its batch.
+``python -m examples.three_writers`` prints the completed writes, the conflicts and the aborted writes
+of each writer under each mode.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ WRITERS: Final[Mapping[str, tuple[str, float]]] = {
     "w2": ("encryption", 4.0),
     "w3": ("backfill", 15.0),
 }
-"""Writer -> what it does, and how many seconds one of its batches takes to write."""
+"""Writer -> its task, and the seconds that it needs to write a batch."""
 MODES: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
     "occ": {"writer": {"concurrency": "occ"}},
     "occ, backfill nbcc": {"writer": {"concurrency": "occ"}, "w3": {"concurrency": "nbcc"}},
     "nbcc": {},
 }
-"""Mode -> who goes by another protocol than the default one (`World.settings`)."""
+"""Mode -> the options of writers that differ from the default (`World.settings`)."""
 DATA_PHASE: Final = "writer_writes_log"
 BRIEF: Final = 0.05  # seconds: any step that only touches timeline, lock or clock
-NEVER_TIRED: Final = 10_000  # how often a write that aborted is tried again
+UNLIMITED: Final = 10_000  # retries of an aborted write
 
 
 @dataclass
 class Measured:
-    """What one writer has got done: writes completed, attempts given up, and the seconds of writing that these cost.
+    """The figures of one writer: completed writes, aborted attempts, and the seconds that these wasted.
 
-    `met`: attempts during which another write of their file group completed, whether or not they looked for it.
+    `met`: attempts during which another write of the same file group completed, detected or not.
     """
 
     does: str
@@ -51,15 +51,15 @@ class Measured:
 
 
 def measure(mode: str, seconds: float, seed: int = 0) -> dict[str, Measured]:
-    """The three writers on one file group for so many virtual seconds, on model and engine."""
+    """Run the three writers on one file group for this many virtual seconds, on model and engine."""
     own = MODES[mode]
-    world = World(actors={"writer": 3}, settings=own, writes_per_writer=NEVER_TIRED, retries=NEVER_TIRED, keys=2)
+    world = World(actors={"writer": 3}, settings=own, writes_per_writer=UNLIMITED, retries=UNLIMITED, keys=2)
     model = Model(world, Protocol())
     random = Random(seed)
     batches = draw_batches(random.randrange, World(actors={"writer": 3}, writes_per_writer=60, keys=2))
     system = factory("engine")(world, model.protocol, batches)
     history = History(model, system, batches)
-    free = dict.fromkeys(WRITERS, 0.0)  # when each of them can do its next step
+    free = dict.fromkeys(WRITERS, 0.0)  # the time of the next step of each writer
     found = {actor: Measured(does) for actor, (does, _) in WRITERS.items()}
     try:
         while enabled := [step for step in history.enabled() if free[step.actor] < seconds]:
@@ -73,13 +73,13 @@ def measure(mode: str, seconds: float, seed: int = 0) -> dict[str, Measured]:
 
 
 def overtaken(model: Model, state: State, writer: str) -> bool:
-    """Whether a write has completed since the writer's own began: all touch one file group."""
+    """Whether another write has completed since the write of this writer began; all touch one file group."""
     began = model.component(state, writer).requested
     return any(entry.completed > began for entry in model.component(state, "published"))
 
 
 def _count(writer: Measured, step: Step, conflict: bool) -> None:
-    """One attempt more that has come to its end, if the step is one."""
+    """Count an attempt, if the step ends one."""
     if step.action == "writer_publishes_instant":
         writer.completed += 1
         writer.met += conflict
@@ -90,7 +90,7 @@ def _count(writer: Measured, step: Step, conflict: bool) -> None:
 
 
 def conflicts(measured: Mapping[str, Mapping[str, Measured]]) -> str:
-    """Mode -> writers, as a table of attempts that met a conflict and of those that aborted for it."""
+    """A table of the attempts that met a conflict and of those that aborted, for each mode."""
     lines = [f"{'mode':<20} {'completed':>9} {'met a conflict':>14} {'aborted':>7} {'thrown away':>11}"]
     for mode, writers in measured.items():
         got = writers.values()

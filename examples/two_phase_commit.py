@@ -43,7 +43,7 @@ class Consistency(NamedTuple):
 class TwoPhaseCommit(TransitionSystem):
     """The transaction manager `tm` and its resource managers. Each may abort until all are prepared.
 
-    `prepared` holds the resource managers that the transaction manager knows to be prepared, `sent` all messages.
+    `prepared`: the resource managers whose message the transaction manager has received; `sent`: all messages.
     """
 
     promises = (Consistency(),)

@@ -1,4 +1,4 @@
-"""What a table is: a pure transition system of Hudi's completion-time timeline (RFC-66), standard library only."""
+"""The model: a pure transition system of Hudi's completion-time timeline (RFC-66). Standard library only."""
 
 from __future__ import annotations
 

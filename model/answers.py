@@ -1,7 +1,7 @@
-"""Reads over rows: the definitions of `reads`, evaluated for each key.
+"""Answers: the reads of `kernel/reads.py`, evaluated for each key over given rows.
 
-`data` maps the requested time of a write to its log files, each (group, version) -> key -> Record. A key is opaque and
-belongs to one file group; where keys repeat in several partitions, put the partition into the key.
+`data` maps the requested time of a write to its log files: (group, version) -> key -> Record. A key is opaque and
+belongs to one file group. If keys repeat in several partitions, include the partition in the key.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A read. `until` is the T of as_of and the end of a window, `after` the window's excluded start (None: 0)."""
+    """A read. `until`: the T of as_of, or the end of a window. `after`: the excluded start of a window (None: 0)."""
 
     kind: Literal["snapshot", "as_of", "incremental", "changes", "read_optimized"] = "snapshot"
     after: int | None = None
@@ -29,16 +29,16 @@ class Query:
 
     @property
     def begins(self) -> int | None:
-        """The oldest state that the answer depends on: the start of a window, the T of an as-of; None: the present."""
+        """The oldest time on which the answer depends: a window's start, the T of an as-of; None: the present."""
         if self.kind in ("incremental", "changes"):
             return self.after or 0
         return self.until if self.kind == "as_of" else None
 
 
 class Record(NamedTuple):
-    """A row version or a delete. In an answer `requested` is the requested time of the write that set it.
+    """A row version or a delete. In an answer, `requested` is the requested time of the write that set it.
 
-    `sets`, of a partial update: the columns that it sets, all to `value`; in an answer `value` lists them one by one.
+    `sets`: the columns that a partial update sets, all to `value`. In an answer `value` lists the value of each column.
     """
 
     ordering: int
@@ -49,14 +49,14 @@ class Record(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One row of a change log: what a key was and what it became; None: no row."""
+    """One row of a change log: the row of a key before and after; None: no row."""
 
     before: Record | None
     after: Record | None
 
 
 class Several(NamedTuple):
-    """The rows of one key in a window whose rows are made of several records."""
+    """The rows of one key in a window, if several records form one row."""
 
     records: tuple[Record, ...]
 
@@ -66,22 +66,22 @@ Data = Mapping[int, Mapping[tuple[int, int], Mapping[Any, Record]]]
 
 
 class Cleaned(ValueError):
-    """A read whose time lies before the horizon."""
+    """A read is refused because its time is before the horizon, or because a file that it needs is deleted."""
 
 
 class NoAnswer(ValueError):
-    """A read that is refused; the message is the class of refusal, the same in every system."""
+    """A read is refused. The message is the class of the refusal, the same in every system."""
 
 
 PENDING = "as of a time at or after the request of a pending write"
 
 
 def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
-    """How an answer shows the record that won: as it was written."""
+    """How an answer shows a winning record: as it was written."""
 
-    def show(shape: Fold, won: Ranked) -> Record:
-        found: Record = won.content
-        return found
+    def show(shape: Fold, winner: Ranked) -> Record:
+        record: Record = winner.content
+        return record
 
     return show
 
@@ -89,10 +89,9 @@ def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranke
 def answer(
     rules: Rules, table: Table, groups: int, query: Query, settled: int, data: Data, merger: Merger
 ) -> dict[Key, Record | Change | Several]:
-    """Key -> Record for the keys that have a row (incremental: deletes too, marked), key -> Change for changes. In the
-    window of a table whose rows are made of several records: key -> Several.
+    """The answer by key: a Record for each key with a row (incremental: also marked deletes), or a Change for changes.
 
-    `settled` is the end of a query that names none.
+    If several records form one row, a window maps a key to `Several`. `settled`: the end of a query without an end.
 
     Raises:
         NoAnswer: the protocol refuses the read.
@@ -117,12 +116,12 @@ class Lookup:
         return self.data.get(log[0], {}).get((self.group, log[1]), {})
 
     def rows(self, shape: Fold, deletes: bool = False) -> dict[Key, Record]:
-        """The rows of a state, or with `deletes` also the deletes that win."""
+        """The rows of a state; with `deletes` also the winning deletes."""
         keys = {key for log in logs_of(shape) for key in self.file(log)}
         if self.merger.combination:
             return {key: row for key in sorted(keys, key=str) for row in self._combined(shape, key, window=False)}
         winners = ((key, evaluate(shape, self._record_of(key), self.merger)) for key in sorted(keys, key=str))
-        return {key: self.show(shape, won) for key, won in winners if won is not None and (deletes or not won.deleted)}
+        return {key: self.show(shape, best) for key, best in winners if best and (deletes or not best.deleted)}
 
     def window(self, shape: Fold) -> Mapping[Key, Record | Several]:
         """The rows and deletes of a window."""
@@ -135,10 +134,10 @@ class Lookup:
     def _combined(self, shape: Fold, key: Key, window: bool) -> Iterator[Record]:
         combination = self.merger.combination
         assert combination is not None, "a row of one record needs no combination"
-        made = combination.read(shape, lambda log: self.file(log).get(key), self.merger, deletes=window)
-        if made is None:
+        row = combination.read(shape, lambda log: self.file(log).get(key), self.merger, deletes=window)
+        if row is None:
             return iter(())
-        return combination.records_of(made, lambda log: self.file(log)[key], window)
+        return combination.records_of(row, lambda log: self.file(log)[key], window)
 
     def _record_of(self, key: Key) -> Callable[[Log], Ranked | None]:
         def record_of(log: Log) -> Ranked | None:
@@ -178,7 +177,7 @@ KINDS = ("snapshot", "as_of", "read_optimized", "incremental", "changes")
 
 
 def _same(change: Change) -> bool:
-    """Whether both rows are equal; which write set them does not count."""
+    """Whether both rows are equal, except for the write that set them."""
     if change.before is None or change.after is None:
         return change.before is change.after
     return change.before._replace(requested=None) == change.after._replace(requested=None)

@@ -1,4 +1,4 @@
-"""The assembly of a model: the kernel, and the mechanisms in the order that they declare."""
+"""Assembly: a model is composed of the kernel and of the mechanisms, in the order that they declare."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .world import World
 
 
 def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None) -> Composition:
-    """The composition of a model. `only`: the mechanisms to apply (default: every one)."""
+    """Compose a model. `only`: the mechanisms to apply (default: all)."""
     known = mechanisms.kinds()
     actors = {
         name: tuple(kind.actor(number + 1) for number in range(world.actors.get(name, 0)))
@@ -33,9 +33,9 @@ def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None)
 
 
 def names_of(composition: Composition, world: World, protocol: Protocol) -> Names:
-    """The names of a model: its components, and these constants.
+    """The names that functions may use: components, actors, views, and these constants.
 
-    `world`; `protocol` and `rules` are those of the actor, `table_protocol` and `table_rules` those of the table.
+    `world`; `protocol` and `rules` of the acting actor; `table_protocol` and `table_rules` of the table.
     """
 
     def constants(actor: str) -> dict[str, Any]:
@@ -48,18 +48,18 @@ def names_of(composition: Composition, world: World, protocol: Protocol) -> Name
 
 
 def first_values(composition: Composition) -> dict[str, Any]:
-    """The first value of every component: shared components, then actors by kind."""
-    found = dict(composition.components)
+    """The initial value of every component: shared components, then actors by kind."""
+    values = dict(composition.components)
     known = mechanisms.kinds()
     for name, actors in composition.actors.items():
-        extra = tuple(composition.fields.get(name, {}).values())
+        records = tuple(composition.fields.get(name, {}).values())
         first = known[name].first
-        found.update((actor, first._replace(records=extra) if extra else first) for actor in actors)
-    return found
+        values.update((actor, first._replace(records=records) if records else first) for actor in actors)
+    return values
 
 
 def bound(composition: Composition, names: Names) -> tuple[BoundTransition, ...]:
-    """Every transition with its names resolved, by actor."""
+    """Every transition with resolved names, by actor."""
     place = {actor: number for number, actor in enumerate(a for some in composition.actors.values() for a in some)}
     transitions = sorted(composition.transitions.values(), key=lambda each: place[each.actor])
     return tuple(names.bind(each) for each in transitions)
@@ -67,7 +67,7 @@ def bound(composition: Composition, names: Names) -> tuple[BoundTransition, ...]
 
 @cache
 def rules_of(protocol: Protocol) -> Rules:
-    """The composed rules; the same object for equal protocols."""
+    """Compose the rules of a protocol. Equal protocols have the same rules object."""
 
     def under(**changes: str) -> Rules:
         return rules_of(protocol.replace(**changes))

@@ -1,4 +1,4 @@
-"""What a mechanism provides where a row is not one record: rows of several records, and windows over base files."""
+"""Interfaces for mechanisms in which several records form one row, or in which a window reads base files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Content(Protocol):
-    """The record of one key in a log: a delete, or a record that sets some columns; under an ordering value."""
+    """The record of one key in a log: a delete, or a record that sets some columns."""
 
     @property
     def ordering(self) -> int: ...
@@ -24,17 +24,17 @@ class Content(Protocol):
 
 
 class Combination(Protocol):
-    """How one row is made of several records: column by column, or by a function of the user."""
+    """How several records form one row: column by column, or by a merge function of the user."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of which a record sets some; () if every record is a whole row."""
+        """The columns that partial updates may set; () if every record is a whole row."""
 
     def read(self, shape: Fold, content: Callable[[Log], Content | None], merger: Merger, deletes: bool) -> Any:
-        """What a read shows of the key; None: nothing."""
+        """What a read shows of the key; None if it shows nothing."""
 
     def by_definition(self, logs: Iterable[Log], rows: Mapping[Log, Any], merger: Merger, deletes: bool) -> Any:
-        """What completed writes make of a key, whose logs come by rank: it uses no file slice and no base file."""
+        """The answer for a key by definition, from logs in rank order, without file slices or base files."""
 
     def records_of(self, made: Any, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
         """The rows of an answer."""
@@ -42,17 +42,17 @@ class Combination(Protocol):
     def merged_on(
         self, logs: tuple[Log, ...], rows: Mapping[Log, Any], state: Any, window: Any, merger: Merger
     ) -> Any:
-        """What a window makes of a state, by a reader that has both answers and nothing else."""
+        """A window merged into a state by a reader that has only both answers."""
 
 
 class Window(Protocol):
-    """A window over files whose rows cannot be merged like those of logs."""
+    """A window over base files, whose rows do not merge like those of logs."""
 
     def logs(self) -> Iterator[Log]:
-        """Every log whose records are in the answer."""
+        """Every log whose records the window merges."""
 
     def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-        """The winner for one key, which may be a delete."""
+        """The winner for one key, which may be a delete; None if there is no record."""
 
     def renamed(self, rename: Callable[[Fold], Fold]) -> Window:
-        """The window with each of its folds renamed."""
+        """The window with each fold renamed."""

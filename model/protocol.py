@@ -58,11 +58,11 @@ class Protocol:
         return cls(**given)
 
     def to_mapping(self) -> dict[str, str]:
-        """Every option, also those that have their default."""
+        """Every option, including those with their default value."""
         return _flat(self.options)
 
     def differences(self) -> dict[str, str]:
-        """The options that differ from the protocol that keeps every promise."""
+        """The options that differ from their defaults."""
         known = choices()
         return {name: value for name, value in self.to_mapping().items() if value != known[name][0]}
 
@@ -72,10 +72,11 @@ def _flat(options: Mapping[type[Options], Options]) -> dict[str, str]:
 
 
 def choices() -> dict[str, tuple[str, ...]]:
-    """Option name -> the values that it may take, the default first."""
+    """Option name -> its possible values, the default first."""
     return {name: values for part in mechanisms.options() for name, values in values_of(part).items()}
 
 
 def documented() -> dict[str, str]:
-    """Option name -> what it decides."""
-    return {name: str(said["about"]) for part in mechanisms.options() for name, said in declarations(part).items()}
+    """Option name -> its meaning."""
+    every = (each for part in mechanisms.options() for each in declarations(part).items())
+    return {name: str(declaration["about"]) for name, declaration in every}

@@ -1,7 +1,7 @@
-"""The rules of reading a table as one value: each is a function that a mechanism or a variant may wrap or replace.
+"""The rules of reading a table, as one value of functions. A mechanism or variant may wrap or replace each function.
 
-A rule calls other rules through the value that it is given, so that a replaced rule holds wherever it is used. The
-defaults are the functions of the kernel. Rules are composed once for each protocol.
+A rule calls other rules through its parameter `rules`, so that a replaced rule is used everywhere. The defaults are the
+functions of the kernel. Rules are composed once for each protocol.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ State = Callable[["Rules", Table, int, float], Fold]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """The functions are described where the kernel defines them. Two rules are equal only if they are one object.
+    """The rules of one protocol. The functions are documented in the kernel. Rules are equal only if identical.
 
-    `options`: the protocol that these rules were composed for; `rules[Slicing].slicing` reads one. `under` returns the
-    rules of the same protocol with other options.
+    `options`: the options of the protocol, for example `rules[Slicing].slicing`. `under(**changes)`: the rules of the
+    same protocol with some options changed.
     """
 
     options: Mapping[type[Options], Options]
@@ -87,7 +87,7 @@ DEFAULTS = {
     "file_slices": "files_by_slice", "logs_of": "log_files", "as_of": "newest_state", "base_file": "compacted",
     "incremental": "one_window", "merger": "merger_of",
 }  # fmt: skip
-"""Rule -> the function of the kernel that is its default, where that has another name."""
+"""Rule -> the name of its default function, if the name differs."""
 
 
 def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rules]) -> Rules:
@@ -97,26 +97,26 @@ def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rul
     return Rules(options, under, **{name: functions[DEFAULTS.get(name, name)] for name in rules})
 
 
-# Rules without content in the kernel: mechanisms and variants change them.
+# Rules that are trivial in the kernel; mechanisms and variants change them.
 
 
 def is_refused(table: Table, time: float) -> bool:
-    """Whether a read as of `time` gets no answer: never."""
+    """Whether a read as of `time` is refused: never."""
     return False
 
 
 def instants_with_logs(table: Table, group: int) -> set[int]:
-    """The requested times of the instants that can have put logs."""
+    """The requested times of the instants that may have put logs."""
     return {write.requested for write in table.writes}
 
 
 def one_window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """The whole window at once."""
+    """The incremental read: the whole window at once."""
     return rules.window(rules, table, group, after, until)
 
 
 def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-    """The table as it was: a plan that was made by then and whose base files are not visible yet is pending."""
+    """The table as of a time: a plan that was requested by then is pending until its base files are visible."""
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
     done = tuple(c if c and rules.is_visible(p.requested, c, time) else None for p, c in plans)
     return Table(reads.visible(rules, table.writes, time), tuple(p for p, _ in plans), done, table.marks)

@@ -1,4 +1,4 @@
-"""The file slices of a table as an observer lists them."""
+"""The file slices of a table, as listed for an observer. The rule that assigns logs is in `kernel/slicing.py`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class FileSlice(NamedTuple):
-    """One slice of a file group. A pending plan has a slice (its barrier, no base) even before it has a log.
+    """One slice of a file group. A pending plan has a slice (its barrier, no base file) even without a log.
 
-    `base` is the requested time of the compaction that wrote the base file. The log with which a compaction keeps its
-    tombstones is part of its base and not listed among `logs`.
+    `base`: the requested time of the compaction that wrote the base file. The log that contains the tombstones of a
+    compaction belongs to its base file and is not listed in `logs`.
     """
 
     group: int
@@ -26,15 +26,15 @@ class FileSlice(NamedTuple):
 
 
 def files_by_slice(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
-    """Each slice with its base file and its logs. A slice with neither barrier nor log is left out."""
-    there = base_files(rules, table, group, inf)
-    found = []
+    """Each slice with its base file and logs. A slice with neither barrier nor log is omitted."""
+    visible_bases = base_files(rules, table, group, inf)
+    listed = []
     for barrier, writes in writes_by_slice(rules, table, group).items():
         shown = tuple([w for w in writes if rules.is_visible(w.requested, w.completed, inf)])
         logs = rules.merged_logs(rules, table, group, shown, inf)
         if barrier is not None or logs:
-            found.append(FileSlice(group, barrier, barrier if barrier in there else None, logs))
-    return tuple(found)
+            listed.append(FileSlice(group, barrier, barrier if barrier in visible_bases else None, logs))
+    return tuple(listed)
 
 
 def file_slices(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:

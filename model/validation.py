@@ -1,4 +1,4 @@
-"""Checking the fields of a mapping that a human wrote: an unknown one is an error that names the nearest."""
+"""Validation of mappings that a human wrote. An error names the nearest known word."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def nearest(word: str, known: Iterable[str], others: str = "") -> str:
 
 
 def refuse_unknown(given: Mapping[str, object], known: Iterable[str], where: str) -> None:
-    """Raise ValueError for the first field of `given` that is not known."""
+    """Raise ValueError for the first unknown field of `given`."""
     names = set(known)
     for field in given:
         if field not in names:
@@ -35,7 +35,7 @@ def refuse_unknown(given: Mapping[str, object], known: Iterable[str], where: str
 
 
 def write_shape(row: Mapping[str, object]) -> tuple[tuple[str, int], tuple[int, ...]]:
-    """One `[[writes]]` of a world: (writer, number of the write), and how many log versions in each file group."""
+    """Parse one `[[writes]]` of a world: (writer, number of the write), and the log versions of each file group."""
     where = "world [[writes]]"
     fields = ("writer", "number", "versions")
     refuse_unknown(row, (*fields, "reads"), where)
@@ -47,7 +47,7 @@ def write_shape(row: Mapping[str, object]) -> tuple[tuple[str, int], tuple[int, 
 
 
 def whole_number(value: object, where: str, least: int = 0) -> int:
-    """`value` as an int ≥ `least`; ValueError says what was found."""
+    """Check that `value` is a whole number of at least `least`; raises ValueError otherwise."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(f"{where}: a whole number of at least {least} is needed, found {value!r}")
     return value

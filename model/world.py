@@ -1,4 +1,4 @@
-"""A world: the table, the actors and the limits within which everything that can happen is looked at."""
+"""A world: the table, the actors and the limits of a search (in other tools: the model configuration or scope)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
 
 @dataclass(frozen=True, slots=True, init=False)
 class World:
-    """Counts, all whole numbers. File groups are partition-major: group = partition * buckets + bucket.
+    """The values are whole numbers. File groups are partition-major: group = partition * buckets + bucket.
 
-    `actors` maps an actor kind to how many there are; a kind that is not named has none.
-    `writes` maps (writer, number of its write, from 1) to the log versions it writes in each file group (0: it does
-    not touch the group); a write that is not named touches every group with `log_versions` versions.
-    `reads` maps (writer, number) to the file groups that the rows of a write rest on, if they are not those it writes:
-    an optimistic writer says so and is held to it (`conflict_reads`).
-    `settings` maps an actor or a kind of actors to the choices of the protocol that it makes otherwise.
-    `limits` are the limits that mechanisms declare: `world[Crashes].crashes`.
-    `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
+    `actors`: kind of actors -> how many; a kind that is not named has none.
+    `writes`: (writer, number of its write, from 1) -> the log versions that it writes in each file group (0: it does
+    not write the group). A write that is not named writes `log_versions` versions in every group.
+    `reads`: (writer, number) -> the file groups that the write reads, if they differ from the groups that it writes. An
+    optimistic writer declares them for its conflict check (`conflict_reads`).
+    `settings`: an actor or a kind of actors -> the options in which its protocol differs.
+    `limits`: the limits that mechanisms declare, for example `world[Crashes].crashes`.
+    `keys` and `orderings`: the amount of data in a random history. The search itself uses no rows.
     `granularity`: how much one step does. `storage`: one access to storage that other actors can observe. `call`: one
     call of a client that cannot be interrupted, such as its whole data phase. Each run at `call` is a run at `storage`.
     """
@@ -107,7 +107,7 @@ class World:
                 )
 
     def flat(self) -> dict[str, Any]:
-        """Everything that the world states, by name: its own values, then the limits of mechanisms."""
+        """All values of the world by name: its own, then the limits of mechanisms."""
         own = {each.name: getattr(self, each.name) for each in fields(World) if each.name != "limits"}
         return {**own, **{name: getattr(part, name) for part in self.limits.values() for name in names_of(type(part))}}
 
@@ -126,7 +126,7 @@ class World:
         return self.partitions * self.buckets
 
     def files(self, writer: str, number: int) -> tuple[tuple[int, int], ...]:
-        """The log files of one write as (group, version), in the order it puts them; versions count from 1."""
+        """The log files of one write as (group, version), in the order of the puts. Versions count from 1."""
         versions = self.writes.get((writer, number), (self.log_versions,) * self.groups)
         return tuple((group, version) for group, most in enumerate(versions) for version in range(1, most + 1))
 
@@ -135,30 +135,30 @@ class World:
         return tuple(dict.fromkeys(group for group, _ in self.files(writer, number)))
 
     def alike(self, one: str, other: str) -> bool:
-        """Whether it says the same of two actors: what they choose, what they write, and what their writes read."""
+        """Whether two actors have the same options, writes and reads, so that they may be symmetric."""
         numbers = range(1, max(1, self.writes_per_writer) + 1)
         limits = [part.of_write for part in mechanisms.every().values() if part.of_write]
 
-        def said(me: str) -> list[Any]:
+        def description(me: str) -> list[Any]:
             writes = [(self.files(me, n), self.reads.get((me, n)), [of(self, me, n) for of in limits]) for n in numbers]
             return [self._chosen(me), writes]
 
-        return said(one) == said(other)
+        return description(one) == description(other)
 
     def protocol_of(self, actor: str, protocol: Protocol) -> Protocol:
-        """The protocol by which one actor goes: the world may say that its kind, or it alone, chooses otherwise."""
+        """The protocol of one actor: the world may state other options for its kind, or for the actor alone."""
         if not self.settings:
             return protocol
         chosen = _of_protocol(self._chosen(actor))
         return Protocol.from_mapping({**protocol.to_mapping(), **chosen}) if chosen else protocol
 
     def limits_of(self, actor: str, part: type[Part]) -> Part:
-        """The limits of one actor: the world may state other numbers for its kind, or for it alone."""
+        """The limits of one actor: the world may state other numbers for its kind, or for the actor alone."""
         stated = self._chosen(actor)
         return replace(self[part], **{name: stated[name] for name in names_of(part) if name in stated})
 
     def _chosen(self, actor: str) -> dict[str, Any]:
-        """What the world says of an actor: of its kind, or of it alone."""
+        """The options and limits that the world states for an actor or its kind."""
         return {**self.settings.get(mechanisms.kind_of(actor), {}), **self.settings.get(actor, {})}
 
     @classmethod
@@ -187,10 +187,10 @@ class World:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        """The sections of the TOML file; `from_mapping` gives the same world again.
+        """The sections of the TOML file. `from_mapping` restores an equal world.
 
-        Every field is written out but the limits on what a mechanism may do at most and does not do here: they are 0,
-        by default, so that a mechanism to come changes no world and no trace that it is not in.
+        A limit that is 0 and has the default 0 is omitted, so that a new mechanism does not change existing worlds and
+        traces.
         """
         known, usually, flat = sections(), defaults(), self.flat()
         values = {name: flat[name] for names in known.values() for name in names if name != "type"}
@@ -238,15 +238,15 @@ OWN_LIMITS = ("writes_per_writer", "compactions")
 
 
 def chosen_by(kind: str) -> tuple[str, ...]:
-    """The options that each actor of a kind may choose for itself."""
-    said = (each for part in mechanisms.options() for each in declarations(part).items())
-    return tuple(sorted(name for name, declared in said if kind in declared["by"]))
+    """The options that each actor of a kind may choose separately."""
+    options = (each for part in mechanisms.options() for each in declarations(part).items())
+    return tuple(sorted(name for name, declaration in options if kind in declaration["by"]))
 
 
 def limits_by(kind: str) -> tuple[str, ...]:
-    """The limits that a world may state for one kind of actors, or for one actor."""
-    said = (each for part in mechanisms.limits() for each in declarations(part).items())
-    return tuple(name for name, declared in said if kind in declared["by"])
+    """The limits that a world may state for a kind of actors, or for one actor."""
+    limits = (each for part in mechanisms.limits() for each in declarations(part).items())
+    return tuple(name for name, declaration in limits if kind in declaration["by"])
 
 
 def limit_names() -> tuple[str, ...]:
@@ -255,21 +255,21 @@ def limit_names() -> tuple[str, ...]:
 
 
 def world_names() -> tuple[str, ...]:
-    """The names of everything that a world states."""
+    """The names of all values of a world."""
     return (*(each.name for each in fields(World) if each.name != "limits"), *limit_names())
 
 
 def sections() -> dict[str, tuple[str, ...]]:
-    """The sections of a world's file, each with the names in it: the kernel's, then those of mechanisms."""
+    """Section of a world's file -> its names: those of the kernel, then those of mechanisms."""
     found = {section: list(names) for section, names in OWN_SECTIONS.items()}
     for part in mechanisms.limits():
-        for name, said in declarations(part).items():
+        for name, declaration in declarations(part).items():
             if name != "table_type":
-                found[said["section"]].append(name)
+                found[declaration["section"]].append(name)
     return {section: tuple(names) for section, names in found.items()}
 
 
 def defaults() -> dict[str, Any]:
-    """Name -> the value of a world that says nothing of it."""
+    """Name -> default value."""
     own = {each.name: each.default for each in fields(World)}
     return {**own, **{each.name: each.default for part in mechanisms.limits() for each in fields(part)}}

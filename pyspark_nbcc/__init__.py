@@ -1,6 +1,6 @@
-"""Where Spark looks for data sources without being told: `spark.read.format("nbcc")` works by this module being there.
+"""The module by which Spark finds `spark.read.format("nbcc")` without registration.
 
-Spark imports every top-level module called ``pyspark_*`` and takes its `DefaultSource`.
+Spark imports every top-level module named ``pyspark_*`` and registers its `DefaultSource`.
 """
 
 from __future__ import annotations

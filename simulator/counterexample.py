@@ -1,4 +1,4 @@
-"""From what a search found to a trace that people read and systems replay."""
+"""Counterexamples: from a path of a search to a trace that people read and systems replay."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .witness import witness
 
 
 def counterexample(model: Model, path: Sequence[Step], promise: str, found_by: str = "") -> Trace:
-    """The trace of a path whose last step breaks a promise: with rows that show it, and with what the model shows.
+    """The trace of a path whose last step violates a promise, with rows that show it and the observations of the model.
 
-    Of the interleavings of the same steps, the one with the fewest context switches is taken.
+    Among the interleavings of the same steps, it has the fewest context switches.
     """
     steps = shortest_violation(model, path, promise) or tuple(path)
     named = realised(model, steps)

@@ -1,7 +1,7 @@
-"""The tour: what nbcc is, shown by doing it on real Spark.
+"""The tour of `nbcc demo`, on real Spark.
 
-Nothing here knows which steps lose a row. The steps of the first act come from a random schedule; those of the last
-ones from a search, and if the search finds no loss, there is none to show.
+No steps are fixed in advance. Those of the first act come from a random schedule, those of the later acts from a
+search.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from .systems.registry import factory
 from .trace import Trace
 
 LOSS = "SNAP"
-"""The promise whose breach a reader notices as a lost row."""
+"""The promise whose violation a reader observes as a lost row."""
 
 
 @dataclass(frozen=True)
-class Theatre:
-    """Where the tour plays. ``make`` sets up a system whose table is in that folder; every table stays in ``out``."""
+class DemoTables:
+    """The tables of the tour: ``make`` creates a system with its table in a folder; all tables are in ``out``."""
 
     make: Callable[[World, Protocol, Path], System]
     out: Path
 
     def play(self, trace: Trace, table: str, ended: Callable[[History], None] = lambda history: None) -> Outcome:
-        """Play a trace into a fresh table of this name."""
+        """Play a trace into a new table with this name."""
         folder = self.out / table
         return play(trace, "spark", lambda world, protocol, _: self.make(world, protocol, folder), ended)
 
     def agreement(self, trace: Trace, table: str) -> tuple[Outcome, Tally]:
-        """Play a trace, then let the other readers at hand (hudi-rs) read the table that it left."""
+        """Play a trace, then let the other installed readers (hudi-rs) read the table."""
         tally = Tally()
 
         def read(history: History) -> None:
@@ -53,8 +53,10 @@ class Theatre:
 
 
 def random_interleaving(world: World) -> Trace:
-    """The first seed's interleaving, with random rows, in which two writes overlap, one of them completes while a
-    compaction is pending, and every writer has a row in the last snapshot.
+    """The interleaving of the first seed with two properties, with random rows.
+
+    Two writes overlap, and one of them completes while a compaction is pending. Every writer has a row in the last
+    snapshot.
     """
     protocol = Protocol()
     for seed in count():
@@ -77,7 +79,7 @@ def random_interleaving(world: World) -> Trace:
 
 
 def _walk(model: Model, choose: Callable[[int], int]) -> tuple[Step, ...] | None:
-    """Random steps until nothing can happen; None unless two writes, and a write and a compaction, overlapped."""
+    """Random steps to the end of the run; None unless two writes, and a write and a compaction, overlapped."""
     schedule, state, steps = Random(), model.initial, list[Step]()
     writes_met = compaction_met = False
     while (enabled := model.enabled(state)) and (step := schedule.next(choose, enabled)):
@@ -95,10 +97,10 @@ def _write_completed(before: Sequence[Instant], after: Sequence[Instant]) -> boo
 
 
 def last_snapshot(trace: Trace) -> Sequence[str]:
-    """The rows that the last step that changed the snapshot left, in words."""
+    """The rows of the last snapshot, in words."""
     return next((seen["snapshot"] for seen in reversed(trace.observed) if "snapshot" in seen), ())
 
 
 def under(trace: Trace, protocol: Protocol) -> Trace:
-    """The same steps under another protocol, with nothing observed yet."""
+    """The same steps under another protocol, without observations."""
     return replace(trace, protocol=protocol, observed=(), verdict="", because="")

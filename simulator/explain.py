@@ -1,7 +1,6 @@
-"""What every name stands for: a sentence, where it comes from, and the smallest run that shows it.
+"""Explains every name: a sentence, its source, and a minimal example.
 
-Promises, actions, settings, protocols and worlds explain themselves where they are defined; here they are only looked
-up, so that a new one is explained without an edit.
+The texts are those of the definitions, so that a new promise, action, option, protocol or world needs no edit here.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ LINKS: Final = {
     "RFC-66": f"{HUDI_RFCS}/rfc-66/rfc-66.md",
     "RFC-91": f"{HUDI_RFCS}/rfc-91/rfc-91.md",
 }
-"""Where a reader opens each document that a source names. `docs/contract.md` is a page of this repository."""
+"""Document -> its address. `docs/contract.md` is a page of this repository."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`about` is the sentence, `source` where it comes from, `more` further lines, `run` makes the run that shows it.
+    """An explanation: the sentence `about`, its `source`, further lines `more`, and an example.
 
-    `shows` says what the run is an example of, '' if there is none.
+    `run` makes the example; `shows` introduces it, and is '' if there is none.
     """
 
     name: str
@@ -60,14 +59,18 @@ class Explanation:
 
 
 def explain(name: str) -> tuple[Explanation, ...]:
-    """Everything of that name, upper and lower case alike; ValueError names the nearest."""
+    """Everything with this name, ignoring case.
+
+    Raises:
+        ValueError: nothing has this name; the message names the nearest ones.
+    """
     wanted = _folded(name)
     found = tuple(each for known, make in _known() if _folded(known) == wanted for each in [make()])
     if found:
         return found
     folded = {_folded(known): known for known, _ in _known()}
-    close = [folded[each] for each in get_close_matches(wanted, folded, n=3, cutoff=0.4)]
-    near = f"the nearest are {', '.join(close)}" if close else "nothing has a name like it"
+    close = [folded[each] for each in get_close_matches(wanted, folded, n=3, cutoff=0.6)]
+    near = f"similar names: {', '.join(close)}" if close else "no name is similar"
     raise ValueError(f"nothing is called {name!r}; {near} (see: nbcc list promises, actions, protocols or worlds)")
 
 
@@ -86,7 +89,7 @@ def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
     for action in actions().values():
         yield action.name, partial(_action, action)
     for field, values in choices().items():
-        yield field, partial(_setting, field)
+        yield field, partial(_option, field)
         for value in values:
             yield f"{field}={value}", partial(_value, field, value)
     for name in specs.protocol_names():
@@ -101,8 +104,10 @@ def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
 
 @cache
 def pinned() -> dict[str, Any]:
-    """Of each protocol that breaks a promise: its smallest world, the promise its file speaks of, and in how many steps
-    it breaks each of those that it breaks."""
+    """Protocol -> its pins: the smallest world, the main promise, and each violated promise with the steps.
+
+    Protocols that violate nothing are left out.
+    """
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     return {name: known for name, known in tomllib.loads(text)["protocols"].items() if known["violated"]}
 
@@ -116,8 +121,8 @@ def _promise(name: str) -> Explanation:
     breaks = {p: known["violated"][name] for p, known in pinned().items() if name in known["violated"]}
     kept = f"kept by the default protocol: nbcc explore {DEMO} --promise {name}"
     if not breaks:
-        more = (kept, "no protocol at hand breaks it")
-        shows = f"The shortest run in which {name} says something:"
+        more = (kept, "no protocol of nbcc breaks it")
+        shows = f"The shortest run that tests {name}:"
         return Explanation(
             name, "promise", promise.about, promise.source, more, shows, lambda: minimal_examples.tried(name)
         )
@@ -131,54 +136,52 @@ def _promise(name: str) -> Explanation:
 
 
 def taken_by(action: str) -> str:
-    """The kind of actor that takes an action: the one with which the action's name begins; "any" if there is none."""
+    """The kind of actor that takes an action: the prefix of its name, or "any"."""
     return max((kind for kind in kinds() if action.startswith(f"{kind}_")), key=len, default="any")
 
 
 def _action(action: Action) -> Explanation:
     kind = taken_by(action.name)
     return Explanation(
-        action.name, "action", action.about, "RFC-66, one access of storage, lock or clock that others can see",
+        action.name, "action", action.about, "RFC-66, an access of storage, lock or clock that others can observe",
         (f"taken by: {'any actor' if kind == 'any' else kind}",),
         "The shortest run that ends with it:", lambda: minimal_examples.taking(action.name),
     )  # fmt: skip
 
 
-def _setting(field: str) -> Explanation:
+def _option(field: str) -> Explanation:
     values = choices()[field]
     weaker = [_value(field, value) for value in values[1:]]
-    shown = next((each for each in weaker if each.shows and each.run is not _plain_demo), weaker[0])
+    shown = next((each for each in weaker if each.shows and each.run is not _sequential_demo), weaker[0])
     source = "; ".join(dict.fromkeys(each.source for each in weaker))
     more = (f"values: {', '.join(values)} (the first is the default and keeps every promise)",)
-    return Explanation(field, "setting", documented()[field], source, (*more, *shown.more), shown.shows, shown.run)
+    return Explanation(field, "option", documented()[field], source, (*more, *shown.more), shown.shows, shown.run)
 
 
 def _value(field: str, value: str) -> Explanation:
     name, about = f"{field}={value}", documented()[field]
     if value == choices()[field][0]:
-        return Explanation(name, "setting", about, _source_of(field), ("the default, which keeps every promise",))
+        return Explanation(name, "option", about, _source_of(field), ("the default, which keeps every promise",))
     alone = [p for p, given in _differences().items() if given == {field: value}]
-    # Choices of optimistic writers stand beside the one that makes them optimistic, and may need company; those of
-    # consumers without completion times beside their axis, those of rollback blocks beside readers that need them,
-    # those of the decision log beside it.
-    beside = (
+    # These options have an effect only together with another one, so no protocol has them alone.
+    together = (
         ("concurrency", "occ"), ("decision", "log"), ("incremental_axis", "requested"),
         ("visibility", "unless_pending"),
     )  # fmt: skip
-    told = {name: given for name, given in _differences().items() if given.get(field) == value}
-    alone += [name for name, given in told.items() if any(each in given.items() for each in beside)]
+    matching = {name: given for name, given in _differences().items() if given.get(field) == value}
+    alone += [name for name, given in matching.items() if any(each in given.items() for each in together)]
     if alone:
         known = _protocol(alone[0])
         more = (f"{name}: {known.about}", f"set by the protocol {alone[0]}", *known.more)
-        return Explanation(name, "setting", about, known.source, more, known.shows, known.run)
+        return Explanation(name, "option", about, known.source, more, known.shows, known.run)
     more = (f"compare: a protocol file with {field} = {value!r}; nbcc explore {DEMO} --protocol FILE.toml",)
     shows = f"The shortest run in the world {DEMO} that breaks a promise under {name}:"
-    return Explanation(name, "setting", about, _source_of(field), more, shows, lambda: _broken_by(field, value))
+    return Explanation(name, "option", about, _source_of(field), more, shows, lambda: _broken_by(field, value))
 
 
 @cache
 def _differences() -> dict[str, dict[str, str]]:
-    """Of each protocol what it does otherwise than the default."""
+    """Protocol -> the options that differ from the default."""
     return {name: specs.protocol(name).differences() for name in specs.protocol_names()}
 
 
@@ -189,57 +192,57 @@ def _broken_by(field: str, value: str) -> Trace | None:
 
 
 def _source_of(field: str) -> str:
-    """Where a choice without a protocol file of its own comes from."""
+    """The source of an option without a protocol file of its own."""
     return {
-        "scheduling": "RFC-66, non-serial scheduling of compaction; RFC-22 plans only when nobody writes",
+        "scheduling": "RFC-66, non-serial scheduling of compaction; RFC-22 plans only when no write is pending",
         "plan_takes": "RFC-66, a plan takes logs completed before its barrier",
         "visibility": "RFC-22, atomic commits",
     }.get(field, "RFC-66")
 
 
 def _protocol(name: str) -> Explanation:
-    told = specs.protocol_file(name)
-    values = ", ".join(f"{field} = {value}" for field, value in told.protocol.differences().items())
+    spec = specs.protocol_file(name)
+    values = ", ".join(f"{field} = {value}" for field, value in spec.protocol.differences().items())
     differs = (f"differs: {values}",) if values else ()
-    options = tuple(f"in Hudi: {option} = {value}" for option, value in told.hudi_options.items())
+    options = tuple(f"in Hudi: {option} = {value}" for option, value in spec.hudi_options.items())
     if name not in pinned():
         more = (*differs, f"every promise holds: nbcc explore {DEMO}", *options)
-        shows = "A run in which nobody overlaps with anybody:"
-        return Explanation(name, "protocol", told.about, told.source, more, shows, _plain_demo)
+        shows = "A run without overlaps:"
+        return Explanation(name, "protocol", spec.about, spec.source, more, shows, _sequential_demo)
     known = pinned()[name]
     broken = ", ".join(f"{promise} in {steps} steps" for promise, steps in known["violated"].items())
     more = (*differs, f"breaks, in the world {known['world']}: {broken}", *options)
     shows = f"The shortest run that breaks {known['promise']}:"
     return Explanation(
-        name, "protocol", told.about, told.source, more, shows, lambda: _counterexample(name, known["promise"])
+        name, "protocol", spec.about, spec.source, more, shows, lambda: _counterexample(name, known["promise"])
     )  # fmt: skip
 
 
-def _plain_demo() -> Trace:
+def _sequential_demo() -> Trace:
     return minimal_examples.one_after_another(specs.world(DEMO))
 
 
 def _mechanism(name: str) -> Explanation:
-    told = specified.load(name)
+    spec = specified.load(name)
     columns = {
-        "promises": told.promises,
-        "the model": (*told.model, *told.settings),
-        "the engine": told.engine,
-        "on Apache Hudi": told.hudi or ((f"impossible: {told.hudi_impossible}",) if told.hudi_impossible else ()),
-        "mutants": told.mutants,
-        "settings that break it": told.verdicts,
+        "promises": spec.promises,
+        "the model": (*spec.model, *spec.settings),
+        "the engine": spec.engine,
+        "on Apache Hudi": spec.hudi or ((f"impossible: {spec.hudi_impossible}",) if spec.hudi_impossible else ()),
+        "mutants": spec.mutants,
+        "protocols that break it": spec.verdicts,
     }
     more = tuple(f"{title}: {', '.join(words) or 'not yet'}" for title, words in columns.items())
-    shows = f"A run of it, {told.trace}:" if told.trace else ""
-    gallery = files("nbcc") / "specs" / "traces" / f"{told.trace}.json"
-    run = (lambda: load(str(gallery))) if told.trace else (lambda: None)
-    return Explanation(name, "mechanism", told.about, told.source, more, shows, run)
+    shows = f"A run of it, {spec.trace}:" if spec.trace else ""
+    gallery = files("nbcc") / "specs" / "traces" / f"{spec.trace}.json"
+    run = (lambda: load(str(gallery))) if spec.trace else (lambda: None)
+    return Explanation(name, "mechanism", spec.about, spec.source, more, shows, run)
 
 
 def _world(name: str) -> Explanation:
     about, source = specs.about("worlds", name), f"nbcc/specs/worlds/{name}.toml"
     look = f"every interleaving of it: nbcc explore {name}"
-    shows = "The plainest run, one actor after the other:"
+    shows = "A run without overlaps, one actor after the other:"
     return Explanation(
         name, "world", about, source, (look,), shows, lambda: minimal_examples.one_after_another(specs.world(name))
     )  # fmt: skip
@@ -257,36 +260,34 @@ def _broken_demo() -> Trace | None:
 
 VERDICTS: Final[dict[str, tuple[str, str, str, Callable[[], Trace | None]]]] = {
     "HOLDS": (
-        "In every interleaving of the world, up to the printed bound, the promise is kept, and in one of them it says "
-        "something.",
-        f"nbcc explore {DEMO}", "One of those interleavings:", _plain_demo,
+        "The promise is kept in every interleaving of the world, up to the printed bound, and one of them tests it.",
+        f"nbcc explore {DEMO}", "One of those interleavings:", _sequential_demo,
     ),
     "VIOLATED": (
         "An interleaving breaks the promise; the shortest is printed, saved as a trace and can be replayed.",
         f"nbcc explore {DEMO} --protocol requested-time-slicing", "The shortest of them all:", _broken_demo,
     ),
     "UNDETERMINED": (
-        "Not known, and why is said: a limit stopped the search, or no state was reached in which the promise says "
-        "something. Never green: the exit code is 3.",
+        "Not known, with the reason: a limit stopped the search, or no state tested the promise. The exit code is 3.",
         f"nbcc explore {DEMO} --max-states 100", "", lambda: None,
     ),
     "NOT APPLICABLE": (
-        "The promise speaks of something that this world does not have: QUIET of a compaction, where nobody compacts.",
+        "The promise does not apply to this world: QUIET is about compaction, and the world has no compactor.",
         "nbcc explore FILE.toml --promise QUIET, with a world without a compactor", "A run in such a world:",
         lambda: minimal_examples.one_after_another(World(actors={"writer": 1}, name="of one writer")),
     ),
     "AGREED": (
-        "Model and system showed the same after every step of N random histories: no proof.",
-        f"nbcc check {DEMO}", "A history on which they agree:", _plain_demo,
+        "Model and system were equal after every step of N random histories. This is not a proof.",
+        f"nbcc check {DEMO}", "A history on which they agree:", _sequential_demo,
     ),
     "DISAGREED": (
-        "Model and system showed different things after a step; the history is shrunk, printed and saved as a trace.",
-        "nbcc list mutants names the broken variants that it must catch", "", lambda: None,
+        "Model and system differed after a step; the history is shrunk, printed and saved as a trace.",
+        "nbcc list mutants names the broken variants that a check must detect", "", lambda: None,
     ),
 }  # fmt: skip
-"""Each verdict word: the sentence, the command that gives it, what its run shows, and the run."""
+"""Verdict -> the sentence, a command that prints it, the introduction of an example, and the example."""
 
 
 def _verdict(name: str) -> Explanation:
     about, command, shows, run = VERDICTS[name]
-    return Explanation(name, "verdict", about, "nbcc, its words for results", (f"see it: {command}",), shows, run)
+    return Explanation(name, "verdict", about, "nbcc, verdicts", (f"see it: {command}",), shows, run)

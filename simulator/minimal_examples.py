@@ -1,6 +1,6 @@
-"""The smallest run that shows something: an action, a promise put to the test, a promise broken.
+"""Minimal examples: the shortest run that takes an action, tests a promise, or violates one.
 
-Everything is searched for, nothing is written down: worlds are tried from small to large.
+Each is found by searches of worlds from small to large.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Holds = Callable[[Model, Any, Any, Any], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """A promise that nobody makes: `holds` breaks it where the thing to be shown happens. `kind`: state or step."""
+    """A promise that something never happens; its violation is the wanted run. `kind`: state or step."""
 
     kind: str
     holds: Holds
@@ -51,11 +51,11 @@ WEAKER = (
     ("occ-clustering", "clustered"),
     ("shared-log", "appended_logs"),
 )
-"""Protocols that have actions of their own, each with a world in which they happen."""
+"""Protocols with actions of their own, each with a world in which these occur."""
 
 
 def small_worlds() -> Iterator[World]:
-    """Worlds from small to large: one writer alone, then beside a compactor, a reader, another writer, with a crash."""
+    """Worlds from small to large: one writer alone, then with a compactor, a reader, another writer, and a crash."""
     crews: list[dict[str, int]] = [
         {"writer": 1},
         {"writer": 1, "compactor": 1},
@@ -81,10 +81,12 @@ def small_worlds() -> Iterator[World]:
     yield World(actors={"writer": 1, "compactor": 2}, crashes=1)
 
 
-def small_settings() -> Iterator[tuple[World, Protocol]]:
-    """Small worlds under the default protocol, then those in which a lock is lost, and the log that answers it; then
-    the named worlds of those who clean, compact logs, roll back and restore, and the one in which an answer of the
-    store is lost, and those in which a batch is sent again; then those of protocols that have actions of their own.
+def small_models() -> Iterator[tuple[World, Protocol]]:
+    """Worlds with protocols, in the order in which they are searched.
+
+    Small worlds under the default protocol come first, then lost locks, with and without the decision log. Named worlds
+    follow: those of table services, of lost answers and of batches that are sent again. Protocols with actions of their
+    own come last.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):
@@ -113,24 +115,24 @@ def small_settings() -> Iterator[tuple[World, Protocol]]:
 
 
 def breaking(world: World, protocol: Protocol, promise: str) -> Trace | None:
-    """A shortest counterexample in this world; None if the promise is kept there."""
+    """A shortest counterexample in this world; None if the promise holds there."""
     model = Model(world, protocol)
     found = explore(model, [PROMISES[promise]]).promises[promise].trace
     return None if found is None else counterexample(model, found, promise, FOUND_BY)
 
 
 def tried(promise: str) -> Trace | None:
-    """The shortest run, under the default protocol, to a state in which the promise says something."""
+    """The shortest run under the default protocol to a state that tests the promise."""
     sometimes = PROMISES[promise].sometimes
 
     def reached(model: Model, before: Any, step: Any, after: Any) -> str | None:
         return "reached" if sometimes(model, after) else None
 
-    return _first(Never("state", reached), f"the shortest run that puts {promise} to the test")
+    return _first(Never("state", reached), f"the shortest run that tests {promise}")
 
 
 def taking(action: str) -> Trace | None:
-    """The shortest run that ends with the action, under the default protocol if it has it."""
+    """The shortest run that ends with the action, under the default protocol if possible."""
 
     def taken(model: Model, before: Any, step: Step | None, after: Any) -> str | None:
         return "taken" if step is not None and step.action == action else None
@@ -142,30 +144,30 @@ def taking(action: str) -> Trace | None:
 
 
 def one_after_another(world: World) -> Trace:
-    """A run of the world in which nobody overlaps with anybody: each actor goes on for as long as it can."""
+    """A run of the world without overlaps: each actor continues as long as it can."""
     model = Model(world)
     state, steps = model.initial, list[Step]()
     while choices := [s for s in model.successors(state) if s[0].action not in ("actor_crashes", "lock_expires")]:
         same = [choice for choice in choices if steps and choice[0].actor == steps[-1].actor]
         step, state = (same or choices)[0]
         steps.append(step)
-    return _told(model, steps, f"one actor after the other in the world {world.name}")
+    return _trace(model, steps, f"one actor after the other in the world {world.name}")
 
 
 def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model: True) -> Trace | None:
-    """The run in the first of the settings that shows it; those that cannot are not searched."""
-    for world, protocol in small_settings():
+    """The run in the first model that has one; models without the action are not searched."""
+    for world, protocol in small_models():
         model = Model(world, protocol)
         if not can(model):
             continue
         found = explore(model, [never]).promises[never.name].trace
         if found is not None:
-            return _told(model, found, title)
+            return _trace(model, found, title)
     return None
 
 
-def _told(model: Model, steps: Any, title: str) -> Trace:
-    """The trace of steps that break nothing, with rows and with what the model shows."""
+def _trace(model: Model, steps: Any, title: str) -> Trace:
+    """The trace of a run without a violation, with rows and the observations of the model."""
     named = realised(model, tuple(steps))
     assert named is not None, "the search took these steps"
     bare = Trace(

@@ -1,7 +1,7 @@
-"""Mutants: small wrong changes, kept as data in ``specs/mutants``, that checks must be able to see.
+"""Mutants: small wrong changes in ``specs/mutants`` that a check, a search or a test must detect.
 
-A mutant changes the engine, the model or the harness itself, never its source: a setting on one side only
-(``rules`` of the engine, ``protocol`` of the model), one named function replaced by an expression, or both.
+A mutant changes the engine, the model or the harness at run time: an option on one side only (``rules`` of the engine,
+``protocol`` of the model), one function that is replaced by an expression, or both.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ _FIELDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
-    """``replace`` is ``module:name`` or ``module:Class.name``; ``with_`` a Python expression, evaluated in that module
-    with the replaced object at hand as ``original``. ``breaks`` is the promise, ``test`` the test of a harness mutant.
-    ``detector`` says what must see it: a search of the model, a check of the engine, a test. ``world`` is the one in
-    which it shows, where neither a rung of the ladder in specs/verdicts.toml nor random worlds have what it needs;
-    ``under`` is the protocol of both sides, where it is not the default.
+    """One mutant.
+
+    ``replace`` is ``module:name`` or ``module:Class.name``; ``with_`` a Python expression that is evaluated in this
+    module, where ``original`` is the replaced object. ``breaks`` is the promise, ``test`` the test of a harness mutant.
+    ``detector`` must detect it: a search of the model, a check of the engine, or a test. ``world`` is needed where
+    neither a bound of specs/verdicts.toml nor a random world shows it. ``under`` is the protocol of both sides.
     """
 
     name: str
@@ -53,7 +54,7 @@ class Mutant:
 
 
 def names() -> tuple[str, ...]:
-    """The mutants of ``specs/mutants`` by name."""
+    """The names of all mutants."""
     folder = resources.files("nbcc") / "specs" / "mutants"
     return tuple(sorted(entry.name[:-5] for entry in folder.iterdir() if entry.name.endswith(".toml")))
 
@@ -62,7 +63,7 @@ def load(name: str) -> Mutant:
     """A mutant by name.
 
     Raises:
-        ValueError: no such mutant, or its file is wrong; the sentence says what there is.
+        ValueError: no mutant has this name, or its file is wrong.
     """
     if name not in (known := names()):
         raise ValueError(f"no mutant is called {name!r}; {nearest(name, known, 'nbcc list mutants')}")
@@ -71,7 +72,11 @@ def load(name: str) -> Mutant:
 
 
 def from_mapping(name: str, given: Mapping[str, Any]) -> Mutant:
-    """A mutant from the fields of its file; ValueError says what is wrong with them."""
+    """A mutant from the fields of its file.
+
+    Raises:
+        ValueError: a field is unknown, missing or wrong.
+    """
     where = f"mutant {name!r}"
     refuse_unknown(given, _FIELDS, where)
     for field_name in ("about", "source", "breaks", "target"):
@@ -88,26 +93,25 @@ def from_mapping(name: str, given: Mapping[str, Any]) -> Mutant:
 
 @contextmanager
 def applied(mutant: Mutant) -> Iterator[None]:
-    """The mutant's replacement, as long as the context lasts. Settings are applied by whoever builds the two sides.
+    """A context in which the mutant's function is replaced. The caller applies its options.
 
-    A function that other modules have imported by name is replaced there as well; what functions of ours remember of
-    earlier calls is forgotten on both ends.
+    The function is also replaced in modules that imported it by name. Caches of the model are cleared at both ends.
 
     Raises:
-        ValueError: there is nothing of that name to replace, or the expression is none.
+        ValueError: the function does not exist, or the expression is wrong.
     """
     if not mutant.replace:
         yield
         return
-    operations()  # all are there before: one that is imported meanwhile would keep the replacement
+    operations()  # imports all operations now: a module imported later would hold the replacement
     holder, attribute, space = _target(mutant)
     original = getattr(holder, attribute)
     try:
-        replacement = eval(mutant.with_, {**space, "original": original})  # our own file, not a user's
+        replacement = eval(mutant.with_, {**space, "original": original})  # a file of nbcc, not of a user
     except (SyntaxError, NameError) as error:
         raise ValueError(f"mutant {mutant.name!r}: the expression after 'with' is wrong: {error}") from None
     with ExitStack() as stack:
-        stack.callback(forget)  # comes last, when everything is in its place again
+        stack.callback(forget)  # runs last, after the originals are restored
         for place, name in _places(holder, attribute, original):
             stack.enter_context(patch.object(place, name, replacement))
         forget()
@@ -115,7 +119,7 @@ def applied(mutant: Mutant) -> Iterator[None]:
 
 
 def _target(mutant: Mutant) -> tuple[Any, str, dict[str, Any]]:
-    """What holds the attribute that is replaced, its name, and the names that the expression may use."""
+    """The owner and the name of the replaced attribute, and the names that the expression may use."""
     module_name, _, path = mutant.replace.partition(":")
     try:
         module = importlib.import_module(module_name)
@@ -132,7 +136,7 @@ def _target(mutant: Mutant) -> tuple[Any, str, dict[str, Any]]:
 
 
 def forget() -> None:
-    """Empty every cache of a function of the model: what it holds may have been found with another function."""
+    """Clear every cache of the model: its entries may come from another version of a function."""
     for name, module in list(sys.modules.items()):
         if name.startswith("nbcc.model"):
             for value in list(vars(module).values()):

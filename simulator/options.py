@@ -1,4 +1,4 @@
-"""Which row of the matrix is mine? From the `hoodie.*` option files of writers to a setting, and what decided it."""
+"""Finds the row of the matrix that describes writers, from their files of `hoodie.*` options."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from nbcc.engine.config.properties import decode_properties
 MODE = "hoodie.write.concurrency.mode"
 
 _MISSPELT = 0.93
-"""How alike two names are of which one is the other, misspelt."""
+"""The similarity above which an unknown name is a misspelling of a known one."""
 
 
 class Decision(NamedTuple):
-    """An option by which a writer was judged; `given` is False where it is Hudi's default."""
+    """An option that decided; `given` is False if its value is Hudi's default."""
 
     option: str
     value: str
@@ -30,9 +30,10 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """A file of options. `row` is None where no row tells what such a writer does, `because` says why.
+    """A writer, by its file of options.
 
-    `unknown` are options that Hudi is not known to have, each with the nearest that it has, or ''.
+    `row` is None if no row describes such a writer; `because` is the reason. `unknown`: options that Hudi does not
+    have, each with the nearest one that it has, or ''.
     """
 
     file: str
@@ -44,7 +45,7 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All writers of a table. `row` is the one that applies to them together, None if there is none: `because`."""
+    """All writers of a table. `row` describes them together; it is None if none does, and `because` is the reason."""
 
     row: str | None
     because: str
@@ -69,40 +70,40 @@ class Judgement:
 
 
 def judge(paths: Iterable[str | Path]) -> Judgement:
-    """The row of the writers whose options stand in these files (Java properties, or a JSON object).
+    """The row of writers with these files of options (Java properties, or a JSON object).
 
     Raises:
-        ValueError: a file is neither; the sentence names it.
-        FileNotFoundError: it is not there.
+        ValueError: a file is neither.
+        FileNotFoundError: a file does not exist.
     """
     writers = tuple(judge_writer(str(path), read(Path(path))) for path in paths)
     outside = next((writer for writer in writers if writer.row is None), None)
     if outside is not None:
         return Judgement(None, f"{outside.file}: {outside.because}", writers)
-    rows = list(dict.fromkeys(writer.row for writer in writers))
-    if len(rows) > 1:
-        told = ", ".join(f"{writer.file} is {writer.row}" for writer in writers)
-        return Judgement(None, f"the writers disagree, and no row mixes them: {told}", writers)
-    return Judgement(rows[0], "", writers) if rows else Judgement(None, "there is no writer", writers)
+    assigned = list(dict.fromkeys(writer.row for writer in writers))
+    if len(assigned) > 1:
+        each = ", ".join(f"{writer.file} is {writer.row}" for writer in writers)
+        return Judgement(None, f"the writers disagree, and no row mixes them: {each}", writers)
+    return Judgement(assigned[0], "", writers) if assigned else Judgement(None, "there is no writer", writers)
 
 
 def judge_writer(file: str, given: Mapping[str, str]) -> Writer:
     """The row of one writer."""
-    told = _told()
-    named = {told["aliases"].get(option, option): value for option, value in given.items()}
+    rules = _rules()
+    named = {rules["aliases"].get(option, option): value for option, value in given.items()}
     unknown = tuple((option, _nearest(option)) for option in sorted(given) if not _is_known(option))
-    for case in told["outside"]:
+    for case in rules["outside"]:
         if _applies(case["when"], named):
             return Writer(file, None, case["because"], _decisions(case["when"], named), unknown)
-    for case in told["rows"]:
+    for case in rules["rows"]:
         if _applies(case["when"], named):
             return Writer(file, case["row"], "", _decisions(case["when"], named), unknown)
     mode = named.get(MODE, "")
-    return Writer(file, None, f"{MODE} = {mode} is no mode of Hudi", (Decision(MODE, mode, True),), unknown)
+    return Writer(file, None, f"{MODE} = {mode} is not a mode of Hudi", (Decision(MODE, mode, True),), unknown)
 
 
 def read(path: Path) -> dict[str, str]:
-    """The options in a file: a JSON object, or Java properties; what does not begin with ``hoodie.`` is left out."""
+    """The options of a file that begin with ``hoodie.``; the file is a JSON object or Java properties."""
     data = path.read_bytes()
     if data.lstrip().startswith(b"{"):
         try:
@@ -113,7 +114,7 @@ def read(path: Path) -> dict[str, str]:
         values = decode_properties(data)
     found = {str(option): _text(value) for option, value in values.items() if str(option).startswith("hoodie.")}
     if not found:
-        raise ValueError(f"{path} holds no option that begins with 'hoodie.'")
+        raise ValueError(f"{path} has no option that begins with 'hoodie.'")
     return found
 
 
@@ -122,12 +123,12 @@ def _text(value: object) -> str:
 
 
 @cache
-def _told() -> dict[str, Any]:
+def _rules() -> dict[str, Any]:
     return tomllib.loads((files("nbcc") / "specs" / "hudi_options.toml").read_text("utf-8"))
 
 
 def _value(option: str, named: Mapping[str, str]) -> str:
-    return named.get(option, str(_told()["defaults"].get(option, "")))
+    return named.get(option, str(_rules()["defaults"].get(option, "")))
 
 
 def _applies(when: Mapping[str, list[str]], named: Mapping[str, str]) -> bool:
@@ -139,16 +140,16 @@ def _decisions(when: Iterable[str], named: Mapping[str, str]) -> tuple[Decision,
 
 
 def _known() -> list[str]:
-    told = _told()
-    return [*told["defaults"], *told["aliases"], *told["known"]["names"]]
+    rules = _rules()
+    return [*rules["defaults"], *rules["aliases"], *rules["known"]["names"]]
 
 
 def _is_known(option: str) -> bool:
-    """Whether Hudi may have it: beside what begins like an option of Hudi, unless it is nearly one that decides."""
+    """Whether Hudi may have this option: a listed name, or a listed prefix unless it misspells a name that decides."""
     if option in _known():
         return True
-    nearly = get_close_matches(option, [*_told()["defaults"], *_told()["aliases"]], 1, _MISSPELT)
-    return not nearly and option.startswith(tuple(_told()["known"]["prefixes"]))
+    nearly = get_close_matches(option, [*_rules()["defaults"], *_rules()["aliases"]], 1, _MISSPELT)
+    return not nearly and option.startswith(tuple(_rules()["known"]["prefixes"]))
 
 
 def _nearest(option: str) -> str:

@@ -1,4 +1,4 @@
-"""Replay: the steps of a trace on the model and on systems. Does it still fit, is the same observed, what is broken?"""
+"""Replay: play the steps of a trace on the model and on systems, and compare with what the trace recorded."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one system made of a trace.
+    """The result of a trace on one system.
 
-    ``fits`` is False if a step was not possible any more: number ``stopped_at`` (from 1), for the ``reasons``. ``same``
-    says whether the recorded observations were made again (True if none were recorded). ``trace`` is the trace as it
-    was played this time; ``answered`` holds what the system itself read after each step.
+    ``fits`` is False if step ``stopped_at`` (from 1) is no longer possible, for the ``reasons``. ``same``: whether the
+    recorded observations were made again; True if none were recorded. ``trace``: the trace as it was played this time;
+    ``answered``: the reads of the system after each step.
     """
 
     system: str
@@ -41,37 +41,37 @@ class Outcome:
 
     @property
     def sentence(self) -> str:
-        """One line for people."""
+        """The result in one line."""
         if not self.fits:
-            return f"{self.system}: does not fit any more, step {self.stopped_at}: {'; '.join(self.reasons)}"
-        same = "the same was observed" if self.same else "other things were observed than recorded"
+            return f"{self.system}: no longer possible, step {self.stopped_at}: {'; '.join(self.reasons)}"
+        same = "the same was observed" if self.same else "the observations differ from the recorded ones"
         return f"{self.system}: {self.verdict}, {same}" + (f"; {self.because}" if self.because else "")
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayReport:
-    """The outcomes, one a system."""
+    """One outcome for each system."""
 
     outcomes: tuple[Outcome, ...]
 
     @property
     def exit_code(self) -> int:
-        """1 if something is violated, disagrees or does not fit, else 0."""
+        """0 if every system agreed, else 1."""
         return int(any(not outcome.fits or outcome.verdict != "AGREED" for outcome in self.outcomes))
 
 
 def replay(trace: Trace, systems: Sequence[str] = ("model",), keep: Path | None = None) -> ReplayReport:
-    """Play the trace on each system, side by side with the model; ``keep`` gets the files of the engine's table.
+    """Play the trace on each system and on the model. ``keep``: a folder for the files of the engine's table.
 
     Raises:
-        ValueError: a system is unknown, or the trace names a promise that does not exist.
+        ValueError: a system or the promise of the trace does not exist.
     """
     ended = partial(_kept, keep) if keep is not None else lambda history: None
     return ReplayReport(tuple(play(trace, name, factory(name), ended) for name in systems))
 
 
 def _kept(folder: Path, history: History) -> None:
-    """Copy the table of a system that has one as files."""
+    """Copy the table of a system that stores files."""
     table = getattr(history.system, "folder", None)
     if table is not None:
         with table() as files:
@@ -79,14 +79,14 @@ def _kept(folder: Path, history: History) -> None:
 
 
 def broken_promise(model: Model, before: Any, step: Step, after: Any, promise: str) -> str | None:
-    """What the promise says about a step; None if it is kept."""
+    """How a step breaks the promise; None if it keeps it."""
     if promise not in PROMISES:
         raise ValueError(f"no promise {promise!r}; there are {', '.join(PROMISES)}")
     return PROMISES[promise].holds(model, before, step, after)
 
 
 def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None] = lambda history: None) -> Outcome:
-    """Play the trace on a system of this name, side by side with the model; ``ended`` sees a history that agreed."""
+    """Play the trace on a system and on the model; ``ended`` is called with a history that agreed."""
     model = Model(trace.world, trace.protocol)
     system = make(trace.world, trace.protocol, trace.batches)
     history = History(model, system, trace.batches)
@@ -120,7 +120,7 @@ def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None
         trace,
         steps=tuple(history.steps),
         observed=tuple(history.observed),
-        verdict="" if stopped and verdict == "AGREED" else verdict,  # steps that were left out have not agreed
+        verdict="" if stopped and verdict == "AGREED" else verdict,  # the steps after the stop were not compared
         because=because,
     )
     return Outcome(
@@ -137,7 +137,7 @@ def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None
 
 
 def side_by_side(outcomes: Sequence[Outcome]) -> Trace:
-    """The trace as the model played it, with what each other system read at each step, for a page to show together."""
+    """The trace as the model played it, with the reads of every other system at each step."""
     longest = max((outcome.trace for outcome in outcomes), key=lambda trace: len(trace.steps))
     others = [outcome for outcome in outcomes if outcome.system != "model"]
     if not others:

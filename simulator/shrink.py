@@ -1,9 +1,8 @@
-"""Shrinking: from a trace that shows something, one that shows the same with less.
+"""Shrinking: a smaller trace that shows the same.
 
-Hypothesis has made a random history short. What it does not minimise is what people read: how often the actor changes,
-how many actors there are, how many rows. That is done here, on the model alone where a promise is broken: the search
-is exact among the interleavings of the trace's own steps. A disagreement needs the system to show it; there, blocks of
-one actor are moved together while the disagreement stays.
+Hypothesis makes a random history short. This module reduces what makes it hard to read: context switches, actors and
+rows. For a broken promise an exact search on the model covers all interleavings of the trace's steps. A disagreement
+must be replayed on the system: blocks of one actor are moved together while the disagreement remains.
 """
 
 from __future__ import annotations
@@ -22,14 +21,15 @@ from .crosscheck.symbols import Symbols
 from .trace import Batches, Trace, context_switches
 
 Fails = Callable[[Trace], "Trace | None"]
-"""Plays a trace; the trace as it was played if it still shows the same, None if it does not (or does not fit)."""
+"""Plays a trace. Returns it as it was played if it still shows the same, else None."""
 
 
 def shortest_violation(
     model: Model, steps: Sequence[Step], promise: str, most: int = 200_000
 ) -> tuple[Step, ...] | None:
-    """Among all interleavings of prefixes of what each actor does in ``steps``, one that breaks the promise with the
-    fewest context switches, then actors, then steps; None if ``most`` nodes were looked at without an end.
+    """The interleaving that breaks the promise with the fewest context switches, then actors, then steps.
+
+    Each actor takes a prefix of its own ``steps``. None if ``most`` nodes were searched without success.
     """
     return fewest_switches(model, steps, PROMISES[promise].holds, most)
 
@@ -37,7 +37,7 @@ def shortest_violation(
 def fewest_switches(
     model: Model, steps: Sequence[Step], shows: Callable[..., str | None], most: int = 200_000
 ) -> tuple[Step, ...] | None:
-    """The same for anything that ``shows(model, before, step, after)`` says, where it is not None."""
+    """The same for any condition: ``shows(model, before, step, after)`` is not None."""
     programs = _programs(steps)
     tie = count()
     start = (model.initial, "", frozenset[str](), tuple(0 for _ in programs))
@@ -69,7 +69,7 @@ def _programs(steps: Sequence[Step]) -> dict[str, list[str]]:
 
 
 def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Where every actor stands in its program after the step; None if the step is not the next of its actor."""
+    """The next place of every actor in its program; None if the step is not the next of its actor."""
     for index, (actor, program) in enumerate(programs.items()):
         if actor == step.actor and places[index] < len(program) and program[places[index]] == step.action:
             return (*places[:index], places[index] + 1, *places[index + 1 :])
@@ -77,7 +77,7 @@ def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int,
 
 
 def fewer_switches(trace: Trace, fails: Fails) -> Trace:
-    """Leave out (parts of) blocks, and move blocks of one actor together, while the trace still shows the same."""
+    """Remove steps and move blocks of one actor together, while the trace still shows the same."""
     best, progress = trace, True
     while progress:
         progress = False
@@ -91,7 +91,7 @@ def fewer_switches(trace: Trace, fails: Fails) -> Trace:
 
 
 def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
-    """Without a run of one actor's steps, longest first; with one block moved to another of the same actor."""
+    """Traces without some steps of one block, longest first; then traces with two blocks of an actor joined."""
     blocks = [list(block) for _, block in groupby(steps, key=lambda step: step.actor)]
     for first, last in sorted(_runs([len(block) for block in blocks]), key=lambda run: run[0] - run[1]):
         yield (*steps[:first], *steps[last:])
@@ -104,7 +104,7 @@ def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
 
 
 def _runs(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Every run of steps that does not leave its block: an operation of an actor is one of them."""
+    """Every run of steps within one block."""
     for begin, length in zip(accumulate(lengths, initial=0), lengths, strict=False):
         yield from combinations(range(begin, begin + length + 1), 2)
 
@@ -114,7 +114,7 @@ def _joined(blocks: Sequence[Sequence[Step]]) -> tuple[Step, ...]:
 
 
 def fewer_rows(trace: Trace, fails: Fails) -> Trace:
-    """Leave out rows, one at a time, as long as every log file keeps one and the trace still shows the same."""
+    """Remove rows one at a time, while every log file has one and the trace still shows the same."""
     best, progress = trace, True
     while progress:
         progress = False
@@ -134,7 +134,7 @@ def _thinner(batches: Batches) -> Iterator[dict[tuple[str, int], Batch]]:
 
 
 def smaller_world(trace: Trace) -> Trace:
-    """The same trace in a world without the actors and budgets that it does not use."""
+    """The same trace in a world without unused actors and limits."""
     world = trace.world
     used = {step.actor for step in trace.steps}
     counts = {
@@ -153,10 +153,10 @@ def _fits(world: World, trace: Trace) -> bool:
 
 
 def realised(model: Model, steps: Sequence[Step]) -> tuple[Step, ...] | None:
-    """The steps as the model allows them one after the other, times as symbols; None if one is not possible.
+    """The steps with times as symbols, as the model allows them; None if one is not possible.
 
-    The times of the given steps may be ticks (of the same model) or symbols already.
-    Where a step's arguments are not possible any more, the first possible ones of its actor and action are taken.
+    The times of the given steps may be ticks of the same model, or symbols. If the arguments of a step are no longer
+    possible, the first possible ones of its actor and action replace them.
     """
     state, named, symbols = model.initial, [], Symbols(())
     for wanted in steps:
@@ -176,7 +176,7 @@ def _retry(trace: Trace, steps: tuple[Step, ...], fails: Fails) -> Trace | None:
 
 
 def shrink_disagreement(trace: Trace, fails: Fails) -> Trace:
-    """Fewer switches, then fewer rows, then a world without what is not used; every stage replayed on the system."""
+    """Fewer context switches, then fewer rows, then a smaller world, each replayed on the system."""
     best = fewer_rows(fewer_switches(trace, fails), fails)
     small = smaller_world(best)
     return best if small is best else (fails(small) or best)

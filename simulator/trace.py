@@ -1,7 +1,7 @@
-"""A trace: one interleaving as a JSON file that can be typed, kept, sent and replayed.
+"""A trace: one interleaving as a JSON file that can be saved, sent and replayed.
 
-Steps are named, never numbered by position among the enabled ones, and times are symbolic: ``r1`` is the requested time
-of the first instant by requested time, ``c1`` that instant's completion time. So a trace survives changes of the code.
+Steps have names, and times are symbols: ``r1`` is the requested time of the first instant by requested time, ``c1`` its
+completion time. Therefore a trace survives changes of the code.
 
 The file is an object:
 
@@ -38,8 +38,8 @@ Batches = Mapping[tuple[str, int], Batch]
 class Trace:
     """Steps in a world under a protocol, with the rows that its writes write.
 
-    ``observed`` has one mapping a step, what the system showed; ``verdict`` is VIOLATED, DISAGREED or AGREED;
-    ``because`` is the reason in a sentence, ``found_by`` who found it (a command with its seed).
+    ``observed`` has one mapping for each step: the changes of timeline, slices and reads. ``verdict`` is VIOLATED,
+    DISAGREED or AGREED, ``because`` its reason, ``found_by`` the command that found the trace.
     """
 
     world: World
@@ -56,14 +56,14 @@ class Trace:
     @property
     def handle(self) -> str:
         """First six hex digits of the hash of the steps with their rows, the world and the protocol."""
-        told = self.to_mapping()
-        core = {name: told[name] for name in ("steps", "rows", "world", "protocol")}
+        mapping = self.to_mapping()
+        core = {name: mapping[name] for name in ("steps", "rows", "world", "protocol")}
         core["steps"] = [{name: step[name] for name in ("actor", "action", "args")} for step in core["steps"]]
         core["world"] = {name: value for name, value in core["world"].items() if name not in {"name", "about"}}
         return hashlib.sha256(canonical(core).encode()).hexdigest()[:HANDLE_DIGITS]
 
     def to_mapping(self) -> dict[str, Any]:
-        """The JSON value, without the handle. What it does not say of world and protocol is as it is by default."""
+        """The JSON value, without the handle. World and protocol hold only what differs from the defaults."""
         observed = self.observed or ({},) * len(self.steps)
         return {
             "title": self.title,
@@ -113,7 +113,7 @@ def from_mapping(given: Mapping[str, Any]) -> Trace:
 
 
 def _check_kinds(actors: Mapping[str, str]) -> None:
-    """Raise ValueError for an actor that this version takes for one of another kind."""
+    """Raise ValueError for an actor whose name has another kind in this version."""
     known = kinds()
     for actor, kind in actors.items():
         if kind_of(actor) != kind:
@@ -146,10 +146,10 @@ def save(trace: Trace, folder: Path) -> Path:
 
 
 def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
-    """The trace in a file; or the one of a handle, or of the name of a file, in one of the folders.
+    """Load a trace from a file, or by its handle or file name from one of the folders.
 
     Raises:
-        ValueError: there is no such trace; the sentence names the folders that were searched. Or it is none.
+        ValueError: there is no such trace in these folders, or the file is not a trace.
     """
     path = Path(name)
     if not path.is_file():
@@ -161,7 +161,7 @@ def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
         path = found[0]
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # no JSON, or no text
+    except ValueError as error:  # neither JSON nor text
         raise ValueError(f"{path} is not JSON: {error}") from error
     try:
         return from_mapping(given)
@@ -170,14 +170,14 @@ def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
 
 
 def _of_handle(handle: str, folder: Path) -> Iterable[Path]:
-    """The files with other names that hold the trace of a handle."""
+    """The files that hold the trace of a handle under another name."""
     sought = f'"handle": "{handle}"'.encode()
-    files = (path for path in sorted(folder.glob("*.json")) if path.is_file())  # whatever else may lie there
+    files = (path for path in sorted(folder.glob("*.json")) if path.is_file())  # a folder may have this suffix, too
     return (path for path in files if sought in path.read_bytes()[:80])
 
 
 def context_switches(steps: Iterable[Step]) -> int:
-    """How often the next step is another actor's."""
+    """How often the actor changes from one step to the next."""
     actors = [step.actor for step in steps]
     return sum(one != other for one, other in itertools.pairwise(actors))
 

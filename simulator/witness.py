@@ -1,7 +1,7 @@
-"""Rows that make a broken promise visible: a search finds interleavings without rows, people want to see one lost.
+"""Rows that make a violated promise visible: a search finds interleavings without rows.
 
-A promise over rows is broken for some valuation of one key. Here a few plain valuations are tried, one key a file
-group, until a read of the model differs from the merge of the completed writes, or from itself a step earlier.
+A promise about rows is violated for some valuation of one key. A few simple valuations are tried, with one key for each
+file group, until a read differs from the merge of the completed writes, or from the same read one step earlier.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from .trace import Batches
 ORDERINGS = (1, 2)
 MOST_WRITES = 4
 WITHOUT_DELETES = ("bulk_inserter", "overwriter")
-"""Actors whose writes are base files, which hold no deletes."""
+"""Actors that write base files, which cannot contain deletes."""
 
 
 def witness(model: Model, steps: Sequence[Step]) -> Batches:
-    """Rows for every write of the steps, the first (plainest) with which the last state shows that something is wrong.
+    """Rows for every write: the simplest ones with which a read of the last state is wrong.
 
-    If none of those tried shows it, every write upserts the same key with the same ordering value.
+    If no candidate makes a read wrong, every write upserts the same key with the same ordering value.
     """
     states = _states(model, steps)
     writes = _writes(model, states)
-    plainest: Batches | None = None
+    simplest: Batches | None = None
     for batches in candidates(model, steps):
-        plainest = batches if plainest is None else plainest
+        simplest = batches if simplest is None else simplest
         data = {requested: batches[write] for write, requested in writes.items()}
         if _shows(model, states, data):
             return batches
-    return plainest or {}
+    return simplest or {}
 
 
 def candidates(model: Model, steps: Sequence[Step]) -> Iterator[dict[tuple[str, int], Batch]]:
-    """The rows that are tried for the writes of the steps, from plain to odd."""
+    """The rows to try for the writes of these steps, simple ones first."""
     yield from _candidates(model, sorted(_writes(model, _states(model, steps))))
 
 
@@ -65,7 +65,7 @@ def _writes(model: Model, states: Sequence[State]) -> dict[tuple[str, int], int]
 
 
 def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dict[tuple[str, int], Batch]]:
-    """Valuations from plain to odd: equal orderings first, upserts before deletes."""
+    """Valuations, simple ones first: equal orderings, then upserts before deletes."""
     names = model.merger.columns
     sets = (names, *((name,) for name in names[:-1]), names[-1:]) if names else ((),)
     kinds = sorted(product(ORDERINGS, (False, True), sets), key=lambda kind: (kind[1], kind[0], len(kind[2])))
@@ -77,7 +77,7 @@ def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dic
 
 
 def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool, sets: tuple[str, ...]) -> Batch:
-    """One row a file; versions of one write hold different keys, because a write has one row a key."""
+    """One row for each file. The versions of one write have different keys: a write has one row for each key."""
     world = model.world
     deleted = deleted and not any(write[0] in model.actors.get(kind, ()) for kind in WITHOUT_DELETES)
     record = Record(ordering, f"{write[0]}.{write[1]}", deleted, sets=sets)
@@ -98,7 +98,7 @@ def _shows(model: Model, states: Sequence[State], data: Mapping[int, Batch]) -> 
 
 
 def right_rows(model: Model, state: State, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """What the completed writes alone say: no file slice is known here."""
+    """The correct rows of a query, from the completed writes alone, without file slices."""
     window = query.kind == "incremental"
     published = model.component(state, "published")
     writes = completed(published, (query.after or 0) if window else 0, inf if query.until is None else query.until)

@@ -19,26 +19,26 @@ from nbcc.simulator.verdicts.kills import Kill, accepted, mutants_of, path, smal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """Something that a search must see: a mutant of the model, or one weaker choice of the protocol.
+    """A change that a search must detect: a mutant of the model, or one weaker option.
 
-    `breaks`: the promise that its file speaks of, '' for a choice.
+    `breaks`: the promise that it must violate, '' for an option.
     """
 
     name: str
     breaks: str
-    cell: SearchJob
+    job: SearchJob
     sound: SearchJob
-    """The same without the mutant's replacement: what is broken there is not the replacement's doing."""
+    """The same job without the replacement. A promise that is violated there is not killed by the replacement."""
     world: World | None = None
 
 
 def subjects() -> tuple[Subject, ...]:
-    """Every mutant that a search must see, and every weaker choice of the protocol."""
+    """Every mutant that a search must detect, and every weaker option."""
     found = [_mutant(each) for each in map(mutants.load, mutants.names()) if each.detector == "search"]
     weaker = [(name, value) for name, values in choices().items() for value in values[1:]]
     for name, value in weaker:
-        cell = SearchJob(world="", protocol=Protocol.from_mapping({name: value}))
-        found.append(Subject(name=f"{name}={value}", breaks="", cell=cell, sound=SearchJob(world="")))
+        job = SearchJob(world="", protocol=Protocol.from_mapping({name: value}))
+        found.append(Subject(name=f"{name}={value}", breaks="", job=job, sound=SearchJob(world="")))
     return tuple(found)
 
 
@@ -47,17 +47,17 @@ def _mutant(mutant: mutants.Mutant) -> Subject:
     return Subject(
         name=mutant.name,
         breaks=mutant.breaks,
-        cell=SearchJob(world="", mutant=mutant.name),
+        job=SearchJob(world="", mutant=mutant.name),
         sound=SearchJob(world="", protocol=plain),
         world=specs.world(mutant.world) if mutant.world else None,
     )
 
 
 def kills(subject: Subject) -> tuple[Kill, ...]:
-    """Search the small worlds in order: for each promise the first one that breaks it."""
+    """The kills of a subject: for each promise the first small world that violates it."""
     found: dict[str, Kill] = {}
     for world in (*small_worlds(), *([subject.world] if subject.world else [])):
-        result = run_job(replace(subject.cell, world=world))
+        result = run_job(replace(subject.job, world=world))
         broken = {name: each for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED}
         if new := broken.keys() - found.keys():
             for name in _broken_anyway(subject, world, new):
@@ -78,9 +78,12 @@ def _broken_anyway(subject: Subject, world: World, promises: Iterable[str]) -> t
 
 
 def kill_all(done: Callable[[], None] | None = None, known: Iterable[Kill] = ()) -> tuple[Kill, ...]:
-    """Every kill of every subject, in the order of specs/kills.json; ValueError names the mutants that live.
+    """Every kill of every subject, in the order of specs/kills.json.
 
-    `known` are kept where they are as they were: a subject of which one has changed is searched again.
+    A subject keeps its `known` kills if all of them can be repeated; otherwise it is searched again.
+
+    Raises:
+        ValueError: a mutant survives.
     """
     found: list[Kill] = []
     alive = []
@@ -104,12 +107,12 @@ def _still_there(subject: Subject, kill: Kill) -> bool:
     where = next((world for world in (*small_worlds(), *own) if bound_of(world) == kill.bound), None)
     if where is None:
         return False
-    found = run_job(replace(subject.cell, world=where, promises=(kill.promise,))).promises[kill.promise]
+    found = run_job(replace(subject.job, world=where, promises=(kill.promise,))).promises[kill.promise]
     return found.verdict is Verdict.VIOLATED and found.steps == kill.steps
 
 
 def to_mapping(found: Iterable[Kill]) -> dict[str, Any]:
-    """specs/kills.json."""
+    """The content of specs/kills.json."""
     rows = [
         {"mutant": k.mutant, "promise": k.promise, "bound": dict(k.bound), "steps": k.steps, "states": k.states,
          "seconds": k.seconds}
@@ -123,11 +126,11 @@ def _sorted(found: Iterable[Kill]) -> tuple[Kill, ...]:
 
 
 def _searched() -> dict[str, Any]:
-    """By what mutants were judged, and where: if either changes, all of them have to be judged again."""
+    """The promises and worlds of the hunt. If either changes, all subjects are searched again."""
     return {"promises": list(PROMISES), "worlds": [sentence(bound_of(world)) for world in small_worlds()]}
 
 
 def still_good() -> tuple[Kill, ...]:
-    """The accepted kills, if promises and worlds are those under which they were found; else none."""
+    """The accepted kills, if promises and worlds are unchanged; otherwise none."""
     given = json.loads(path().read_text("utf-8"))
     return accepted() if {name: given.get(name) for name in _searched()} == _searched() else ()

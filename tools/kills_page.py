@@ -27,18 +27,18 @@ column, and only with three mutants in it. The last columns: states and seconds 
 
 
 def page_path() -> Path:
-    """Where the accepted page lies."""
+    """The path of the accepted page."""
     return Path(str(resources.files("nbcc") / "specs" / "kills.md"))
 
 
 def page(found: Sequence[Kill]) -> str:
-    """The page of everything that is killed, and by what."""
+    """The text of specs/kills.md."""
     letters: dict[str, str] = {}
     rows = list(_rows(found, letters))
     promises = [name for name in PROMISES if any(kill.promise == name for kill in found)]
     lines = [HEAD, f"| mutant | {' | '.join(promises)} | states | s |", f"|---|{'---|' * len(promises)}---|---|", *rows]
     harmless = [subject.name for subject in subjects() if subject.name not in mutants_of(found)]
-    lines += ["", f"Choices that break nothing in these worlds: {', '.join(f'`{name}`' for name in harmless)}."]
+    lines += ["", f"Options that break nothing in these worlds: {', '.join(f'`{name}`' for name in harmless)}."]
     lines += ["", "| world | bound |", "|---|---|", *(f"| {letter} | {bound} |" for bound, letter in letters.items())]
     return "\n".join([*lines, "", *_elsewhere(), "", *known_bugs.section(found)]) + "\n"
 
@@ -51,7 +51,7 @@ def files(found: Sequence[Kill]) -> dict[Path, str]:
 def _rows(found: Sequence[Kill], letters: dict[str, str]) -> Iterator[str]:
     promises = [name for name in PROMISES if any(kill.promise == name for kill in found)]
     for mutant, kills in sorted(mutants_of(found).items()):
-        mine = sorted(kills, key=lambda kill: kill.promise)  # as kills.json has them: letters go by it
+        mine = sorted(kills, key=lambda kill: kill.promise)  # the order of kills.json, which assigns the letters
         by = {kill.promise: f"{_letter(kill.bound, letters)} {kill.steps}" for kill in mine}
         searches = {repr(kill.bound): kill for kill in mine}.values()
         states, seconds = sum(kill.states for kill in searches), sum(kill.seconds for kill in searches)
@@ -63,7 +63,7 @@ def _letter(bound: Bound, letters: dict[str, str]) -> str:
 
 
 def _elsewhere() -> Iterator[str]:
-    """The mutants that no search of the model can see."""
+    """The mutants that no search of the model can detect."""
     yield from (
         "## Mutants of the engine and of the harness",
         "",
@@ -72,6 +72,6 @@ def _elsewhere() -> Iterator[str]:
     )
     for mutant in map(mutants.load, mutants.names()):
         if mutant.detector == "check":
-            yield f"| {mutant.name} | {mutant.about} | `nbcc check`, every one of 20 seeds, within 50 histories |"
+            yield f"| {mutant.name} | {mutant.about} | `nbcc check`, with each of 20 seeds, within 50 histories |"
         elif mutant.detector == "test":
             yield f"| {mutant.name} | {mutant.about} | `{mutant.test}` |"

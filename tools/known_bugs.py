@@ -16,9 +16,9 @@ FATES: Final = ("mutant", "waits", "reason")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bug:
-    """A report in our words, and exactly one fate.
+    """A published report, with exactly one of three fates.
 
-    That is the `mutant` that stands for it, the mechanism it `waits` for, or the `reason` why the model has no words.
+    `mutant` represents it; or it `waits` for a mechanism; or `reason` says why the model cannot express it.
     """
 
     title: str
@@ -30,18 +30,22 @@ class Bug:
 
     @property
     def fate(self) -> str:
-        """Which of the three."""
+        """The name of the fate that it has."""
         return next(name for name in FATES if getattr(self, name))
 
 
 def bugs() -> tuple[Bug, ...]:
-    """Every report, the gravest first."""
+    """Every report, the most serious ones first."""
     text = (files("nbcc") / "specs" / "bugs.toml").read_text(encoding="utf-8")
     return tuple(from_mapping(each) for each in tomllib.loads(text)["bug"])
 
 
 def from_mapping(given: Mapping[str, Any]) -> Bug:
-    """A report from its table; ValueError says what is wrong with it."""
+    """A report from its table.
+
+    Raises:
+        ValueError: a field is unknown, or there is not exactly one fate.
+    """
     refuse_unknown(given, ("title", "url", "promises", *FATES), "specs/bugs.toml [[bug]]")
     if len([name for name in FATES if given.get(name)]) != 1:
         raise ValueError(f"specs/bugs.toml: {given.get('title')!r} needs one of {', '.join(FATES)}, and no more")
@@ -57,7 +61,7 @@ def section(found: Sequence[Kill]) -> Iterator[str]:
         "## Published bugs",
         "",
         f"{len(known)} reports, from [bugs.toml](bugs.toml): {count['mutant']} have a mutant that is killed,",
-        f"{count['waits']} wait for a mechanism, {count['reason']} lie outside the model's words.",
+        f"{count['waits']} wait for a mechanism, {count['reason']} cannot be expressed in the model.",
         "",
         "| report | promises | here |",
         "|---|---|---|",

@@ -64,12 +64,13 @@ def compare(old: Any, new: Model, limit: int, refusals: int, reads: bool = False
     pairs = {old.initial: new.initial}
     queue = [(old.initial, new.initial)]
     actions = [(row.actor, row.action) for row in old.transitions]
-    if actions != [(row.actor, row.action) for row in new.transitions]:
+    if sorted(actions) != sorted((row.actor, row.action) for row in new.transitions):
         return 0, [f"actions differ: {set(actions) ^ {(r.actor, r.action) for r in new.transitions}}"]
     every = max(1, limit // refusals)
     for number, (one, two) in enumerate(queue):
-        theirs = [(Step(*step), after) for step, after in old.successors(one)]
-        ours = list(new.successors(two))
+        # Transitions are in the order of the mechanisms' names, so a renamed mechanism changes the order of steps.
+        theirs = sorted(((Step(*step), after) for step, after in old.successors(one)), key=str)
+        ours = sorted(new.successors(two), key=str)
         if [step for step, _ in theirs] != [step for step, _ in ours]:
             differences.append(f"state {number}: steps {theirs} // {ours}")
         if old.table(one) != new.table(two):

@@ -1,7 +1,6 @@
-"""The forms in which one document says a rule, held against each other: the shortest run on which two of them differ.
+"""RFC readings: the shortest run on which two readings of a rule in an RFC differ.
 
-Both look at the same tables, those that the default protocol makes, so that only the reading differs. A form is a
-protocol; what it plans or writes is not asked.
+A reading is a protocol. Both read the same tables, those of the default protocol; their plans and writes are not used.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Answer = Callable[[View, int, Protocol], Iterator[tuple[str, object]]]
 
 
 class Difference(NamedTuple):
-    """After `steps`, `what` is `one` by the first form and `other` by the second."""
+    """After `steps`, `what` is `one` in the first reading and `other` in the second."""
 
     steps: tuple[Step, ...]
     what: str
@@ -31,29 +30,29 @@ class Difference(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """What a search found: a shortest difference, or None after all `states`."""
+    """The result of a comparison: a shortest difference, or None after all `states`."""
 
     difference: Difference | None
     states: int
 
 
-def slices(view: View, group: int, form: Protocol) -> Iterator[tuple[str, object]]:
-    """Which completed logs lie in which slice; a log may lie in none."""
-    for barrier, writes in writes_by_slice(rules_of(form), view.table, group).items():
-        logs = tuple(log for w in writes if w.completed is not None for log in rules_of(form).logs_of(w, group))
+def slices(view: View, group: int, reading: Protocol) -> Iterator[tuple[str, object]]:
+    """The completed logs of each slice."""
+    for barrier, writes in writes_by_slice(rules_of(reading), view.table, group).items():
+        logs = tuple(log for w in writes if w.completed is not None for log in rules_of(reading).logs_of(w, group))
         yield f"the slice of {f't{barrier}' if barrier else 'no barrier'} in group {group}", logs
 
 
-def as_of(view: View, group: int, form: Protocol) -> Iterator[tuple[str, object]]:
+def as_of(view: View, group: int, reading: Protocol) -> Iterator[tuple[str, object]]:
     """The read as of every completion time."""
     for time in view.times:
-        yield f"as of t{time} in group {group}", read_as_of(rules_of(form), view.table, group, time)
+        yield f"as of t{time} in group {group}", read_as_of(rules_of(reading), view.table, group, time)
 
 
-def windows(view: View, group: int, form: Protocol) -> Iterator[tuple[str, object]]:
-    """Every incremental window."""
+def windows(view: View, group: int, reading: Protocol) -> Iterator[tuple[str, object]]:
+    """The read of every incremental window."""
     for after, until in view.windows:
-        answer = incremental(rules_of(form), view.table, group, after, until)
+        answer = incremental(rules_of(reading), view.table, group, after, until)
         yield f"window (t{after}, t{until}] in group {group}", answer
 
 
@@ -69,14 +68,20 @@ def compare(
     where: Callable[[View], bool] = lambda view: True,
     most: int = 100_000,
 ) -> Compared:
-    """Search breadth-first, and look at the tables of which `where` is true. ValueError beyond `most` states."""
+    """Search breadth-first, and compare the readings of every table for which `where` is true.
+
+    Raises:
+        ValueError: the world has more than `most` states.
+    """
     model = Model(world)
     came: dict[State, tuple[State, Step] | None] = {model.initial: None}
-    judged: set[int] = set()  # states that show the same table share a view, which the model keeps
+    judged: set[int] = set()  # the model caches views, so states with equal tables share one
     level = [model.initial]
     while level:
         if len(came) > most:
-            raise ValueError(f"{world.name or 'the world'} has more than {most} states; compare forms in a smaller one")
+            raise ValueError(
+                f"{world.name or 'the world'} has more than {most} states; compare readings in a smaller one"
+            )
         later = []
         for state in level:
             view = view_of(model, state)
@@ -98,12 +103,12 @@ def _differs(view: View, one: Protocol, other: Protocol, answer: Answer) -> Diff
         for what in {**found, **instead}:
             left, right = found.get(what, ()), instead.get(what, ())
             if not _same(view, left, right):
-                return Difference((), what, _said(left), _said(right))
+                return Difference((), what, _words(left), _words(right))
     return None
 
 
 def _same(view: View, left: object, right: object) -> bool:
-    """Equal as rows, for every valuation of a key; slices are equal if they hold the same logs."""
+    """Whether two answers have equal rows for every valuation of a key, or two slices the same logs."""
     if not isinstance(left, Fold) or not isinstance(right, Fold):
         return left == right
     named = (log for fold in (left, right) for log in (*logs_of(fold), *(fold.shown or ())))
@@ -111,7 +116,7 @@ def _same(view: View, left: object, right: object) -> bool:
     return differ(renamed(left, names), renamed(right, names), len(names), view.merger, deletes=True) is None
 
 
-def _said(answer: object) -> str:
+def _words(answer: object) -> str:
     if isinstance(answer, Fold):
         base = "no base file" if answer.base is None else f"a base file of {_logs(tuple(logs_of(answer.base)))}"
         shown = "" if answer.shown is None else f", of which those of {_logs(answer.shown)} are shown"

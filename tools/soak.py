@@ -205,7 +205,7 @@ def soak(
 
 
 def of_seed(seed: int, setting: CheckOptions) -> CheckOptions:
-    """The setting in which the history of a seed is drawn. Most are crowded and prefer overlapping operations."""
+    """The options with which the history of a seed is drawn. Most are crowded and prefer overlapping operations."""
     setting = replace(setting, kinds=tuple(AT_LEAST))
     if seed % PLAIN_ONE_IN == 0:
         return setting

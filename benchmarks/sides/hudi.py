@@ -44,7 +44,7 @@ OPTIONS = {
     "hoodie.embed.timeline.server": "false",
     "hoodie.write.markers.type": "DIRECT",
     "hoodie.table.timeline.timezone": "UTC",
-    # services run when they are told to
+    # services run only when the benchmark calls them
     "hoodie.compact.inline": "false",
     "hoodie.compact.schedule.inline": "false",
     "hoodie.compact.inline.max.delta.commits": "1",
@@ -92,10 +92,12 @@ class Hudi:
         self._save(data, "bulk_insert")
 
     def compact(self) -> None:
-        given = {**self._options, "hoodie.compact.inline.max.delta.commits": "1"}
-        told = ",".join(f"{name}={value}" for name, value in given.items() if value and name.startswith("hoodie."))
+        options = {**self._options, "hoodie.compact.inline.max.delta.commits": "1"}
+        settings = ",".join(
+            f"{name}={value}" for name, value in options.items() if value and name.startswith("hoodie.")
+        )
         done = self._spark.sql(
-            f"call run_compaction(op => 'scheduleandexecute', path => '{self._path}', options => '{told}')"
+            f"call run_compaction(op => 'scheduleandexecute', path => '{self._path}', options => '{settings}')"
         )
         if not done.collect():
             raise RuntimeError("Hudi found nothing to compact")

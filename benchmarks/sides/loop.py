@@ -1,4 +1,4 @@
-"""A JSON object a line in, a JSON object a line out. Only the standard library: Hudi's environment runs it, too."""
+"""One JSON object per line in, one per line out. Standard library only, because Hudi's environment runs it, too."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import time
 
 
 def serve(side: object) -> None:
-    """Answer requests ``{"do": method, ...}`` until the input ends: seconds that it took, and its answer.
+    """Answer each request ``{"do": method, ...}`` with its seconds and its result, until the input ends.
 
-    Whatever else wants to write to standard output (the JVM does) writes to standard error instead.
+    Other output to standard output, such as the JVM's, goes to standard error.
     """
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
@@ -21,7 +21,7 @@ def serve(side: object) -> None:
         try:
             began = time.perf_counter()
             answer = run(**request)
-            said = {"seconds": time.perf_counter() - began, "answer": answer}
-        except Exception as error:  # the one who asked tells it
-            said = {"error": f"{type(error).__name__}: {error}"[:2000]}
-        answers.write(json.dumps(said) + "\n")
+            reply = {"seconds": time.perf_counter() - began, "answer": answer}
+        except Exception as error:  # the requesting process reports it
+            reply = {"error": f"{type(error).__name__}: {error}"[:2000]}
+        answers.write(json.dumps(reply) + "\n")

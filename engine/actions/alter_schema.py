@@ -26,11 +26,12 @@ OPERATION = "ALTER_SCHEMA"
 
 
 def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None:
-    """Give the table the columns `schema`; returns the commit that says so, None if it has them already.
+    """Change the columns of the table to `schema`. Returns the commit that records it; None if the table has them
+    already.
 
-    Files are read under the columns of now, as of an earlier time under those of then. A writer that opened the table
-    before goes on with the columns that it knew. A change that ended half way, by death or for want of the lock, is
-    finished by whoever asks for the same columns again. Raises `BadInput` for what older rows could not follow.
+    Files are read under the present columns; a read as of an earlier time has the columns of that time. A writer that
+    opened the table before continues with the columns it had. A change that was interrupted is finished by the next
+    request for the same columns. Raises `BadInput` for a change that older rows do not fit.
     """
     config.check_writable()
     if not config.merge_on_read:
@@ -52,9 +53,9 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
             check_evolution([version.schema for version in versions], columns, fixed)
             since = take_time(context, load(context.storage))
             context.storage.put(PROPERTIES, encode_properties(with_version(values, since, avro)))
-        elif len(versions) == 1 or _is_told(context, versions[-1].since, avro):
+        elif len(versions) == 1 or _is_published(context, versions[-1].since, avro):
             return None
-    # What fails from here on, and is asked for again, is told then.
+    # If a later step fails, the next call with the same columns publishes them.
     action = action_of(changed)
     requested, _ = request(context, action)
     with undo_on_error(context, requested, action):
@@ -62,8 +63,8 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
     return complete(context, requested, action, files=(), commit=write_commit(changed, requested, OPERATION, ()))
 
 
-def _is_told(context: Context, since: str, avro: str) -> bool:
-    """Whether a commit from which Hudi's readers take the columns says which they are since then."""
+def _is_published(context: Context, since: str, avro: str) -> bool:
+    """Whether a commit records the present columns for Hudi's readers."""
     timeline = context.whole(load(context.storage))
     after = (i for i in timeline.completed if i.writes and not timeline.is_service(i) and completion_of(i) > since)
     return any(context.commits.commit(instant).extra.get("schema") == avro for instant in after)

@@ -13,16 +13,17 @@ from ..writes.claims import forget
 from ..writes.decision_log import look
 
 MOST = 1_000
-"""How many instants go under one hold of the lock, which keeps writers from publishing."""
+"""The most instants that are archived under one hold of the lock, which blocks writers from publishing."""
 
 
 def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tuple[Instant, ...]:
-    """Archive what may go and return it, by requested time. At least the newest `retained` writes stay.
+    """Archive the oldest instants that may be archived and return them, by requested time. At least the newest
+    `retained` writes stay.
 
-    The archive's manifest comes first, the deletes afterwards, oldest first: at every moment, and after a crash, each
-    completed instant is in one of the two timelines. What a dead archiver has left on both is finished first.
-    Earlier states go before the completed one, under the lock: nobody who holds it takes an archived instant for
-    pending. Raises `BadInput` for a number that is none.
+    The archive's manifest is written first; then the originals are deleted, oldest first. So at every moment, and after
+    a crash, each completed instant is in one of the two timelines. Instants that a crashed archiver left in both are
+    deleted first. The files of pending states are deleted before the completed one, under the lock: no lock holder
+    mistakes an archived instant for a pending one. Raises `BadInput` if `retained` is not a number from 1.
     """
     config.check_writable()
     refuse_retained(retained)

@@ -17,12 +17,11 @@ ASKED = "read the table as of"
 
 
 def run(context: Context, config: TableConfig, time: Time) -> Any:
-    """The table at `time`, the same answer for ever (RFC-66, "Time travel query", on the completion axis).
+    """The table at `time`, with the columns of that time. The answer never changes.
 
-    It has the columns of that time.
-
-    Raises `BadInput` for a time in the future, before the first commit, without time zone, or that is the *requested*
-    time of a write: such a time has been waited for by nobody and says nothing about what was visible then.
+    (RFC-66, "Time travel query", on the completion axis.) Raises `BadInput` for a time in the future, before the first
+    commit, or without time zone. It also refuses the *requested* time of a write, which says nothing about what was
+    visible then.
     """
     at = instant_of(time, ASKED)
     timeline = settled_at(context, at, ASKED)

@@ -24,12 +24,12 @@ ACTION = "deltacommit"
 
 
 def run(context: Context, config: TableConfig, data: Any) -> Instant:
-    """Write a batch as base files of an instant of its own where a file group begins with it, else as log files.
+    """Write a batch as base files of a new instant where their file group is empty, elsewhere as log files.
 
-    A base file hides every log that completed before its instant was requested, and ranks below every log that did
-    after: so it may only be the first file of its group that completes. Which groups have none is looked up before the
-    rows are written, and again, under the lock, before they are published. A write that was faster there makes this one
-    a `Conflict`; its own files are taken back. (So does Apache Hudi, if its row writer is switched off.)
+    A base file hides every log that completed before its instant was requested, and ranks below every later log. So it
+    must be the first completed file of its group. Empty groups are listed before the rows are written, and again under
+    the lock before they are published. If another write completed there meanwhile, this one deletes its files and
+    raises `Conflict`. (Apache Hudi does the same if its row writer is off.)
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)

@@ -9,10 +9,11 @@ from . import run_compaction, schedule_compaction
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Plan whatever no pending plan covers and run that; if it covers all, run the oldest pending plan.
+    """Plan a compaction of the groups without a pending plan, and run it; if there are none, run the oldest pending
+    plan.
 
-    None if there is nothing to compact. Where others keep writing, what a dead compactor planned is left to
-    `run_compaction`: its runner may be alive, and two of them do the same work.
+    None if there is nothing to compact. Otherwise an older plan waits for `run_compaction`: its own runner may still be
+    alive, and two runners would do the same work.
     """
     plan = schedule_compaction.run(context, config)
     return run_compaction.run(context, config, plan)

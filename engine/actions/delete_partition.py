@@ -17,9 +17,9 @@ OPERATION = "DELETE_PARTITION"
 
 
 def run(context: Context, config: TableConfig, partitions: Collection[str]) -> Instant:
-    """Replace what these partitions, given by their paths, hold by nothing: see `insert_overwrite`.
+    """Replace the rows of these partitions, named by path, with none: see `insert_overwrite`.
 
-    Raises `BadInput`, nothing published then, for a partition in which no write has completed.
+    Raises `BadInput`, with nothing published, for a partition in which no write has completed.
     """
     config.check_writable()
     listed = [partitions] if isinstance(partitions, str) else partitions

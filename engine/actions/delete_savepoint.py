@@ -1,4 +1,4 @@
-"""Drop a savepoint: what it kept goes with a later clean."""
+"""Drop a savepoint: a later clean may delete the files that it pinned."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..timeline.timeline import FOLDER
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant:
-    """Take a savepoint off the timeline, by default the oldest, and return it; `instant`: or the requested time that it
-    pins.
+    """Delete a savepoint, by default the oldest, and return it.
 
-    Under the lock, under which a clean is planned: the completed file goes first, so that a savepoint that is half
-    dropped keeps nothing and can be dropped again. `BadInput` if there is none.
+    `instant`: the savepoint, or the requested time that it pins. The lock is the one under which a clean is planned.
+    The completed file is deleted first: a half-deleted savepoint pins nothing, and can be deleted again. Raises
+    `BadInput` if there is none.
     """
     config.check_writable()
     with held(context.lock):

@@ -17,10 +17,11 @@ OPERATION = "INSERT_OVERWRITE"
 def run(
     context: Context, config: TableConfig, data: Any, *, partitions: Collection[str] | None = None
 ) -> Instant:
-    """Replace what the partitions of `data` hold by its rows; `partitions`, by path: these, also without new rows.
+    """Replace the rows of the partitions in `data` with its rows. `partitions`, by path: replace these, even without
+    new rows.
 
-    What completed in them before this instant was requested is hidden from its completion on; a write that was under
-    way and completes later survives, and is merged onto the new rows. Nobody is waited for and nobody is aborted.
+    Once the instant completes, it hides the writes that completed there before it was requested. A pending write that
+    completes later survives, and is merged onto the new rows. The replace waits for no writer and aborts none.
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)

@@ -9,7 +9,7 @@ from . import run_log_compaction, schedule_log_compaction
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Plan what can be planned and run that; if nothing can, run the oldest pending plan.
+    """Plan a log compaction and run it; if nothing can be planned, run the oldest pending plan.
 
     None if there is nothing to compact.
     """

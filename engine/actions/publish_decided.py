@@ -1,4 +1,4 @@
-"""Publish what somebody has decided, and died perhaps before it was on the timeline."""
+"""Publish the last decision of the decision log, in case its writer crashed before it published it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..writes.decision_log import look
 
 
 def run(context: Context, config: TableConfig) -> None:
-    """Where a log decides, whoever decides next does the same; a service that comes by waits for nobody."""
+    """The next decision would publish it as well; a service that calls this need not wait for one."""
     config.check_writable()
     with held(context.lock):
         look(context)

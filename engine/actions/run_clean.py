@@ -18,10 +18,11 @@ ACTION = "clean"
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Delete what a plan lists, and publish. Anybody may take up a pending clean; files that are gone are no error.
+    """Delete the files that a plan lists, and publish the clean. Any process may run a pending plan; missing files are
+    no error.
 
-    `instant`: the clean's, as an Instant or its requested time; by default the oldest pending one. Returns the
-    completed instant, also that of another runner who was faster; None if no clean is pending.
+    `instant`: the clean, or its requested time; by default the oldest pending one. Returns the completed instant, also
+    if another runner completed it; None if no clean is pending.
     """
     config.check_writable()
     timeline = timeline_with(context, ACTION, instant)

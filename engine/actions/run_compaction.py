@@ -25,10 +25,11 @@ ACTION = "compaction"
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Merge what a plan lists, and publish the result under the plan's instant. Anybody may take up a pending plan.
+    """Merge the files that a plan lists, and publish the result under the plan's instant. Any process may run a pending
+    plan.
 
-    `instant`: the plan's, as an Instant or its requested time; by default the oldest pending one. Returns the completed
-    instant; that of another runner if it was faster; None if no plan is pending.
+    `instant`: the compaction, or its requested time; by default the oldest pending one. Returns the completed instant,
+    also if another runner completed it; None if no plan is pending.
     """
     config.check_writable()
     config = with_current_schema(context.storage, config)
@@ -74,12 +75,12 @@ def _in_our_order(
 def _task(
     context: Context, config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str
 ) -> CompactTask:
-    """What the plan lists of one group, in its order; logs that the base's own commit lists hold its tombstones."""
+    """The task of one group of the plan. Logs that the commit of the base file lists hold its tombstones."""
     made = _made_at(operation)
     rules = group_rules(context, inputs.timeline, made)
     base, logs = inputs.base(operation), inputs.logs(operation)
-    beside = _listed_beside(context, inputs.timeline, operation, made)
-    own = [log for log in logs if log.requested == made and (rules.tombstone_logs == "by_time" or log.path in beside)]
+    listed = _listed_with_base(context, inputs.timeline, operation, made)
+    own = [log for log in logs if log.requested == made and (rules.tombstone_logs == "by_time" or log.path in listed)]
     kept = tuple(own) if rules.fold == "rank" else ()
     path, size = (base.path, base.size) if base else (None, None)
     others = tuple(log for log in logs if log not in kept)
@@ -88,10 +89,10 @@ def _task(
     return CompactTask(task, requested, keeps_tombstones(shape, rules))
 
 
-def _listed_beside(
+def _listed_with_base(
     context: Context, timeline: Timeline, operation: CompactionOperation, made: str | None
 ) -> frozenset[str]:
-    """The paths that the commit lists which lists the base file of a plan; none without logs of that time."""
+    """The paths in the commit that lists the plan's base file; empty if the plan has no logs of that time."""
     if made is None or operation.base_file is None or not any(f"_{made}.log." in name for name in operation.logs):
         return frozenset()
     base = in_partition(operation.partition, operation.base_file)
@@ -113,5 +114,5 @@ def _made_at(operation: CompactionOperation) -> str | None:
 
 
 def keeps_tombstones(shape: TableShape, rules: Rules) -> bool:
-    """Commit time needs none: whatever completes later wins over what was deleted before."""
+    """Commit time needs none: a later record wins over an earlier delete."""
     return rules.tombstones == "keep" and shape.merge.mode == EVENT_TIME

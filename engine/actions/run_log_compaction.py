@@ -15,10 +15,11 @@ from ..writes.commits import log_compaction_commit
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Merge what a plan lists, and publish the result under the plan's instant. Anybody may take up a pending plan.
+    """Merge the logs that a plan lists, and publish the result under the plan's instant. Any process may run a pending
+    plan.
 
-    `instant`: the plan's, as an Instant or its requested time; by default the oldest pending one. Returns the completed
-    instant; that of another runner if it was faster; None if no plan is pending.
+    `instant`: the log compaction, or its requested time; by default the oldest pending one. Returns the completed
+    instant, also if another runner completed it; None if no plan is pending.
     """
     config.check_writable()
     config = with_current_schema(context.storage, config)

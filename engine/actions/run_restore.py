@@ -1,4 +1,4 @@
-"""Carry out a planned restore: what each instant has put goes, then the instant, the newest first."""
+"""Run a planned restore: delete the files of each undone instant, then the instant, the newest first."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ..writes.commit_protocol import marked_files
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Undo what a plan lists. Anybody may take up a pending plan, also one that has been carried out by half.
+    """Undo the instants that a plan lists. Any process may run a pending plan, also one that was interrupted.
 
-    An instant leaves the timeline when all that it had put is gone: whoever goes on after a crash finds the rest by it.
-    `instant`: the restore's, as an Instant or its requested time; by default the oldest pending one. Returns the
-    completed instant; that of another runner if it was faster; None if no restore is pending.
+    An instant is deleted after all its files: the next runner finds the remaining files through it. `instant`: the
+    restore, or its requested time; by default the oldest pending one. Returns the completed instant, also if another
+    runner completed it; None if no restore is pending.
     """
     config.check_writable()
     timeline = timeline_with(context, ACTION, instant)

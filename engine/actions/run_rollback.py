@@ -13,13 +13,13 @@ from ..writes.commit_protocol import ROLLBACK, marked_files, remove_pending
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Undo what a plan says. Anybody may take up a pending plan, also while another is at work on it.
+    """Undo the write that a plan names. Any process may run a pending plan, also while another one runs it.
 
-    Markers and the plan stay until all files are gone, so that a rollback that dies half way can be done again. Files
-    of the write that land later keep their markers; no completed instant lists them, so that nobody of ours reads them.
+    Markers and plan stay until all files are deleted, so that an interrupted rollback can run again. Files that the
+    write puts later have markers; no completed instant lists them, and nbcc's readers ignore them.
 
-    `instant`: the rollback's, as an Instant or its requested time; by default the oldest pending one. Returns the
-    completed instant; that of another runner if it was faster; None if no rollback is pending.
+    `instant`: the rollback, or its requested time; by default the oldest pending one. Returns the completed instant,
+    also if another runner completed it; None if no rollback is pending.
     """
     config.check_writable()
     timeline = timeline_with(context, ROLLBACK, instant)

@@ -20,9 +20,9 @@ def run(
 ) -> Instant:
     """Publish a savepoint of the instant, by default the newest completed one, and return it.
 
-    Its requested time is that of what it pins. Under one lock, so that a clean that is planned later sees it: list the
-    timeline, name the files that a read as of the instant's completion opens, publish. `BadInput` for an instant that
-    is not completed or has a savepoint; `Cleaned` if its files are gone.
+    Its requested time is that of the pinned instant. The timeline is listed, the files that a read at the instant's
+    completion opens are named, and the savepoint is published, all under one lock: every clean planned later sees it.
+    Raises `BadInput` for an instant that is not completed or has a savepoint, `Cleaned` if its files were deleted.
     """
     config.check_writable()
     if not (isinstance(comment, str) and isinstance(user, str)):

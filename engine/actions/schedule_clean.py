@@ -19,12 +19,13 @@ ACTION = "clean"
 def run(
     context: Context, config: TableConfig, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10
 ) -> Instant | None:
-    """Publish a plan and return its instant; None if nothing would go, or while another clean is pending.
+    """Publish the plan of a clean and return its instant; None if there is nothing to delete, or while a clean is
+    pending.
 
-    The plan holds the horizon, so that reads before it are refused from here on, before the first file is gone
-    (docs/contract.md, CLEAN). The timeline is listed and the time taken under one lock: whoever plans a compaction
-    later takes files that this clean keeps. Where a log decides: None, too, if its number was taken (`put_plan`).
-    Raises `BadInput` for a policy that is none.
+    The plan records the horizon: reads before it are refused from now on, before the first file is deleted
+    (docs/contract.md, CLEAN). The timeline is listed and the time taken under one lock, so that a compaction planned
+    later takes files that this clean keeps. Where a log decides: None, too, if another actor took the number
+    (`put_plan`). Raises `BadInput` for an unknown policy.
     """
     config.check_writable()
     chosen = Policy(policy, retained)

@@ -17,12 +17,12 @@ ACTION = "compaction"
 
 
 def run(context: Context, config: TableConfig, sort_by: Sequence[str] = ()) -> Instant | None:
-    """Publish a plan and return its instant, whose requested time is the barrier; None if there is nothing to compact.
+    """Publish the plan of a compaction and return its instant; None if there is nothing to compact.
 
-    The timeline is listed and the barrier taken under one lock, so that every write that completed before the barrier
-    is in the list. No writer needs to be waited for: one that is under way completes after the barrier, and its logs
-    belong to the next slice. Where a log decides: None, too, if its number was taken (`put_plan`).
-    `sort_by`: the columns by which the rows of the new base files are sorted (clustering).
+    The plan's requested time is the barrier. The timeline is listed and the barrier taken under one lock, so that every
+    write that completed before the barrier is in the list. The planner waits for no writer: a pending write completes
+    after the barrier, and its logs belong to the next slice. Where a log decides: None, too, if another actor took the
+    number (`put_plan`). `sort_by`: the columns by which the new base files are sorted (clustering).
     """
     config.check_writable()
     with held(context.lock):

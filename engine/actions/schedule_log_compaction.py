@@ -14,9 +14,9 @@ from ..writes.decision_log import look, put_plan
 def run(context: Context, config: TableConfig) -> Instant | None:
     """Publish a plan over every file group with several logs in its newest slice; None if there is none.
 
-    The timeline is listed under the lock, so that what the plan takes is all that completed until now in that slice:
-    whatever completes later ranks after it (RFC-66; docs/contract.md, LAWS). Where a log decides: None, too, if its
-    number was taken (`put_plan`).
+    The timeline is listed under the lock, so that the plan takes all logs of the slice that have completed. Every later
+    log ranks after them (RFC-66; docs/contract.md, LAWS). Where a log decides: None, too, if another actor took the
+    number (`put_plan`).
     """
     config.check_writable()
     with held(context.lock):

@@ -1,4 +1,4 @@
-"""Plan the way back to a savepoint: from the plan on nobody sees what it undoes."""
+"""Plan a restore. From its plan on, no reader sees the instants that it undoes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..writes.decision_log import look, put_plan
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Publish a plan and return its instant; None if there is nothing to undo, or while a restore is pending.
+    """Publish the plan of a restore and return its instant; None if there is nothing to undo, or while one is pending.
 
-    `instant`: the savepoint, as an Instant or the requested time that it pins; by default that of the newest instant.
-    Undone is, by one listing under the lock, what completed after the pinned instant and what is pending: a writer asks
-    under the same lock before it publishes, so that it is either in the plan's list or has nothing to fear from it.
-    (docs/contract.md, REC.) Raises `BadInput` if there is no such savepoint, or a newer one.
+    `instant`: the savepoint, or the requested time that it pins; by default the newest. The plan lists, under the lock,
+    the instants that completed after the pinned one and the pending ones. A writer checks under the same lock before it
+    publishes: the plan lists it, or does not undo it. (docs/contract.md, REC.) Raises `BadInput` if there is no such
+    savepoint, or if a newer one exists.
     """
     config.check_writable()
     with held(context.lock):

@@ -15,7 +15,7 @@ from ..writes.commit_protocol import ROLLBACK, marked_files
 from ..writes.decision_log import look, put_plan
 
 UNDONE: frozenset[str] = frozenset({"deltacommit", "commit"})
-"""Actions that a rollback undoes. A failed compaction is not: whoever takes its plan up goes on with it."""
+"""Actions that a rollback undoes. A failed compaction is not undone: another process resumes its plan."""
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -57,7 +57,7 @@ def may_be_undone(context: Context, pending: Instant) -> bool:
 
 
 def spared(context: Context, pending: Instant) -> bool:
-    """Whether a pending write is left alone: EAGER (one writer only) spares none, LAZY those whose heartbeat lives."""
+    """Whether a pending write is not rolled back: under LAZY while its heartbeat is alive; under EAGER never."""
     return context.rules.failed_writes == "lazy" and context.heartbeats.is_alive(pending.requested)
 
 

@@ -35,20 +35,22 @@ def run(
     replay_difference: str = "refuse",
     columns: Collection[str] | None = None,
 ) -> Instant:
-    """Write a batch into log files of an instant of its own, beside whoever else writes (RFC-66).
+    """Write a batch into log files of a new instant, concurrently with other writers (RFC-66).
 
-    An optimistic writer raises `Conflict` if a write of the same buckets completed since it began (RFC-22); nothing of
-    its own is left then. `retries`: how often it tries again first, each time as a new instant.
-    `based_on`: the time as of which rows were read that these were computed from; `reads`: the partitions, by path, in
-    which they were (of `based_on` alone: all). What completed there since is a conflict that no retry can mend.
+    An optimistic writer raises `Conflict` if a write of the same buckets completed since it began (RFC-22), and deletes
+    its files. `retries`: the number of further attempts before that, each as a new instant. `based_on`: the time of the
+    read from which the rows were computed; `reads`: the partitions of that read, by path (of `based_on` alone: all). A
+    later write there is a conflict that is not retried.
 
-    `columns`: the only ones that the rows set besides key, partition and ordering, in a table of partial updates.
+    `columns`: the rows set only these, besides key, partition and ordering, in a table of partial updates.
 
-    `batch_id`: a batch of that id that is written already is evaluated, but not written again. The instant that wrote
-    it is returned if it wrote the same rows, else `Conflict` is raised; `replay_difference` "keep" warns instead.
+    `batch_id`: if a batch with this id has committed, the rows are evaluated but not written. The committed instant is
+    returned if it wrote the same rows; otherwise `Conflict` is raised, or with `replay_difference` "keep" a warning
+    issued.
 
     Several rows of a key are combined by rank. A batch without rows makes a commit without files, as in Hudi
-    (hoodie.allow.empty.commit): whoever waits for the instant gets one. Raises `BadInput`, nothing published then.
+    (hoodie.allow.empty.commit): a caller that waits for the instant gets one. Raises `BadInput`, with nothing
+    published.
     """
     config.check_writable()
     check(batch_id, replay_difference)
@@ -131,12 +133,12 @@ def _attempt(
 
 
 def action_of(config: TableConfig) -> str:
-    """The action of a write: files of its own beside those that are there, or in their place."""
+    """The action of a write: deltacommit if it adds log files, commit if it rewrites base files."""
     return "deltacommit" if config.merge_on_read else "commit"
 
 
 def write_task(context: Context, config: TableConfig, requested: str, sealed: Timeline) -> WriteTask:
-    """What the data phase is to do; copy on write goes by the base files of the timeline as it was at the request."""
+    """The task of the data phase. Copy on write rewrites the base files of the timeline at the request."""
     shape = table_shape(config, context.rules)
     if config.merge_on_read:
         return WriteTask(shape, requested, config.max_log_bytes)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from ..definition.load import PROPERTIES, audited_properties
+from ..errors import LimitExceeded
 from ..file_names import split_path
 from ..files.group_files import data_file_of
 from ..parquet import decode_parquet
@@ -128,6 +129,8 @@ class _Gatherer:
             return parse(*arguments)
         except Exception as error:  # damaged bytes can make a decoder raise anything
             reason = getattr(error, "exists", None) or f"{type(error).__name__}: {error}"
+            if isinstance(error, LimitExceeded):
+                reason = f"{reason}; {error.remedy}"
             self.faults.append(Fault(kind, path, " ".join(str(reason).split())[:300]))
             return None
 

@@ -131,9 +131,9 @@ def _records(layer: Layer, placement: Placement, shape: TableShape, first: int) 
         one = layer.rows.slice(at, 1)
         values = one.to_pylist()[0]
         row = {name: value for name, value in values.items() if name not in META_COLUMNS}
-        kept = None if row.get(IS_DELETED) else row
+        row_or_delete = None if row.get(IS_DELETED) else row
         alone = _numbered(nothing._replace(rows=one), first + len(records))
-        records.append(KeyRecord(placement, values.get(ordering), kept, alone))
+        records.append(KeyRecord(placement, values.get(ordering), row_or_delete, alone))
     for at in range(len(layer.deletes)):
         one = layer.deletes.slice(at, 1)
         alone = _numbered(nothing._replace(deletes=one), first + len(records))

@@ -156,9 +156,14 @@ class TableSnapshot:
             return f"its instant {requested} is on no timeline: it never completed"
         if self.time is not None and completed > self.time:
             return f"its instant {requested} completed after the time asked for (at {completed})"
-        if self.audit.listed.get(file.path) == requested:
-            return f"no read since the last clean needs its slice (written by {requested})"
-        return f"its instant {requested} is completed and does not list it: the file was written too late"
+        return self._reason_of_completed(file)
+
+    def _reason_of_completed(self, file: File) -> str:
+        if file.requested not in self.audit.commits:
+            return f"the commit of its instant {file.requested} cannot be read"
+        if self.audit.listed.get(file.path) == file.requested:
+            return f"no read since the last clean needs its slice (written by {file.requested})"
+        return f"its instant {file.requested} is completed and does not list it: the file was written too late"
 
 
 def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapshot:

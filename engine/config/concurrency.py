@@ -15,7 +15,7 @@ SINGLE_WRITER: Final = "SINGLE_WRITER"
 
 
 def concurrency_mode(text: str, asked: str = "write") -> ConcurrencyMode:
-    """The mode that is meant, whatever the case; `BadInput` if there is none."""
+    """The concurrency mode of this name, in any case; `BadInput` for another text."""
     for known in get_args(ConcurrencyMode):
         if isinstance(text, str) and text.upper() == known:
             mode: ConcurrencyMode = known

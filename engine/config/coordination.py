@@ -14,17 +14,19 @@ from .options import IN_PROCESS, LOCK_FILE, NUMBERED, PROVIDER, SKEW, STORAGE_BA
 Decides = Literal["lock", "log"]
 
 DECISION_LOG: Final = "decision-log"
-"""The feature that every writer of a table must know whose commits a log decides."""
+"""The writer feature of tables whose commits are decided by a log: every writer must support it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coordination:
-    """`skew_ms`: how far the clocks of two writers may differ; None: 0 on one machine, else 200 (`wiring.coordinated`).
+    """How the writers of a table exclude each other.
 
-    `decision`: a commit is made by whoever holds the lock, or by the next number of the decision log.
-    `lock`: the provider; '' for the default: among the processes of one machine on a local file system, a lease in a
-    store that several machines can reach (`lock.providers`). `lock_expire_minutes` is FileSystemBasedLockProvider's
-    (0: never); the lease is that of the storage-based and the numbered lock, the zookeeper fields are that provider's.
+    skew_ms                how far the clocks of two writers may differ; None: 0 on one machine, else 200
+    decision               what makes a commit: holding the lock, or the next number of the decision log
+    lock                   the lock provider; '' for the default of the store (`lock.providers`)
+    lock_expire_minutes    of FileSystemBasedLockProvider: the age at which a lock file is ignored; 0: never
+    lease_seconds, renew_seconds  of the storage-based and the numbered lock
+    zookeeper_…            of ZookeeperBasedLockProvider
     """
 
     skew_ms: int | None = None
@@ -60,9 +62,9 @@ def is_shared(url: str) -> bool:
 
 
 def weakness(agreed: Coordination, mode: ConcurrencyMode) -> tuple[str, str] | None:
-    """Why writers of a table in a store that several machines can reach would not exclude each other, and the remedy.
+    """Why writers in a store that several machines can reach would not exclude each other, and the remedy.
 
-    None if they do, or if there is one writer only.
+    None if they do, or if there is only one writer.
     """
     alone = f"or {MODE}={SINGLE_WRITER} if only one process writes"
     if agreed.lock == LOCK_FILE:

@@ -1,8 +1,8 @@
-"""Whether the text of ``hoodie.properties`` is whole.
+"""Detection of a ``hoodie.properties`` file that was cut short.
 
-A file that was cut short may still parse, as a table with other rules, another lock or none. nbcc writes the checksum
-last, so that a cut file of nbcc has no valid one. Java writes the keys in any order; there the mandatory keys and the
-line end are what shows a cut.
+A cut file may still parse, as a table with other rules, another lock or none. nbcc writes the checksum last: a file of
+nbcc that was cut has no valid checksum. Java writes the keys in any order; there a missing mandatory key or line end
+shows the cut.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dic
 
 
 def _mandatory(values: Mapping[str, str]) -> tuple[str, ...]:
-    """Any key of nbcc makes it a table of nbcc: the key that says so may be the one that was cut off."""
+    """Any key of nbcc marks a table of nbcc, because a cut may have removed ``nbcc.format`` itself."""
     old = values.get("hoodie.table.version", "") in ("0", "1", "2", "3", "4", "5", "6", "7")
     keys = MANDATORY if old else (*MANDATORY, LAYOUT)
     own = any(key.startswith("nbcc.") for key in values)

@@ -24,7 +24,7 @@ PROVIDERS: Final = (IN_PROCESS, LOCK_FILE, STORAGE_BASED, NUMBERED, "ZookeeperBa
 """By the names of Hudi's classes. NumberedLockProvider is RFC-22's option 2, which Hudi does not implement."""
 
 Refusal = Callable[[str, str, str], NbccError]
-"""The error for an option (name, text) whose text is not a value of it, and what a value must be."""
+"""Makes the error for a text that is not a value of an option, from the option's name, the text, and what is needed."""
 
 
 class Option(NamedTuple):
@@ -67,9 +67,7 @@ _FLAG: Final = _choice(true=True, false=False)
 _FORMAT: Final = _choice(parquet="parquet", avro="avro")
 
 TABLE: Final = (
-    Option(
-        "hoodie.logfile.data.block.format", "log_format", _FORMAT, "parquet or avro"
-    ),
+    Option("hoodie.logfile.data.block.format", "log_format", _FORMAT, "parquet or avro"),
     Option("hoodie.logfile.max.size", "max_log_bytes", _from_one, "a whole number of bytes"),
     Option("hoodie.datasource.write.hive_style_partitioning", "hive_style", _FLAG, "true or false"),
     Option("hoodie.write.table.version", "version", {"8": 8, "9": 9}.get, "8 or 9"),

@@ -25,7 +25,7 @@ def encode_properties(values: Mapping[str, str]) -> bytes:
 
 
 def decode_properties(data: bytes) -> dict[str, str]:
-    """The properties in a text; of a key given twice, the last."""
+    """The properties in a text. If a key occurs twice, its last value counts."""
     values: dict[str, str] = {}
     for line in _logical_lines(data.decode("latin-1")):
         found = _KEY.match(line)

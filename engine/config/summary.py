@@ -1,4 +1,4 @@
-"""What a person is told of a table at a glance."""
+"""The properties of a table in one line or as a list, for people."""
 
 from __future__ import annotations
 

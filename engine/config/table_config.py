@@ -22,7 +22,7 @@ LogFormat = Literal["parquet", "avro"]
 MAX_LOG_BYTES: Final = 1 << 30
 
 WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
-"""What a writer must know: file groups are numbered buckets; compaction keeps deletes in a log of its own instant."""
+"""What a writer must support: numbered buckets as file groups; compactions that keep deletes in a log of their own."""
 
 KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG}
 
@@ -81,7 +81,7 @@ class TableConfig:
 
     @property
     def rules(self) -> Rules:
-        """By whose rules the table is read."""
+        """The rules by which the table is read: nbcc's for tables of nbcc, otherwise Hudi's."""
         return NBCC if self.own else HUDI
 
     @property
@@ -105,7 +105,7 @@ class TableConfig:
 
     @property
     def notice(self) -> str | None:
-        """One line that a reader should be told, None if there is nothing to tell."""
+        """A warning for readers, one line; None if there is none."""
         if not self.metadata_table:
             return None
         listed = ", ".join(self.metadata_table)

@@ -165,7 +165,7 @@ def merge_mode(values: Mapping[str, str]) -> MergeMode:
     """The merge mode, inferred where the property is absent (docs/hudi-format.md); `Unsupported` if it is another."""
     mode = values.get("hoodie.record.merge.mode")
     if "nbcc.format" in values and values.get(FUNCTION):
-        return "COMMIT_TIME_ORDERING"  # what the function does not see (which delete came first) goes by completion
+        return "COMMIT_TIME_ORDERING"  # which delete came first is ranked by completion: the function sees rows alone
     if mode is None:
         mode = _inferred_mode(values)
     for known in get_args(MergeMode):
@@ -223,7 +223,7 @@ def _version(values: Mapping[str, str]) -> int:
 
 
 def _refuse_inconsistent(values: Mapping[str, str]) -> None:
-    """`NotATable` if a table of ours lacks its key columns, or the property that one of its features stands for."""
+    """`NotATable` if a table of ours lacks its key columns, or the property that belongs to one of its features."""
     features = _names(values.get("nbcc.writer.features"))
     flaws = {
         "its hoodie.table.recordkey.fields names no column": not _names(values.get("hoodie.table.recordkey.fields")),

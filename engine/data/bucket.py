@@ -78,7 +78,7 @@ def _utf16_units(strings: pa.Array) -> tuple[npt.NDArray[np.integer], npt.NDArra
 
 
 def _utf8_bytes(strings: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """The bytes of all strings, and where each begins; a null is empty whatever lies under it."""
+    """The bytes of all strings, and their start offsets; a null is empty, with any bytes in its place."""
     if strings.null_count:
         strings = strings.fill_null("")
     strings = strings.cast(pa.large_string())

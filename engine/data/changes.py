@@ -58,7 +58,7 @@ def _places(rows: pa.Table, among: pa.Table) -> np.ndarray[tuple[int], np.dtype[
 
 
 def _deleted_at(storage: Storage, gone: pa.Table, task: ChangesTask) -> pa.ChunkedArray:
-    """The requested time of the write that deleted each row of `gone`, null if the window does not tell."""
+    """The requested time of the write that deleted each row of `gone`, null if the window has no record of it."""
     if not len(gone):
         return pa.chunked_array([pa.nulls(len(gone), pa.string())])
     deletes = merge_window(storage, WindowTask(task.shape, task.window, task.bases)).deletes

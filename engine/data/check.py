@@ -1,7 +1,7 @@
-"""What the rows of a batch must satisfy before any of them is written.
+"""The rules that the rows of a batch must satisfy before any of them is written.
 
-`problems` looks at rows alone and is the only home of these rules. Whoever writes rows calls it with all rows of their
-keys, and `refuse` turns what several such calls found into one error.
+All rules are in `problems`, which reads rows only. A writer calls it with all rows of some keys. `refuse` makes one
+error of the problems of several calls.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _empty(rows: pa.Table, keys: KeySpec) -> Mask:
 def _unsafe(rows: pa.Table, keys: KeySpec) -> Mask:
     pattern = r"(^|/)\.{0,2}(/|$)|[:=\x00-\x1f\x7f]|^\.hoodie|^" + DEFAULT_PARTITION + "$"
     if len(keys.partition_by) > 1:
-        pattern += "|/"  # the levels of several fields could not be told apart
+        pattern += "|/"  # the levels of several fields could not be distinguished
     texts = [one_array(rows[name]) for name in keys.partition_by if pa.types.is_string(rows.schema.field(name).type)]
     return _any([*(pc.match_substring_regex(text, pattern) for text in texts), *([_long(rows, keys)] if texts else ())])
 
@@ -206,7 +206,7 @@ def _mask(flags: pa.Array) -> Mask:
 
 
 def _example(rows: pa.Table, mask: Mask, shape: TableShape) -> str:
-    """The least of the rows that break the rule (whatever order they came in), by key, partition and ordering."""
+    """The first row that breaks the rule, by key, partition and ordering, so that input order does not matter."""
     names = list(dict.fromkeys([*shape.keys.fields, *([shape.merge.ordering] if shape.merge.ordering else [])]))
     broken = rows.select(names).filter(pa.array(mask))
     row = broken.sort_by([(name, "ascending") for name in names]).slice(0, 1).to_pylist()[0]

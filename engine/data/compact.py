@@ -44,7 +44,7 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     ]
     tombstones, kept = _to_keep(merged, task), split(layers, rule) if rule.partial else []
     if len(tombstones) or kept:
-        written.append(_write_beside(storage, task, kept, tombstones, token))
+        written.append(_write_tombstones(storage, task, kept, tombstones, token))
     return written
 
 
@@ -62,8 +62,10 @@ def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
     return merged.deletes.filter(merged.deletes[ranked_by].is_valid())
 
 
-def _write_beside(storage: Storage, task: CompactTask, kept: list[Kept], deletes: pa.Table, token: str) -> WrittenFile:
-    """The log of the compaction's own instant: what its rows are made of where they do not say all, and tombstones."""
+def _write_tombstones(
+    storage: Storage, task: CompactTask, kept: list[Kept], deletes: pa.Table, token: str
+) -> WrittenFile:
+    """Write the log of the compaction's own instant: tombstones, and records that a merged row does not preserve."""
     plan = task.slice
     blocks = [delete_block(deletes, plan.partition, task.instant, plan.shape)] if len(deletes) else []
     blocks += [kept_block(each, plan, task.instant) for each in kept]  # what is kept lies above the delete of its key

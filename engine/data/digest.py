@@ -1,8 +1,8 @@
 """The digest of a batch: its row count, and order-independent sums of one hash per row.
 
-Equal rows have equal digests whatever their order, chunks and Spark tasks, and whether Spark or Arrow brings them. All
-NaNs are one value, -0.0 is 0.0, and a null is a missing column: a column that is added or widened later changes no
-digest. The hashes are not cryptographic: they detect accidents.
+Equal rows have equal digests in any order, chunks and Spark tasks, from Spark or from Arrow. All NaNs are one value,
+-0.0 is 0.0, and a null is a missing column, so that a column which is added or widened later changes no digest. The
+hashes are not cryptographic: they detect accidents.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def fetch(storage: Storage, file: BaseInput | LogInput) -> bytes:
 
 @contextmanager
 def decoding(path: str) -> Iterator[None]:
-    """Around the decoding of a file: whatever a decoder raises on damaged bytes becomes `Damaged`."""
+    """A context around the decoding of a file: an exception that damaged bytes cause becomes `Damaged`."""
     try:
         yield
     except (NbccError, NotFound):

@@ -26,7 +26,7 @@ MergeFunction = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 
 @cache
 def function_of(name: str) -> MergeFunction:
-    """The function that `package.module:function` names, on whatever machine; `BadInput` if there is none."""
+    """The function that `package.module:function` names, on the driver or an executor; `BadInput` if there is none."""
     module, _, attribute = name.partition(":")
     asked = f"merge rows by {name!r}"
     try:

@@ -1,8 +1,8 @@
-"""The laws that a user's merge function must keep, looked for counterexamples before a table is created with it.
+"""Counterexamples to the laws that a user's merge function must keep, searched before a table is created with it.
 
-Commutative, associative, idempotent: then a row does not depend on when, how often and in which groups its records were
-merged (docs/contract.md, LAWS). Rows are drawn of a few telling values a column, the same at every call, and those that
-break a law are made simpler as long as they do; that none was found is no proof.
+A function that is commutative, associative and idempotent returns a row that does not depend on when, how often and in
+which groups records were merged (docs/contract.md, LAWS). The rows have a few characteristic values per column, the
+same at every call. A counterexample is simplified while it breaks a law. No counterexample is no proof.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def check_laws(function: MergeFunction, name: str, columns: pa.Schema) -> None:
     asked = f"create a table whose rows are merged by {name!r}"
     if broken := counterexample(function, columns, asked):
         rows = " and ".join(map(str, broken.rows))
-        remedy = "mend the function: else what a row is depends on when it was compacted"
+        remedy = "fix the function: otherwise a row depends on when it was compacted"
         raise BadInput(asked, f"it is not {broken.law}: of {rows} {broken.says}", remedy)
 
 

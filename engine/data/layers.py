@@ -18,8 +18,8 @@ Fold = Literal["rank", "logs_first"]
 class Layer(NamedTuple):
     """One file's records: `rows` in the reader's schema, `deletes` with the columns of `delete_schema`.
 
-    `base`: it ranks before all logs. `kept`: a compaction has kept it beside its base file. `sets`, of partial updates:
-    the columns that its rows set; None: all.
+    `base`: it ranks before all logs. `kept`: a compaction kept these records next to its base file. `sets`: for partial
+    updates, the columns that its rows set; None means all.
     """
 
     rows: pa.Table

@@ -35,10 +35,10 @@ class _Part(NamedTuple):
 
 
 def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[WrittenFile]:
-    """Merge the logs and put the one that stands for them: their winners, rows and deletes.
+    """Merge the logs and put the log that replaces them: their winners, rows and deletes.
 
-    Rows keep their commit time and number. A delete without an ordering value beats whatever came before these logs,
-    also where a row that came later wins among them; so all of those deletes stay, in a block before the rows.
+    Rows keep their commit time and number. A delete without an ordering value beats every record before these logs,
+    even if a later row wins among them. So all of those deletes are kept, in a block before the rows.
     """
     layers = slice_layers(storage, task.slice)
     merged = merged_of(layers, task.slice.shape.merge)
@@ -64,7 +64,7 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
 
 
 def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
-    """The keys of the deletes that beat whatever came before them; by commit time that is no more than any other."""
+    """The keys of the deletes that beat every record before them; none by commit time, where each record does."""
     ranked_by = task.slice.shape.merge.ranked_by
     if ranked_by is None:
         return pa.array([], pa.string())

@@ -1,10 +1,10 @@
-"""Which record of each key wins: the columnar merge of one file group.
+"""The columnar merge of one file group: the winning record of each key.
 
-Records are numbered in the order of their *layers*: base, its tombstones, then the logs in the order that the caller's
-rule gives them; inside a layer rows come before deletes, as in a log file. A record's rank is
+Records are numbered in the order of their *layers*: base, its tombstones, then the logs in the order of the caller's
+rule; inside a layer rows come before deletes, as in a log file. A record's rank is
 (ordering value, number) under event time, so that a tie goes to the later record, and the number alone under commit
-time (docs/contract.md, SNAP). A delete is ranked like a row; one without ordering value is Hudi's "always wins": it
-beats whatever came before it and loses to whatever comes after (docs/hudi-format.md).
+time (docs/contract.md, SNAP). A delete is ranked like a row. A delete without ordering value beats every record
+before it and loses to every record after it (docs/hudi-format.md).
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Partial updates: each record sets some columns, and each column is that of the highest record that set it.
 
-A row is there iff a record outranks the greatest delete of its key; of what lies above that delete each column has the
-value of the record with the highest rank that set it (docs/contract.md, SNAP). So one merged row says less than the
-records that it was made of: by event time a column may have come from an older ordering value than the row's, and one
-that nobody has set yet may be set by a record that comes late. What a service needs to merge on without a change of any
-answer is kept: the records that *contribute*, each with the columns that are taken from it, and the greatest delete. To
-Hudi's readers these are partial blocks, which agree with what the base file has, and deletes, which lose against it.
+A row exists if and only if a record outranks the greatest delete of its key. Each column has the value of the record of
+highest rank above that delete that set it (docs/contract.md, SNAP). A merged row does not contain enough to merge
+further: by event time a column may have an older ordering value than the row, and a late record may set a column that
+no record has set. So a service keeps the records that *contribute*, each with the columns taken from it, and the
+greatest delete. Hudi's readers read them as partial blocks, which agree with the base file, and as deletes, which lose
+against it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Kept(NamedTuple):
 
 
 class _Election(NamedTuple):
-    """Numbers of records, -1 for none: by key the row's highest record, its greatest delete, its last fence (a delete
-    that beats whatever came before), and for each column the record that it is taken from."""
+    """Numbers of records, -1 for none. By key: the highest record of the row, the greatest delete, the last fence (a
+    delete that beats every record before it), and for each column the record from which it is taken."""
 
     top: Numbers
     delete: Numbers
@@ -45,9 +45,9 @@ class _Election(NamedTuple):
 
 
 def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """The merged row of each key that has one, and the greatest delete of each that has one, rows beside it or not.
+    """The merged row of each key that has one, and the greatest delete of each key that has one.
 
-    `layers` as for `merge`; what a base kept as it was written takes the place of the row that it became there.
+    `layers` as for `merge`; the records that a base file kept replace its merged rows.
     """
     found = _elect(layers, rule)
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
@@ -123,11 +123,11 @@ def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
 
 
 def _superseded_rows(layers: Sequence[Layer], codes: Numbers, distinct: int) -> Mask:
-    """Rows of a base file whose records were kept beside it as they were written."""
+    """Rows of a base file whose original records were kept next to it."""
     base = _flags(layers, lambda layer: layer.base and not layer.kept, lambda layer: False)
-    beside = _flags(layers, lambda layer: layer.base and layer.kept, lambda layer: False)
+    kept = _flags(layers, lambda layer: layer.base and layer.kept, lambda layer: False)
     again = np.zeros(distinct, np.bool_)
-    again[codes[beside]] = True
+    again[codes[kept]] = True
     return base & again[codes]
 
 
@@ -158,8 +158,9 @@ def _taken(column: pa.ChunkedArray, places: Numbers, records: Numbers) -> pa.Arr
 
 
 def _kept(layers: Sequence[Layer], found: _Election, split_only: bool) -> list[Kept]:
-    """Each record with the columns that are taken from it and no others: so no two records of a key set the same, and
-    whoever merges them in whatever order has the row. Rows of a layer that keep the same columns stand together."""
+    """Each record with only the columns that are taken from it. No two records of a key set the same column, so that
+    any
+    order of merging returns the row. Rows of a layer that keep the same columns are in one table."""
     sets = np.zeros((len(found.codes), len(found.columns)), np.bool_)
     for place, best in enumerate(found.columns.values()):
         sets[best[best >= 0], place] = True
@@ -168,10 +169,10 @@ def _kept(layers: Sequence[Layer], found: _Election, split_only: bool) -> list[K
     wanted[found.top[found.top >= 0]] = True
     if split_only:
         # A tombstone ranks after the base file: where it ties with the row, the row must come again behind it.
-        told = (found.delete < 0) | (found.ordering[found.delete] != found.ordering[found.top])
+        agrees = (found.delete < 0) | (found.ordering[found.delete] != found.ordering[found.top])
         for best in found.columns.values():
-            told &= (best >= 0) & (found.ordering[best] == found.ordering[found.top])
-        wanted &= ~told[found.codes]
+            agrees &= (best >= 0) & (found.ordering[best] == found.ordering[found.top])
+        wanted &= ~agrees[found.codes]
     else:
         for best in (found.delete, found.fence):
             wanted[best[best >= 0]] = True

@@ -1,4 +1,4 @@
-"""How a data task puts a file: its marker first, so that whoever cleans up after a crash can find it."""
+"""A data task puts a file: first its marker, by which a rollback finds the file after a crash."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .tasks import WrittenFile
 
 
 def put_data_file(storage: Storage, instant: str, partition: str, name: str, data: bytes) -> str:
-    """Put a new data file of `instant` and return its path; nobody reads it before the instant lists it.
+    """Put a new data file of `instant` and return its path; no reader reads it before the instant lists it.
 
-    Raises `Conflict` if another file has that name. A file with these very bytes is ours: its answer was lost.
+    Raises `Conflict` if another file has that name. A file with the same bytes is the task's own: the answer of its put
+    was lost.
     """
     path = in_partition(partition, name)
     storage.put_if_absent(marker(instant, partition, name), b"")

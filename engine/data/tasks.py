@@ -191,7 +191,7 @@ class ChangesTask:
     """The difference between two states of the same keys.
 
     `before` and `after` are the slices that hold them (one file group; more if keys moved between groups); `window` the
-    logs and `bases` the base files of writes completed in between, in merge order, which tell who deleted;
+    logs and `bases` the base files of writes completed in between, in merge order, which show the deleting write;
     `completions` (requested, completed) of every write completed in between.
     """
 
@@ -205,9 +205,9 @@ class ChangesTask:
 
 @dataclass(frozen=True, slots=True)
 class CompactTask:
-    """A new base file of `slice` at `instant`; the deletes that won are kept beside it if `keep_tombstones`.
+    """A new base file of `slice` at `instant`; the deletes that won are kept in a log next to it if `keep_tombstones`.
 
-    `sort_by`: the columns, ascending, by which its rows are sorted; () as the merge gives them.
+    `sort_by`: the columns, ascending, by which its rows are sorted; () for merge order.
     """
 
     slice: ReadTask

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class NbccSource(DataSource):
     """A Hudi table. Options carry Hudi's names; see docs/options.md.
 
-    What a DataFrame reads is settled at `load()`: every action on it, and every part of a join with itself, reads the
-    same state, whatever is written meanwhile.
+    The state of a DataFrame is fixed at `load()`: every action on it, and both sides of a self-join, read the same
+    state, even if writers commit meanwhile.
     """
 
     _planned: Planned | None = None

@@ -28,7 +28,7 @@ Group = tuple[str, int]
 
 
 class Prints(NamedTuple):
-    """Fingerprints without repetition, rising; beside each the number of its group in `groups`."""
+    """Distinct fingerprints, ascending, each with the number of its group in `groups`."""
 
     marks: npt.NDArray[np.uint64]
     places: npt.NDArray[np.int32]
@@ -36,9 +36,10 @@ class Prints(NamedTuple):
 
 
 def fingerprints(rows: pa.Table, shape: TableShape) -> Prints:
-    """What no two tasks may both have: the key in its partition, with its ordering value where that ranks rows.
+    """A fingerprint of each row's partition and key, and of its ordering value by event time. No two tasks may share
+    one.
 
-    Files of one commit are ranked by ordering value in event time; rows of a key that differ in it need nobody's care.
+    By event time files of one commit are ranked by ordering value, so that rows with different values need no check.
     """
     paths = one_array(partition_paths(rows, shape.keys))
     parts = [paths, record_keys(rows, shape.keys)]
@@ -80,9 +81,10 @@ def combined(
     shared: frozenset[Group],
     rewrite: Callable[[pa.Table], Sequence[WrittenFile]],
 ) -> list[WrittenFile]:
-    """The files of the commit, those of `shared` groups replaced by what `rewrite` makes of all their rows.
+    """The files of the commit. `rewrite` merges all rows of each `shared` group into new files, which replace the old
+    ones.
 
-    What is replaced is left to whoever deletes files that their instant does not list.
+    The replaced files stay until a service deletes files that their instant does not list.
     """
     groups: dict[Group, list[WrittenFile]] = {}
     for file in files:

@@ -106,7 +106,8 @@ def _text(function: str, name: str, value: pa.Scalar) -> Mask:
 
 
 def may_hold(task: AnyRead, filters: Sequence[ds.Filter], shape: TableShape | None) -> bool:
-    """Whether a file group can hold a row that all filters keep; `shape` is None if its keys tell nothing of groups.
+    """Whether a file group can hold a row that all filters keep; `shape` is None if keys do not determine the file
+    group.
 
     Filters that fix the whole key leave one bucket, filters that fix the partition columns leave one partition.
     """

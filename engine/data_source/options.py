@@ -235,15 +235,15 @@ def _refuse_mixed(options: Mapping[str, str], query: str) -> None:
         if name in options:
             raise BadInput(f"read a {query} with {name}", "that is for windows", f"set {QUERY}=incremental")
     if query == "read_optimized" and AS_OF in options:
-        raise Unsupported(f"read read_optimized with {AS_OF}", "nobody promises what that is", "read a snapshot")
+        raise Unsupported(f"read read_optimized with {AS_OF}", "no promise defines that read", "read a snapshot")
 
 
 def _one_of(options: Mapping[str, str], names: Iterable[str]) -> str | None:
     """The value under any of several names that mean the same; `BadInput` if they contradict each other."""
     found = {name: options[name] for name in names if name in options}
     if len(set(found.values())) > 1:
-        told = " and ".join(f"{name}={value}" for name, value in found.items())
-        raise BadInput(f"write with {told}", "these mean the same", "give one of them")
+        options_given = " and ".join(f"{name}={value}" for name, value in found.items())
+        raise BadInput(f"write with {options_given}", "these mean the same", "give one of them")
     return next(iter(found.values()), None)
 
 

@@ -51,7 +51,7 @@ def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
             return create_table(context, _config(options, _data_columns(columns), {}))
         except BadInput:
             if not _exists(storage):
-                raise  # and if it does exist, somebody was faster
+                raise  # if it exists now, another process created it
     table = open_table(context)
     if table.config.own:
         _check_agreement(options, table.config)

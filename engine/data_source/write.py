@@ -45,7 +45,8 @@ from .options import WriteOptions
 from .table import open_or_create
 
 VERSIONS_PER_TASK: Final = 1000
-"""Task n numbers its log files in a group from 1 + 1000 n: names tell the tasks apart, beside their tokens."""
+"""Task n numbers its log files in a group from 1 + 1000 n: so names distinguish the tasks, in addition to their tokens.
+"""
 
 
 @dataclass

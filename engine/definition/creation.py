@@ -1,4 +1,4 @@
-"""From the arguments of `Table.create` to the properties of a table; what no reader could live with is refused."""
+"""From the arguments of `Table.create` to the config of a table; refuses tables that some reader could not read."""
 
 from __future__ import annotations
 
@@ -180,14 +180,15 @@ def _check_modes(merge_mode: str, table_type: str, mode: str) -> None:
 
 
 def check_partial(config: TableConfig, asked: str = ASKED) -> None:
-    """Refuse what a table of partial updates cannot keep: columns whose rows need a value, for one."""
+    """Refuse what a table of partial updates cannot store, such as columns whose rows need a value."""
     asked = f"{asked} with {PARTIAL}=SET_COLUMNS"
     if config.partial_update and not config.merge_on_read:
         raise Unsupported(asked, "a COPY_ON_WRITE table has no logs to keep what a row is made of", "use MERGE_ON_READ")
     inside = {field.name for field in config.schema if pa.types.is_struct(field.type) and demands(field.type)}
     fixed = [field.name for field in config.schema if not field.nullable or field.name in inside]
     if config.partial_update and (needed := [name for name in fixed if name not in config.always_set]):
-        raise BadInput(asked, f"{', '.join(needed)} must not be null, and who leaves it out sets none", "allow nulls")
+        exists = f"{', '.join(needed)} must not be null, but a partial update may omit it"
+        raise BadInput(asked, exists, "make the column nullable")
     if config.partial_update and IS_DELETED in config.schema.names:
         raise BadInput(asked, f"its schema has {IS_DELETED}", "leave it out: a batch may have it all the same")
 
@@ -199,9 +200,9 @@ def _check_function(config: TableConfig) -> None:
     asked = f"{ASKED} with {FUNCTION}={name}"
     merges = pa.schema([field for field in config.schema if field.name not in config.always_set])
     refusals = (
-        (config.merge_mode == EVENT_TIME, "a delete is to hide what completed before it, whatever its ordering value",
+        (config.merge_mode == EVENT_TIME, "a delete must hide all writes that completed before it",
          "use merge_mode='COMMIT_TIME_ORDERING'"),
-        (config.ordering is not None, "nothing goes by its ordering column", "leave ordering_fields out"),
+        (config.ordering is not None, "its ordering column would have no effect", "leave ordering_fields out"),
         (not config.merge_on_read, "a COPY_ON_WRITE table merges when it is written", "use MERGE_ON_READ"),
         (config.partial_update, "a function merges whole rows", f"leave {PARTIAL} out"),
         (config.version < 9, "a table of version 8 names a payload class for its readers", "use version 9"),
@@ -249,7 +250,7 @@ def _check_ordering(columns: pa.Schema, orderings: Sequence[str], merge_mode: st
         )
     for name in orderings:
         ordered = is_ordering_type(columns.field(name).type)
-        needed = "int, bigint, date, timestamp or string, whose values every reader orders alike"
+        needed = "int, bigint, date, timestamp or string, which every reader orders alike"
         _check_type(columns, name, "ordering_fields", ordered, needed)
 
 
@@ -260,7 +261,7 @@ def _check_names(columns: pa.Schema, names: Sequence[str], argument: str) -> Non
             hint = f"did you mean {near[0]!r}" if near else "name one of these"
             raise BadInput(f"{ASKED} with {argument}={name!r}", f"its columns are {', '.join(columns.names)}", hint)
     if len(set(names)) < len(names):
-        raise BadInput(f"{ASKED} with {argument}={list(names)!r}", "a column stands there twice", "name each once")
+        raise BadInput(f"{ASKED} with {argument}={list(names)!r}", "a column is named twice", "name each once")
 
 
 def _check_type(columns: pa.Schema, name: str, argument: str, fits: bool, needed: str) -> None:

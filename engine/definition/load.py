@@ -23,7 +23,7 @@ PROPERTIES: Final = ".hoodie/hoodie.properties"
 BACKUP: Final = ".hoodie/hoodie.properties.backup"
 
 _SCHEMA_KEEPERS: Final = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
-"""Operations whose commits do not tell the table's schema."""
+"""Operations whose commits do not record the table's schema."""
 
 
 def create_table(storage: Storage, config: TableConfig) -> None:
@@ -31,15 +31,16 @@ def create_table(storage: Storage, config: TableConfig) -> None:
     here = f"create a table at {storage.url}"
     if found := storage.list(""):
         example = found[0].path
-        raise BadInput(here, f"{len(found)} files are there already ({example}, …)", "choose a place that is empty")
+        raise BadInput(here, f"it is not empty ({example}, …)", "choose an empty place")
     if not storage.put_if_absent(PROPERTIES, encode_properties(to_properties(config))):
-        raise BadInput(here, "somebody else has just created one there", "open that table instead")
+        raise BadInput(here, "another process has just created one there", "open that table instead")
 
 
 def open_table(storage: Storage) -> TableConfig:
-    """The config of the table in `storage`; `NotATable` if there is none, `Unsupported` if we cannot read it.
+    """The config of the table in `storage`; `NotATable` if there is none, `Unsupported` if nbcc cannot read it.
 
-    Tables of ours keep their schema in their properties; of others the newest commit tells it (docs/hudi-format.md).
+    The schema of a table of nbcc is in its properties; that of another table is in its newest commit (docs/hudi-
+    format.md).
     """
     values = load_properties(storage)
     created_with = values.get("hoodie.table.create.schema")
@@ -50,13 +51,13 @@ def open_table(storage: Storage) -> TableConfig:
     schema = _latest_schema(storage, load(storage)) or created_with
     if schema is None:
         raise NotATable(
-            f"open the table at {storage.url}", "neither its commits nor its properties tell its columns", "write to it"
+            f"open the table at {storage.url}", "neither commits nor properties record its columns", "write to it"
         )
     return from_properties(values, without_meta(from_avro(schema)))
 
 
 def with_current_schema(storage: Storage, config: TableConfig) -> TableConfig:
-    """The table with the columns that it has now, for a service that writes rows anew: it must not lose any."""
+    """The table with its present columns, for a service that rewrites rows and must not lose any of them."""
     if not config.own:
         return config
     return _as_of_now(config, load_properties(storage))

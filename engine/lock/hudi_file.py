@@ -24,7 +24,7 @@ from .waiting import Now, Waiting, wall_ms
 
 FILE: Final = ".hoodie/lock"
 EMPTY_MS: Final = 300_000
-"""An empty file of this age is removed whatever `expire` is: its creator died before it wrote the content."""
+"""An empty file of this age is removed under every `expire`: its creator died before it wrote the content."""
 _NEVER: Final = float("inf")
 
 

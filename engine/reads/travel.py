@@ -15,11 +15,12 @@ from ..writes.decision_log import catch_up, decide, uses_decision_log
 
 
 def settled_at(context: Context, time: str, asked: str) -> Timeline:
-    """A timeline that holds every instant completed by `time`, for ever; later ones may be in it as well.
+    """A timeline with every instant that completes at or before `time`; later ones may be in it as well.
 
-    A time is settled once an instant with that completion or a greater one is published, or the generator gave it or a
-    greater one under the lock: then nothing can complete at or before it any more. One listing shows whether it is, and
-    may have missed what was published while it ran; so the timeline is listed again. `BadInput` for the future.
+    A time is settled once an instant with that or a greater completion time is published, or the generator has returned
+    that or a greater time under the lock. Then no instant can complete at or before it any more. One listing shows
+    whether the time is settled, but may miss instants published during the listing. So the timeline is listed again.
+    Raises `BadInput` for a time in the future.
     """
     timeline = load(context.storage)
     if (timeline.greatest_completion or "") < time:

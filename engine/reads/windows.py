@@ -78,7 +78,7 @@ def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[
 
 
 def refuse_unanswerable(context: Context, window: Window) -> None:
-    """`Cleaned` or `Unsupported` for a window of which the table does not tell what was written in it."""
+    """Raise `Cleaned` or `Unsupported` for a window whose writes the table no longer records."""
     refuse_unlisted(context, window.timeline, ASKED)
     refuse_cleaned(context, window.timeline, window.after, f"{ASKED} after")
     refuse_undone(window.timeline, window.after, f"{ASKED} after")

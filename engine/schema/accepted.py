@@ -93,7 +93,7 @@ def checked_zone(zone: str | None, asked: str) -> str | None:
 
 
 def same_type(one: pa.DataType, other: pa.DataType) -> bool:
-    """Whether two types are the same, whatever nested items are called and whether they may be null."""
+    """Whether two types are the same, apart from the names and nullability of nested items."""
     if pa.types.is_list(one) and pa.types.is_list(other):
         return same_type(one.value_type, other.value_type)
     if pa.types.is_map(one) and pa.types.is_map(other):

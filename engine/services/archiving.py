@@ -1,10 +1,10 @@
-"""What may leave the active timeline: the oldest completed instants that nobody needs to find there.
+"""Which instants may leave the active timeline: the oldest completed ones that no reader or writer needs there.
 
-Completed instants go in the order of their requested times, so that what stays is always the newer part: whoever takes
-an instant older than the active timeline for completed, as Apache Hudi's readers do, is right. So nothing goes that was
-requested or completed after the request of a pending instant: the files of a failed write stay recognisable until they
-are gone (its instant goes last), and an optimistic writer finds everything that completed since it began. For the same
-reason nothing goes past a savepoint: a restore undoes what is on the active timeline.
+Instants are archived in the order of their requested times. So every instant older than the active timeline is
+completed, as Apache Hudi's readers assume. No instant is archived that was requested or completed after the request of
+a pending one. So the files of a failed write stay recognisable until they are deleted, and an optimistic writer finds
+every write that completed since it began. Nothing past a savepoint is archived either: a restore undoes what is on the
+active timeline.
 """
 
 from __future__ import annotations
@@ -62,12 +62,14 @@ def archivable(
 def _stay(
     context: Context, timeline: Timeline, whole: Timeline, retained: int, last: Decision | None
 ) -> frozenset[Instant]:
-    """Completed instants that stay: the newest writes, the newest clean, restores, writes whose logs are not compacted
-    yet, and where a log decides what it decided last.
+    """The completed instants that stay active.
 
-    Those writes are what hudi-rs, which does not look into the archive, would lose (docs/hudi-format.md); the clean
-    tells everybody since when reads are answered, a restore what does not count. Whoever decides next looks on the
-    active timeline whether the last decision is published, and would publish it again.
+    - the newest writes, and the newest clean, which says since when reads are answered
+    - restores, which say what does not count
+    - writes whose logs are not compacted yet: hudi-rs does not read the archive, and would lose their rows
+      (docs/hudi-format.md)
+    - the last decision, where a log decides: the next actor checks on the active timeline whether it is published, and
+      would publish it again
     """
     newest = [instant for instant in timeline.completed if instant.writes][-retained:]
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
@@ -81,7 +83,7 @@ def _stay(
 
 
 def pending_files(timeline: Timeline, instants: Iterable[Instant]) -> Iterator[str]:
-    """The names of the files of earlier states of completed instants, whether or not they are there."""
+    """The file names of the pending states of completed instants, whether or not these files exist."""
     for instant in instants:
         for state in PENDING:
             yield Instant(instant.requested, begun_as(timeline, instant), state).file_name
@@ -93,10 +95,9 @@ def begun_as(timeline: Timeline, instant: Instant) -> str:
 
 
 def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:
-    """What the archive keeps of an instant: its completed file, and the plan of those that have one.
+    """The archived form of an instant: its completed file, and its plan if it has one.
 
-    Both are decoded first: the originals are deleted afterwards, so that a short read would be the last one. Raises
-    `NotATable` for what cannot be decoded.
+    Both are decoded first, because the originals are deleted afterwards. Raises `NotATable` if that fails.
     """
     action = begun_as(timeline, instant)
     plan = None

@@ -49,7 +49,7 @@ class Policy:
 def horizon_of(
     policy: Policy, timeline: Timeline, commits: Commits, slices: Iterable[FileSlice], now: str
 ) -> str | None:
-    """The completion time since which reads stay answered; None if the policy gives up nothing yet."""
+    """The completion time since which reads stay answered; None if the policy retains everything yet."""
     if policy.name == "KEEP_LATEST_BY_HOURS":
         since = to_millis(now) - policy.retained * HOUR_MS
         return to_instant(since) if since > 0 else None
@@ -90,28 +90,27 @@ def plan_clean(
 
 
 def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
-    """The logs that pending log compactions are to put together. A replace may have put their slice out of sight, but
-    whoever takes the plan up still reads them."""
+    """The input logs of pending log compactions, which need them even if a replace has hidden their slice."""
     pending = (i for i in timeline.pending if timeline.is_log_compaction(i))
     operations = (each for i in pending for each in context.commits.log_plan(i.requested).operations)
     return frozenset(in_partition(each.partition, name) for each in operations for name in each.logs)
 
 
 def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:
-    """What earlier cleans have left alone for savepoints and log compactions, and nobody needs any more.
+    """The files that earlier cleans skipped for savepoints and log compactions, and that no read needs any more.
 
-    Slices before the horizon are out of sight (`load_slices`), so that nobody else would find it.
+    `load_slices` leaves out slices before the horizon, so that no later clean would find these files.
     """
     done = [i for i in timeline.instants if i.action == "clean"]
     cleans = [context.commits.clean(i.requested) for i in done]
-    if not any(plan.savepoints for plan in cleans) and not _beside_log_compactions(timeline, done):
+    if not any(plan.savepoints for plan in cleans) and not _during_log_compactions(timeline, done):
         return frozenset()
     every = all_slices(context.storage, timeline, context.commits, context.rules)
     stay = {path for piece in kept_since(every, horizon, context.rules) for path in paths_of(piece)}
     return frozenset(path for piece in every for path in paths_of(piece)) - stay - {p for c in cleans for p in c.paths}
 
 
-def _beside_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bool:
+def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bool:
     """Whether a log compaction was pending when one of these cleans was planned."""
     plans = [i for i in timeline.instants if timeline.is_log_compaction(i)]
     return any(i.requested < clean.requested < (i.completed or "~") for clean in cleans for i in plans)

@@ -18,9 +18,9 @@ from ..timeline import CompactionOperation, CompactionPlan, Timeline, own_extra
 
 
 def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
-    """The slices whose logs a new base file can take in: those of groups without a pending plan that have logs.
+    """The slices that a compaction can merge: those with logs, of groups without a pending plan.
 
-    Under `Rules(scheduling="serial")` nothing may be planned while anybody writes.
+    Under `Rules(scheduling="serial")` there are none while a write is pending.
     """
     rules = planner_rules(context.rules)
     if rules.scheduling == "serial" and any(instant.action == "deltacommit" for instant in timeline.pending):
@@ -33,10 +33,10 @@ def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, .
 
 
 def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
-    """The newest slices whose logs, all of them completed, one log can stand for: those with several.
+    """The newest slices of their groups with several completed logs, which one log can replace.
 
-    What they take is contiguous in completion order, for good. A group waits for a log compaction that is pending
-    there; one that goes by Hudi's rules is left to Hudi.
+    The logs are contiguous in completion order, permanently: later writes complete later. A group with a pending log
+    compaction is left out, and so is one that is merged by Hudi's rules.
     """
     refuse_unlisted(context, timeline, "schedule a log compaction")
     newest = {s.group: s for s in load_slices(context.storage, timeline, context.commits, context.rules)}
@@ -68,7 +68,7 @@ def make_log_plan(config: TableConfig, slices: Iterable[FileSlice]) -> Compactio
 
 
 def planner_rules(rules: Rules) -> Rules:
-    """How the planner looks at files. One that takes any log goes by what lies there, completed or not."""
+    """The rules by which a planner reads files: with `plan_takes` "any_log" it also takes logs not completed."""
     return replace(rules, visibility="any") if rules.plan_takes == "any_log" else rules
 
 

@@ -1,9 +1,8 @@
-"""Replacing writes: what completed in their partitions before K, their requested time, is out of sight.
+"""Replacing writes: they hide all rows that completed in their partitions before K, their requested time.
 
-Beside non-blocking writers a replace is a compaction plan at K that takes nothing, for every file group of its
-partitions, and base files with the new rows, or none (docs/contract.md, SNAP). The plan is a barrier from the moment
-it is made: a log that completes later belongs behind it and is merged onto the new rows, as it would be after a
-compaction.
+With non-blocking writers a replace is a compaction plan at K without inputs, for every file group of its partitions,
+and base files with the new rows, or none (docs/contract.md, SNAP). The plan is a barrier as soon as it is published: a
+log that completes later belongs to the slice after it and is merged with the new rows, as after a compaction.
 """
 
 from __future__ import annotations
@@ -43,11 +42,10 @@ ACTION = "compaction"
 def replace_partitions(
     context: Context, config: TableConfig, partitions: Collection[str], data: Any, operation: str
 ) -> Instant:
-    """Put `data` (None: no rows) in the place of all rows of these partitions, given by their paths.
+    """Replace all rows of these partitions, named by path, with `data` (None: no rows).
 
-    Raises `Conflict`, nothing published then, while a plan is pending in one of them; where a log decides, also if
-    something was decided while it was about to put its own. An optimistic one raises it, too, if a write has completed
-    there since it began.
+    Raises `Conflict`, with nothing published, while a plan is pending in one of them; where a log decides, also if
+    another decision came first. An optimistic writer raises it, too, if a write has completed there since it began.
     """
     _refuse_where_unsupported(context, config, operation)
     groups = tuple(

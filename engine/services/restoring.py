@@ -1,7 +1,7 @@
-"""What a restore undoes: what completed after the instant that a savepoint pins, and whatever is pending.
+"""What a restore undoes: every instant that completed after the one that a savepoint pins, and every pending one.
 
-By the completion axis, on which the savepoint was made: Apache Hudi before 1.1 went by requested times, and so kept a
-write that was begun before the savepoint and completed after it (HUDI-9667).
+A savepoint is made on the completion axis, and so a restore uses completion times. Apache Hudi before 1.1 used
+requested times: it kept a write that was requested before the savepoint and completed after it (HUDI-9667).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from ..writes.commit_protocol import complete, forget_markers, marked_files
 
 
 def timeline_with(context: Context, action: str, instant: Time | None) -> Timeline:
-    """The active timeline; with the archived one, if it lacks the instant named: completed once is so for ever."""
+    """The active timeline, extended by the archive if it lacks the named instant."""
     timeline = load(context.storage)
     return timeline if instant is None or timeline.find(_named(instant), action) else context.whole(timeline)
 
@@ -45,13 +45,12 @@ def plan_to_resume(
 
 
 def _completed_by_another(context: Context, action: str, requested: str) -> Instant | Conflict | None:
-    """The completed instant, if another runner was faster; why there is nothing left to complete, if its plan is gone;
-    as the timeline is now."""
+    """The instant if another runner has completed it; a `Conflict` if its plan was removed; None if it is pending."""
     found = timeline_with(context, action, requested).find(requested, action)
     if found is None:
         return Conflict(
             f"complete the {action} {requested}",
-            "its plan is not on the timeline any more: a restore has undone it, or somebody gave it up",
+            "its plan is not on the timeline any more: a restore has undone it, or it was given up",
             f"plan another {action}, if there is anything to do",
         )
     return found if found.completed else None
@@ -66,7 +65,7 @@ def files_or_completed(
     """
     try:
         return work()
-    except Exception:  # whatever a missing input comes out as: Spark wraps it
+    except Exception:  # Spark wraps the error of a missing input, so that its class is unknown
         there = _completed_by_another(context, action, requested)
         if not isinstance(there, Instant):
             raise
@@ -81,7 +80,7 @@ def files_or_completed(
 def completed(
     context: Context, action: str, requested: str, commit: bytes, files: Sequence[WrittenFile] = ()
 ) -> Instant:
-    """Complete what was taken up, with `files`; the instant of another runner, if one was faster: ours go then."""
+    """Complete a resumed plan with `files`. If another runner was first, delete `files` and return its instant."""
     faster = partial(_completed_by_another, context, action, requested)
     return complete(context, requested, action, files=files, commit=commit, completed_by_another=faster, beats=False)
 

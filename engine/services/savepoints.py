@@ -1,4 +1,4 @@
-"""What savepoints do to the services of a table: a clean keeps their files, and nothing is archived past them."""
+"""What savepoints require of services: a clean keeps the files they pin, and nothing after them is archived."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ..timeline import Instant, Timeline, completion_of
 from ..timeline.savepoints import Savepoint, decode_savepoint
 
 
-def said(context: Context, saved: Instant) -> Savepoint:
-    """What a completed savepoint says."""
+def decoded(context: Context, saved: Instant) -> Savepoint:
+    """The content of a completed savepoint."""
     return decode_savepoint(context.commits.content(saved), saved.file_name)
 
 
@@ -19,13 +19,13 @@ def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
     """The paths that a clean leaves alone for the savepoints of a timeline."""
     if context.rules.savepoint_keeps == "nothing":
         return frozenset()
-    paths = (path for saved in timeline.savepoints for path in said(context, saved).paths)
+    paths = (path for saved in timeline.savepoints for path in decoded(context, saved).paths)
     every = context.rules.savepoint_keeps == "files"
     return frozenset(path for path in paths if every or path.endswith(".parquet"))
 
 
 def files_as_of(context: Context, timeline: Timeline, time: str) -> frozenset[str]:
-    """The paths of the files that a read as of a settled time opens, those that a log stands for included."""
+    """The files that a read as of a settled time opens, including the inputs of log compactions."""
     slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
     return frozenset(path for piece in to_read(slices, context.rules) for path in paths_of(piece))
 

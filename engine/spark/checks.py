@@ -53,7 +53,7 @@ def checks() -> list[Finding]:
 
 def python() -> Finding:
     needed = f"Python {'.'.join(map(str, PYTHON_FLOOR))} or later"
-    remedy = "install a newer Python and make the environment anew with it"
+    remedy = "install a newer Python and create the environment again with it"
     return Finding("Python", sys.version_info[:2] >= PYTHON_FLOOR, platform.python_version(), needed, remedy)
 
 
@@ -92,7 +92,7 @@ def pyspark() -> Finding:
 
 
 def spark_home() -> Finding:
-    """PySpark starts whatever SPARK_HOME points to, even another version than its own."""
+    """PySpark starts the Spark in SPARK_HOME, even if its version differs."""
     home = os.environ.get("SPARK_HOME")
     needed = "none, or the one inside the installed PySpark"
     if not home:

@@ -79,7 +79,7 @@ def _run_there(context: Any) -> str | None:
 
     try:
         return _other_version(context.parallelize([0], 1).map(probe).collect()[0])
-    except Exception:  # whatever a worker raises, it reaches the driver as an error of the JVM
+    except Exception:  # an exception of a worker reaches the driver as an error of the JVM
         return "on which a task that imports nbcc failed"
 
 

@@ -66,7 +66,7 @@ def session(
 
 
 def jvm_log() -> Path:
-    """Where the JVM of this process writes unless told otherwise."""
+    """The default output folder of the JVM of this process."""
     return Path(tempfile.gettempdir(), f"nbcc-spark-{os.getpid()}.log")
 
 

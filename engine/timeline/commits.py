@@ -73,7 +73,7 @@ class Commits:
         if archived.metadata is None:
             raise Unsupported(
                 f"read what the {instant} wrote",
-                "another engine has archived it, and the archive does not tell",
+                "another engine archived it without the content of its commit",
                 "read the table with that engine, and turn its archiving off (hoodie.archive.automatic=false)",
             )
         return archived.metadata

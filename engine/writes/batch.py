@@ -92,7 +92,7 @@ def as_deletes(
     if ordering is not None and ordering not in found.names:
         raise BadInput(
             asked,
-            f"it has no ordering column {ordering!r}, and nobody could tell which rows are older than the delete",
+            f"it has no ordering column {ordering!r}, which decides the rows that are older than the delete",
             f"add {ordering!r}: a delete wins over the rows whose value is not greater",
         )
     wanted = [*key, *([ordering] if ordering is not None and ordering not in key else [])]

@@ -1,11 +1,11 @@
-"""Claims: where a log decides, an instant's times belong to one actor alone.
+"""Claims: where a log decides, each time of an instant belongs to one actor alone.
 
-A lock can be lost while its holder reads the clock. Two actors may then read the same time, and a request takes no
-number of the log that would tell them apart. So an actor claims its time before it uses it: it puts an object that the
-time names, if absent. The loser reads its clock again.
+An actor can lose its lock while it reads the clock. Two actors may then read the same time, and a request takes no
+number of the log that would separate them. So an actor claims its time before it uses it: it creates an object named
+after the time, if absent. The loser reads its clock again.
 
-Claims are deleted an hour later (`forget`). An actor whose claim took longer than that discards its time. Both go by
-clocks within their bound: a time that completed has passed on every clock.
+Claims are deleted an hour later (`forget`). An actor whose claim took longer than that discards its time. Both use
+clocks within their bound: a completed time has passed on every clock.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ def new_time(context: Context, timeline: Timeline | None = None) -> str:
 
 
 def _claim(context: Context, instant: str) -> bool:
-    """Put the object that the time names; False if another has. The own token there: only the answer was lost."""
+    """Create the object named after the time; False if it belongs to another actor.
+
+    An object with our own token is ours: the put succeeded and its answer was lost.
+    """
     path, token = f"{FOLDER}/{instant}", context.names.write_token().encode()
     if context.storage.put_if_absent(path, token):
         return True

@@ -1,6 +1,6 @@
-"""The steps that writing operations share: ask for an instant, look for late attempts, complete it.
+"""The steps that writing operations share: request an instant, remove late attempts, complete the instant.
 
-Every function is a few accesses to the seams in a fixed order; an operation is a sequence of them.
+Every function is a few accesses to storage, lock and clock in a fixed order; an operation is a sequence of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .idempotency import Repeated, claim, repeated
 
 ROLLBACK: Final = "rollback"
 PLAN: Final = "compaction"
-"""The pending action of a replacing write, whose writer may take back what a log has decided: its plan."""
+"""The pending action of a replacing write. Its writer may withdraw its plan although a log has decided it."""
 
 
 def take_time(context: Context, timeline: Timeline) -> str:
@@ -53,15 +53,17 @@ def put_request(context: Context, timeline: Timeline, action: str) -> str:
     requested = new_time(context, timeline)
     with stop_heartbeat_on_error(context, requested):
         context.heartbeats.start(requested)
-        # Hudi reads nothing from a requested write, so that its content may say whose it is.
+        # Hudi ignores the content of a requested write, so it can hold a token of the writer.
         put_requested(context.storage, requested, action, context.names.write_token().encode())
     return requested
 
 
 @contextmanager
 def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
-    """Around what leaves an instant as it is if it fails, or is interrupted: no more beats, so that others may roll it
-    back. The process may live on."""
+    """Stop renewing the instant's heartbeat if the body fails or is interrupted: a rollback may then undo the instant.
+
+    The instant itself stays as it is. The process may go on with other work.
+    """
     try:
         yield
     except (Exception, KeyboardInterrupt):
@@ -71,21 +73,21 @@ def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
 
 @contextmanager
 def undo_on_error(context: Context, requested: str, action: str) -> Iterator[None]:
-    """Around a data phase: if it fails, its files and its instant go, as if it had never begun.
+    """Around a data phase: if it fails, delete its files and its instant.
 
-    Only while nothing can have been published: an instant whose completion was tried is left as it is. A crash leaves
-    everything, too; its instant never completes, and what it wrote counts for nobody. So does who is interrupted.
+    Only before completion: an instant whose completion was tried stays as it is. After a crash or an interrupt
+    everything stays, too; the instant never completes, and readers ignore its files until a rollback deletes them.
     """
     with stop_heartbeat_on_error(context, requested):
         try:
             yield
-        except Exception:  # whatever it was, it goes on to whoever asked
+        except Exception:  # any error of the data phase reaches the caller
             undo_own_write(context, requested, action)
             raise
 
 
 def undo_own_write(context: Context, requested: str, action: str) -> None:
-    """Remove the files of an instant, then the instant: under the lock, as whatever changes what a listing shows."""
+    """Delete the files of an instant, then the instant itself, under the lock: it changes what a listing returns."""
     for path in marked_files(context, requested):
         context.storage.delete(path)
     forget_markers(context, requested)
@@ -104,7 +106,7 @@ def lock_or_leave(context: Context, requested: str) -> Iterator[None]:
 
 
 def remove_pending(context: Context, requested: str, action: str) -> None:
-    """Take a pending instant off the timeline, and its heartbeat with it. Its data files must be gone."""
+    """Delete a pending instant and its heartbeat. Its data files must be deleted before."""
     for state in PENDING:
         context.storage.delete(f"{FOLDER}/{Instant(requested, action, state).file_name}")
     context.heartbeats.stop(requested)
@@ -127,15 +129,15 @@ def complete(
     may_ask_early: bool = False,
     beats: bool = True,
 ) -> Instant:
-    """Take the completion time and publish, as two accesses under one lock; then the markers are of no use.
+    """Take the completion time and publish, as two accesses under one lock; then delete the markers.
 
-    Where a log decides, an entry is put between the two; if its number was taken meanwhile, all is looked at again.
-    `completed_by_another` is asked first; if it knows the instant as completed, our files go and its answer is ours;
-    if it has a reason why it never will be, that is as good as one of `refused_by`.
-    `batch_id`: if another attempt at the batch has completed, the instant is taken back and `Repeated` raised.
-    `refused_by` is asked next, with the timeline of now, where that is known; if it has a reason, the instant is taken
-    back, and the reason raised; before the lock, where the rules say so and it `may_ask_early`.
-    `beats`: the instant has a heartbeat, and must not have been taken for dead.
+    Where a log decides, an entry is put between the two. If another actor took its number, all checks run again.
+
+    completed_by_another  checked first: a completed instant is returned, our files are deleted; a `Conflict` refuses
+    batch_id              if another attempt at the batch has completed, the instant is undone and `Repeated` raised
+    refused_by            checked last, with the timeline under the lock (None: unknown); a `Conflict` undoes it
+    may_ask_early         whether `refused_by` may run before the lock, where `Rules.conflict_check` says so
+    beats                 the instant has a heartbeat, which must not have expired
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_ask_early and context.rules.conflict_check == "before_lock":
@@ -174,9 +176,10 @@ def complete(
 
 
 def publication_conflict(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
-    """Why a write that slept too long must not be published: others may have begun to undo it. Under the lock.
+    """The reason why a stalled write must not be published: another actor may have begun to undo it. Called under the
+    lock.
 
-    Whoever plans a rollback does so under the same lock, so that a write is either published or undone (RFC-22).
+    A rollback is planned under the same lock, so that a write is either published or undone (RFC-22).
     """
     there = timeline.find(requested, action)
     undone = there is None or older_than_archive(context, timeline, requested) or _undone(context, timeline, requested)
@@ -185,7 +188,7 @@ def publication_conflict(context: Context, timeline: Timeline, requested: str, a
     return Conflict(
         f"publish the write {requested}",
         "it has been rolled back" if undone else "its heartbeat stopped for longer than others wait for it",
-        "write the batch again; if this happens often, look for long pauses of the writer's process",
+        "write the batch again; if this happens often, check for long pauses of the writer's process",
     )
 
 
@@ -208,7 +211,7 @@ def older_than_archive(context: Context, timeline: Timeline, requested: str) -> 
 
 
 def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> Repeated | None:
-    """The other attempt at a batch that was faster. Under the lock."""
+    """The completed attempt of another writer at the same batch, if there is one. Under the lock."""
     if timeline is None or context.rules.batch_ids != "checked":
         return None
     return repeated(context, timeline, batch_id)
@@ -220,10 +223,11 @@ def takes_time_early(context: Context) -> bool:
 
 
 def remove_late_attempts(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
-    """Delete what attempts other than the one that is about to be published have written for this instant.
+    """Delete the files that other attempts at this instant have written. Called before it is published.
 
-    For readers that go by directories (ours do not): two files of one instant and group would both count. The marker
-    goes before the file, so that an attempt still alive can tell: see `Conflict` below.
+    Readers that list directories (ours do not) would otherwise count two files of one instant and group. The marker is
+    deleted before the file: an attempt that is still running detects the missing marker and raises the `Conflict`
+    below.
     """
     ours = {file.path for file in files}
     found = set(marked_files(context, requested))

@@ -54,7 +54,7 @@ def replace_commit(config: TableConfig, requested: str, operation: str, files: S
 
 
 def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
-    """The completed file of a log compaction: its logs, and which others each of them stands for."""
+    """The completed file of a log compaction: its logs, and the logs that each of them replaces."""
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
     made = [(file, operations[file.partition, file.file_id]) for file in files]
     stats = tuple(
@@ -67,7 +67,7 @@ def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequ
 
 
 def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
-    """A writer looks nothing up, so that every row counts as an insert, as in Hudi's own log-only writes."""
+    """The stat of a log. Writers do not search for existing keys: every row counts as an insert, as in Hudi."""
     return WriteStat(
         file_id=file.file_id,
         path=file.path,
@@ -105,7 +105,7 @@ def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) 
 
 
 def _rewritten_stat(file: WrittenFile, before: str) -> WriteStat:
-    """Copy on write: the file that came before is in the stat, for whoever asks what has changed."""
+    """The stat of a copy-on-write file. It names the replaced file, with which incremental reads compare it."""
     named = parse_base(before)
     return WriteStat(
         file_id=file.file_id,

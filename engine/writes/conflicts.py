@@ -1,8 +1,8 @@
-"""Optimistic concurrency control: which completed writes stand against one that is about to publish (RFC-22, step 4).
+"""Optimistic concurrency control: which completed writes conflict with one that is about to publish (RFC-22, step 4).
 
-Two writes conflict if both have put files into one bucket of one partition. File ids are not asked: a writer that finds
-a bucket empty may have begun a file group of its own there. A compaction takes nothing from a writer, whose log belongs
-to whatever slice it completes in.
+Two writes conflict if both have put files into one bucket of one partition. File ids are not compared: a writer that
+finds a bucket empty may have started a file group of its own there. A compaction does not conflict with a writer: the
+writer's log belongs to the slice in which it completes.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ Bucket = tuple[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class ReadSet:
-    """What the rows of a write were computed from: these partitions (None: the whole table), as of a completion time.
+    """What the rows of a write were computed from.
 
-    `as_of` None: as of the beginning of the write. Nothing given: a write that has read nothing.
+    partitions  those that were read, by path; None: the whole table; empty: nothing was read
+    as_of       the completion time of that read; None: the beginning of the write
     """
 
     partitions: Collection[str] | None = ()
     as_of: str | None = None
 
     def covers(self, partition: str) -> bool:
-        """Whether something was read there."""
+        """Whether rows of this partition were read."""
         return self.partitions is None or partition in self.partitions
 
 
@@ -52,11 +53,11 @@ def conflict_of(
     now: Timeline | None = None,
     read_set: ReadSet = NO_READS,
 ) -> Conflict | None:
-    """Why `files` must not be published: a write that completed since `sealed` was loaded has files in their buckets,
-    or where the rows of this one were read.
+    """The `Conflict` that forbids publishing `files`, or None.
 
-    To be asked under the lock that publishes, with the timeline of `now`, which is loaded if it is not given.
-    Non-blocking and single writers do not look.
+    A write conflicts if it completed since `sealed` was loaded and has files in the same buckets, or in partitions of
+    the `read_set`. Called under the lock that publishes; `now` is the timeline under that lock, loaded if it is not
+    given. Non-blocking and single writers do not check.
     """
     if config.concurrency_mode != OPTIMISTIC:
         return None
@@ -86,7 +87,7 @@ def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterat
 
 
 def may_conflict(context: Context, timeline: Timeline, instant: Instant) -> bool:
-    """Whether an instant can stand against a writer."""
+    """Whether a completed instant can conflict with a writer."""
     if timeline.is_log_compaction(instant):
         return False
     replaces = timeline.is_compaction(instant) and context.commits.commit(instant).replaces
@@ -94,12 +95,12 @@ def may_conflict(context: Context, timeline: Timeline, instant: Instant) -> bool
 
 
 def place(partition: str, file_id: str) -> Bucket:
-    """Where a file lies, as far as conflicts go."""
+    """The bucket of a file."""
     return partition, bucket_of(file_id)
 
 
 def conflict_with(requested: str, instant: Instant, shared: set[Bucket]) -> Conflict:
-    """What the writer is told."""
+    """The error for a conflict with `instant` in the buckets `shared`."""
     partition, bucket = min(shared, key=lambda place: (place[0], place[1] or 0))
     place = f"bucket {bucket}" + (f" of {partition}" if partition else "")
     several = f"{len(shared)} of its buckets, {place} among them" if len(shared) > 1 else place

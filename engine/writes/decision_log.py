@@ -28,7 +28,7 @@ def catch_up(context: Context) -> Decision:
 
 
 def decide(context: Context, decision: Decision) -> bool:
-    """Take the decision's number and publish it; False, and nothing has happened, if somebody was faster."""
+    """Take the decision's number and publish it; False, with nothing changed, if another actor took the number."""
     if not put_decision(context.storage, decision):
         return False
     publish(context.storage, decision)
@@ -41,10 +41,10 @@ def look(context: Context) -> Decision | None:
 
 
 def put_plan(context: Context, last: Decision | None, requested: str, action: str, plan: bytes) -> Instant | None:
-    """Put a plan that rests on what was there at the look that found `last`.
+    """Publish a plan that was made from the state after the decision `last`. None if another decision was taken since.
 
-    None, where a log decides: something was decided since, which takes a lock that was lost. A write that is to be
-    rolled back may have been committed, or a commit lie before the barrier; the next call looks again.
+    That requires a lost lock: a write that is to be rolled back may have been committed meanwhile, or a commit may lie
+    before the barrier. The next call plans from the new state.
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)
@@ -53,9 +53,9 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
 
 
 def withdraw(context: Context, requested: str) -> None:
-    """Before a plan leaves the timeline, under the lock: the last decision must be another one.
+    """Make sure that a plan is not the last decision, before it is removed from the timeline under the lock.
 
-    Whoever decides next finds the last decision, and would put the plan back if that were it.
+    The next actor that decides publishes the last decision first, and would put the plan back.
     """
     while uses_decision_log(context) and (last := catch_up(context)).requested == requested:
         time = context.clock.take()

@@ -24,7 +24,7 @@ from ..timeline import Archive, Instant, Timeline
 
 FOLDER: Final = ".hoodie/.nbcc/batches"
 EXTRA: Final = "nbcc.batch_id"
-"""Where a commit keeps the id, among its extra metadata."""
+"""The key of the id in a commit's extra metadata."""
 DIGEST: Final = "nbcc.batch_digest"
 """Where a commit records the digest of the batch, among its extra metadata."""
 
@@ -33,7 +33,7 @@ ReplayDifference = Literal["refuse", "keep"]
 
 
 class Batch(NamedTuple):
-    """What the caller says of a batch: its id, if it has one, and what to do if the id has committed other rows."""
+    """A batch's id, if it has one, and what to do if the id has committed other rows."""
 
     id: str | None = None
     replay_difference: str = "refuse"
@@ -110,7 +110,7 @@ def claim(context: Context, requested: str, batch_id: str | None) -> None:
 
 
 def repeated(context: Context, timeline: Timeline, batch_id: str | None) -> Repeated | None:
-    """The completed attempt at a batch, of a timeline that was listed under the lock; None if there is none."""
+    """The error with the completed attempt at a batch; None if there is none. `timeline` was listed under the lock."""
     if batch_id is None or context.rules.batch_ids == "ignored":
         return None
     for entry in context.storage.list(_folder(batch_id)):

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.plans import Planner, Runner, runner
-from ..machine.transition import Action, Args, Changes, Guard, preset, transition
+from ..machine.transition import Action, Args, Changes, Guard, become, preset, transition
 from ..world import World
 from .clock import READS_CLOCK, TakeTime
 from .lock import LOCK_IS_FREE
 from .planning import plan
 from .publication import Publication, publication, publication_actions
-from .table import Compaction, GroupPlan, Instant, Plan, Plans, Table, completes_plan
+from .table import Compaction, GroupPlan, Instant, Plan, Plans, Table, completes_plan, pending_plans
 from .timeline import PENDING, Published
 
 if TYPE_CHECKING:
@@ -68,15 +68,11 @@ def compose(composition: Composition) -> None:
             transition("compactor_writes_base", me, at=RUNNING, effect=write_base, arguments=next_group,
                        tags=(READS_INPUT,)),
         )  # fmt: skip
-        composition.register(Planner("compactor", me, "compactor_schedules_plan", "plans", "plan", become_idle))
+        composition.register(Planner("compactor", me, "compactor_schedules_plan", "plans", "plan", become(Compactor())))
         runner(composition, "compactor_starts_plan", PLANNED,
-               Runner("compactor", me, "plans", "plan", started, Compaction, "compactor_resumes_plan"))  # fmt: skip
+               Runner("compactor", me, "plans", "plan", start, Compaction, "compactor_resumes_plan"))  # fmt: skip
         publication(composition, Publication("compactor", me, "written", partial(published_compaction, me), "plan"))
     composition.map_view(PENDING, pending_compactions)
-
-
-def become_idle() -> Changes:
-    return {"own": Compactor()}
 
 
 def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...]) -> bool:
@@ -106,11 +102,9 @@ def put_plan(own: Compactor, me: str, plans: Plans) -> Changes:
     return {"own": planned, "plans": (*plans, Plan(own.plan, me, False, own.parts))}
 
 
-def started(own: Compactor, me: str, plan: Plan, plans: Plans) -> tuple[Compactor, Plans]:
-    """The compactor while it runs a plan, and all plans afterwards."""
-    own = Compactor(RUNNING, plan.requested, tuple(part.group for part in plan.groups))
-    now = plan._replace(runner=me, inflight=True)
-    return own, tuple(now if each == plan else each for each in plans)
+def start(own: Compactor, plan: Plan) -> Compactor:
+    """The compactor while it runs a plan."""
+    return Compactor(RUNNING, plan.requested, tuple(part.group for part in plan.groups))
 
 
 def next_group(own: Compactor) -> Iterable[Args]:
@@ -132,9 +126,7 @@ def pending_compactions(pending_instants: Iterable[Instant], plans: Plans, publi
     """The view `pending_instants`: add the pending compaction plans."""
     yield from pending_instants
     done = {entry.requested for entry in published if completes_plan(entry)} if plans else ()
-    for each in plans:
-        if each.requested not in done:
-            yield Instant(each.requested, "compaction", "inflight" if each.inflight else "requested", None)
+    yield from pending_plans(plans, "compaction", done)
 
 
 MECHANISM = Mechanism(

@@ -3,7 +3,7 @@
 RFC-66, "Assumption On Locks": taking the completion time and creating the completed file happen under one lock. So
 instants are published in the order of their completion times. Every actor that publishes has the same three
 transitions: take the lock; take the completion time; publish and release the lock. No other actor can take a time
-between the last two. A reader takes no lock and can list the timeline at any point.
+between the last two, because requested times are taken under the lock, too. A reader lists without the lock.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .lock import HOLDS_LOCK, LOCK_IS_FREE, released, take_lock
 
 TAKES_LOCK, TAKES_COMPLETION_TIME, PUBLISHES = "takes lock", "takes completion time", "publishes"
 COMMITS = "commits"
-"""The tag of the first transition under the lock. Mechanisms require the conditions of a commit here."""
+"""The tag of the first transition after the lock is taken. Mechanisms add their guards of a commit to it."""
 BEGINS = "begins to publish"
 """The tag of the first transition of a publication. Mechanisms insert steps before publication here."""
 ABANDONS = "abandons under the lock"
-"""The tag of a transition by which an actor abandons its instant under the lock, because of a check there."""
+"""The tag of a transition by which an actor abandons its instant under the lock. Mechanisms with a check add it."""
 
 UNDER_LOCK, READY = "under the lock", "ready to publish"
 
@@ -31,7 +31,7 @@ Publish = Callable[[Any], tuple[Any, Any]]
 
 
 class Publication(NamedTuple):
-    """How one actor publishes. `since`: the step before publication. `requested`: its field with the requested time."""
+    """How one actor publishes. `since`: its step before. `requested`: the field with its requested time."""
 
     kind: str
     actor: str
@@ -63,7 +63,7 @@ def take_completion_time(own: Any, clock: int, completion_time: TakeTime, reques
 
 
 def publish_instant(own: Any, me: str, lock: str | None, published: tuple[Any, ...], publish: Publish) -> Changes:
-    """Put the completed instant and release the lock."""
+    """Put the completed instant on the timeline and release the lock."""
     after, instant = publish(own)
     return {"own": after, "lock": released(lock, me), "published": (*published, instant)}
 

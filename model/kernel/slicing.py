@@ -1,8 +1,9 @@
 """File slicing: to which file slice a log belongs. A log belongs to the slice of the greatest barrier at or before the
-completion time of its write (RFC-66, "Pseudocode for New File Slicing", which writes "less than": times are unique).
+completion time of its write.
 
-A barrier is the requested time of a base file or of a pending plan of the file group. A log that completed before all
-barriers is in a slice without a base file. Functions call each other through `rules`, where variants replace them.
+RFC-66, "Pseudocode for New File Slicing", writes "less than"; times are unique, so that both mean the same. A barrier
+is the requested time of a compaction plan of the file group, pending or completed; the plan's base file has that time.
+A log that completed before all barriers is in a slice without barrier. Variants replace functions by `rules`.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -
 
 
 def slice_time(write: Write, group: int) -> float:
-    """The time that decides the slice of a write's logs: its completion time. Pending: in the newest slice."""
+    """The completion time. A pending write has none yet; it will be later than every barrier that exists now."""
     return write.completed or inf
 
 
 def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:
-    """The barriers of a file group, ascending: the requested times of its base files, pending ones included."""
+    """The barriers of a file group, ascending: the requested times of its compaction plans, pending or completed."""
     return tuple(sorted({requested for requested, _ in rules.bases(table, group)}))
 
 
 def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
-    """The base files of a file group: requested and completion time of each plan; None while the plan is pending."""
+    """The plans of a file group, one a base file: requested and completion time; None while the plan is pending."""
     return [(p.requested, done) for p, done in zip(table.plans, table.completed, strict=True) if p.part_in(group)]
 
 

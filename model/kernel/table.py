@@ -7,7 +7,7 @@ of its write and a version. A mechanism can add records to these values: their `
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from ..machine.marks import Marks, mark
@@ -96,6 +96,13 @@ class Instant(NamedTuple):
     def completes_as(self) -> str:
         """The action of the completed instant."""
         return {"compaction": "commit", "logcompaction": "deltacommit"}.get(self.action, self.action)
+
+
+def pending_plans(plans: Iterable[Any], action: str, done: Container[int]) -> Iterator[Instant]:
+    """The instants of the plans that are not completed. `done`: the requested times of those that are."""
+    for each in plans:
+        if each.requested not in done:
+            yield Instant(each.requested, action, "inflight" if each.inflight else "requested", None)
 
 
 class Table(NamedTuple):

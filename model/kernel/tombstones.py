@@ -1,8 +1,8 @@
-"""The tombstone rule: in event-time order a compaction keeps the deletes that win in it, as tombstones.
+"""The tombstone rule: by event time a compaction keeps every delete that wins among the records it merges.
 
-RFC-66 does not specify deletes in a compaction. By event time the record with the greatest ordering value wins, also if
-it completes last of all. Without a tombstone in the base file, a record with a smaller ordering value that completes
-after the compaction would bring the deleted row back. By commit time every later record wins anyway.
+RFC-66 does not specify deletes in a compaction. By event time the record with the greatest ordering value wins, even if
+others complete after it. Without a tombstone in the base file, a record with a smaller ordering value that completes
+after the compaction would bring the deleted row back. By commit time the last completion wins: no tombstone is needed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def needs_tombstones(event_time: bool) -> bool:
-    """Whether compactions must keep deletes: only if the ordering value (event time) ranks before the completion."""
+    """Whether the tables of a merge mode need tombstones: only by event time."""
     return event_time
 
 
 def keeps_deletes(shape: Fold, merger: Merger) -> bool:
-    """Whether a base file keeps the deletes that won in it. `shape.base` describes how the base file was written."""
+    """Whether a base file has tombstones. One that another engine wrote may lack them (`Fold.drops_deletes`)."""
     return merger.keeps_tombstones and not (shape.base is not None and shape.base.drops_deletes)

@@ -26,8 +26,8 @@ class Planner(NamedTuple):
     give_up: Effect
 
 
-Start = Callable[..., tuple[Any, tuple[Any, ...]]]
-"""(actor, its name, a plan, all plans) -> (the actor while it runs the plan, all plans afterwards)."""
+Start = Callable[[Any, Any], Any]
+"""(actor, plan) -> the actor while it runs the plan."""
 
 
 class Runner(NamedTuple):
@@ -66,5 +66,10 @@ def start_own_plan(
 ) -> Changes:
     """Put the inflight instant of the plan."""
     mine = next(plan for plan in plans if plan.requested == getattr(own, requested))
-    own, plans = start(own, me, mine, plans)
-    return {"own": own, component: plans}
+    return start_plan(own, me, mine, plans, start, component)
+
+
+def start_plan(own: Any, me: str, plan: Any, plans: tuple[Any, ...], start: Start, component: str) -> Changes:
+    """Make the actor the runner of a plan, whose instant becomes inflight."""
+    now = plan._replace(runner=me, inflight=True)
+    return {"own": start(own, plan), component: tuple(now if each == plan else each for each in plans)}

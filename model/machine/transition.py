@@ -197,6 +197,15 @@ def _with(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
     return (*names, *(name for name in more if name not in names))
 
 
+def become(state: ActorState) -> Callable[[], Changes]:
+    """The effect that replaces the state of the actor."""
+
+    def replaced() -> Changes:
+        return {"own": state}
+
+    return replaced
+
+
 def go_to(step: str) -> Callable[[Any], Changes]:
     """The effect by which an actor proceeds to a step of its operation."""
 

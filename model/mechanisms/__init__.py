@@ -56,8 +56,8 @@ def in_order() -> Iterator[tuple[str, Mechanism, tuple[str, ...]]]:
     early = tuple(name for name, each in several.items() if LAST not in each.after and name not in readings)
     after = {}
     for name, each in several.items():
-        said = tuple(other for other in each.after if other in several)
-        after[name] = said if name in readings else (*readings, *said, *(early if LAST in each.after else ()))
+        declared = tuple(other for other in each.after if other in several)
+        after[name] = declared if name in readings else (*readings, *declared, *(early if LAST in each.after else ()))
     for name in _sorted(tuple(several), tuple(after.values())):
         yield name, several[name], after[name]
 

@@ -27,8 +27,8 @@ from .clocks import Listing, all_readings, clock_of
 from .decision_log import DecisionLog
 from .lost_locks import TAKES_TIME, LostLocks
 
-WAITING, REFUSED_TIME = "waiting for all clocks", "refused its time"
-HOLDS_REQUEST = "given a time for its request"
+WAITING, REFUSED_TIME = "waiting for all clocks", "its time is claimed"
+HOLDS_REQUEST = "has a time for its request"
 REQUESTING = ("bulk_inserter", "writer")
 """The kinds whose request is divided, besides the kinds that put plans."""
 
@@ -66,10 +66,10 @@ def claims_times(world: World, protocol: ProtocolOptions) -> bool:
 
 
 def waits(world: World, protocol: ProtocolOptions) -> bool:
-    """Whether reading the clock and waiting are steps of their own.
+    """Whether reading the clock and waiting are separate steps.
 
-    A rollback names a write by its requested time. Without claims two instants of one time cannot be told apart there,
-    so that taking a time stays one step.
+    A rollback names a write by its requested time. Without claims two instants can have one time, and a rollback could
+    not distinguish them; so taking a time stays one step.
     """
     return world[LostLocks].lock_losses > 0 and (
         claims_times(world, protocol) or not world.actors.get("rollbacker")
@@ -210,14 +210,14 @@ def _actions() -> Iterator[Action]:
     for kind in kinds:
         yield Action(f"{kind}_waits", "waits until every clock has passed the time that it read, and claims that time",
                      "{actor} waits for all clocks")  # fmt: skip
-        yield Action(f"{kind}_reads_clock_again", "reads its clock again, because another has claimed the time",
+        yield Action(f"{kind}_reads_clock_again", "reads its clock again, because another actor has claimed the time",
                      "{actor} reads its clock again")  # fmt: skip
     for kind in REQUESTING:
         yield Action(f"{kind}_takes_time", "under a lock that can be lost: reads its clock for a requested time",
                      "{actor} reads its clock for a request")  # fmt: skip
-        yield Action(f"{kind}_puts_request", "puts the requested instant, gives the lock back",
+        yield Action(f"{kind}_puts_request", "puts the requested instant, releases the lock",
                      "{actor} puts its request")  # fmt: skip
-        yield Action(f"{kind}_finds_request", "finds that another has put a request of the same time, and gives up",
+        yield Action(f"{kind}_finds_request", "finds another request of the same time, and gives up",
                      "{actor} finds another request of its time")  # fmt: skip
 
 

@@ -27,7 +27,7 @@ LISTED = "listed_instants"
 OTHER_WRITES = "other_writes"
 """The view of the other actors that write and are no writers, as far as an actor lists them."""
 LATEST_ALONE = ("cleaner", "log_compactor")
-"""The kinds whose requested time is after the latest time that they list, whatever other actors have requested."""
+"""The kinds whose requested time is after the latest time that they list; requests of other actors do not count."""
 
 
 class Clocks(Options):
@@ -115,7 +115,7 @@ def all_readings(own_clock: Clock) -> Iterable[Args]:
 def readings_with_logs(
     own_clock: Clock, clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> Iterator[Args]:
-    """The readings at which there is a log to compact: a coarse clock may give a barrier that is before all of them."""
+    """The readings at which there is a log to compact: a coarse clock may return a barrier before all of them."""
     for args in own_clock.readings():
         ahead = next((value for _, value in args if isinstance(value, int)), 0)
         if log_to_compact(clock, partial(request_time, ahead=ahead), completed_table, world, rules):

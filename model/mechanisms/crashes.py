@@ -13,7 +13,7 @@ from typing import Any, Literal
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, limit, option
-from ..machine.plans import Runner, Start
+from ..machine.plans import Runner, Start, start_plan
 from ..machine.transition import DEAD, Action, ActorState, Changes, Component, Guard, preset, transition
 from ..world import World
 
@@ -44,7 +44,7 @@ def compose(composition: Composition) -> None:
     everyone = [(kind, me) for kind, actors in composition.actors.items() for me in actors]
     for kind, me in everyone if composition.world[Crashes].crashes else ():
         busy = preset(is_busy, idle_steps=composition.idle_steps[kind])
-        guards = (Guard("{me} must be alive and in the midst of an operation", busy), CRASH_LEFT)
+        guards = (Guard("{me} must be alive and have begun an operation", busy), CRASH_LEFT)
         composition.add(transition("actor_crashes", me, guards=guards, effect=crash, changes=("own", "crashes")))
         if composition.protocol[LockExpiry].lock_expiry != "never":
             composition.add(transition("lock_expires", me, guards=(IS_DEAD, HOLDS_LOCK), effect=expire_lock,
@@ -115,8 +115,8 @@ def resume_plan(
     completes: type, start: Start, component: str,
 ) -> Changes:  # fmt: skip
     """Carry the plan of a dead runner out, from the beginning."""
-    own, plans = start(own, me, orphan(me, instants_known_done, plans, peers, completes), plans)
-    return {"own": own, component: plans}
+    plan = orphan(me, instants_known_done, plans, peers, completes)
+    return start_plan(own, me, plan, plans, start, component)
 
 
 MECHANISM = Mechanism(
@@ -125,9 +125,9 @@ MECHANISM = Mechanism(
     limits=Crashes,
     service=True,
     actions=(
-        Action("compactor_resumes_plan", "takes up the oldest pending plan whose runner died",
-               "{actor} takes up the plan of a dead compactor"),
+        Action("compactor_resumes_plan", "resumes the oldest pending plan whose runner died",
+               "{actor} resumes the plan of a dead compactor"),
         Action("actor_crashes", "dies between two steps of an operation", "{actor} crashes"),
-        Action("lock_expires", "the lock of a dead holder is free again", "the lock of {actor}, who died, expires"),
+        Action("lock_expires", "the lock of a dead holder expires", "the lock of the dead {actor} expires"),
     ),
 )  # fmt: skip

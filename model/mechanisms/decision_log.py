@@ -54,7 +54,7 @@ class DecisionLog(Options):
 
 
 class Seen(NamedTuple):
-    """How many decisions there were when the actor looked; its own is the next."""
+    """How many decisions there were when the actor listed them; its own is the next."""
 
     decisions: int = 0
 
@@ -178,7 +178,7 @@ def publish_decided(decisions: Decisions, published: tuple[Any, ...]) -> Changes
 
 
 def note_decisions(decisions: Decisions) -> Changes:
-    """Remember how many numbers were taken when the actor looked."""
+    """Remember how many numbers of the log are taken."""
     return {"own_seen": Seen(len(decisions))}
 
 
@@ -211,7 +211,7 @@ def publish_own_decision(
 
 
 def _plan(composition: Composition, planner: Planner) -> None:
-    """The plan takes the next number: an actor that finds the number taken has looked at an old timeline."""
+    """The plan takes the next number: an actor that finds the number taken has listed an old timeline."""
     number = preset(take_number, requested=planner.requested)
     if not (halves := composition.find(PUTS_PLAN, actors=[planner.actor])):
         composition.select(planner.action, actors=[planner.actor]).require(ALL_PUBLISHED).extend(number, "decisions")
@@ -250,15 +250,15 @@ def _actions() -> Iterator[Action]:
     by_log = (
         "bulk_inserter", "cleaner", "compactor", "log_compactor", "overwriter", "restorer", "rollbacker", "writer"
     )  # fmt: skip
-    finishes = "under the lock: puts the completed instant of somebody who decided, and died perhaps"
+    finishes = "under the lock: puts the completed instant that another actor, perhaps dead, has decided"
     for kind in by_log:
-        yield Action(f"{kind}_publishes_decided", "puts the completed instant of another whose commit is decided",
+        yield Action(f"{kind}_publishes_decided", "puts the completed instant that another actor has decided",
                      "{actor} publishes what another has decided")  # fmt: skip
         yield Action(f"{kind}_decides_instant",
-                     "puts its commit under the next number of the log, if nobody has taken it",
+                     "puts its commit under the next number of the log, if it is free",
                      "{actor} decides")  # fmt: skip
     for kind in FINISHING:
-        yield Action(f"{kind}_finishes_decided", finishes, "{actor} publishes what somebody has decided")
+        yield Action(f"{kind}_finishes_decided", finishes, "{actor} publishes what another has decided")
 
 
 MECHANISM = Mechanism(

@@ -149,7 +149,7 @@ def own_has_other_rows(own: Writer, me: str, world: World, published: Published)
 
 BATCH_IS_THERE = Guard("its batch must have completed", batch_is_there)
 BATCH_IS_NEW = Guard("its batch must not have completed", batch_is_new)
-NOT_REPEATED = Guard("its batch must not have been completed by another", is_not_repeated)
+NOT_REPEATED = Guard("another writer must not have completed its batch", is_not_repeated)
 OTHER_ROWS_ARE_THERE = Guard("its batch must have completed with other rows", next_has_other_rows)
 
 
@@ -185,7 +185,7 @@ MECHANISM = Mechanism(
     actions=(
         Action("writer_skips_batch", "under the lock: finds its batch completed, and begins nothing",
                "{actor} finds its batch completed before it begins"),
-        Action("writer_finds_batch", "under the lock: finds its batch completed meanwhile; gives the lock back",
+        Action("writer_finds_batch", "under the lock: finds its batch completed by another writer; releases the lock",
                "{actor} finds that its batch has been completed by another"),
         Action("writer_takes_back_repeat", "deletes its files, then, under the lock, its pending instant",
                "{actor} takes its files and its instant back"),

@@ -30,7 +30,7 @@ class Fencing(Options):
 
 
 def fenced(composition: Composition) -> bool:
-    """Whether the store can tell the put of an older lock."""
+    """Whether the store can detect a put under an older lock."""
     return composition.protocol[Fencing].fencing == "storage" and composition.world[LostLocks].lock_losses > 0
 
 

@@ -60,7 +60,7 @@ def theirs(rules: Rules) -> Rules:
 def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -> bool:
     """Whether logs merge with the base file of a file group by the rules of the other engine, which wrote it.
 
-    A base file that lacks the mark says so. Of a pending plan nobody knows which engine will carry it out.
+    The base file lacks the mark. The engine that will run a pending plan is unknown.
     """
     if rules[ForeignServices].unmarked == "by_the_table":
         return False

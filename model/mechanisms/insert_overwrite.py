@@ -29,11 +29,11 @@ from ..machine.marks import mark, marks, marks_of
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, option
 from ..machine.plans import STARTS_PLAN, Planner
-from ..machine.transition import Action, Changes, Guard, preset, transition
+from ..machine.transition import Action, Changes, Guard, become, preset, transition
 from ..protocol import Protocol
 from ..rules import Rules
 from ..world import World
-from .bulk_insert import Loaded
+from .bulk_insert.rules import Loaded
 from .file_ids import NewFileIds, choose_file_ids, makes_file_ids
 from .occ.mechanism import seal_timeline
 from .occ.options import Validation
@@ -155,7 +155,7 @@ def schedule(composition: Composition, me: str, by_plan: bool) -> None:
     if makes_file_ids(composition):
         plans = plans.extend(preset(choose_file_ids, groups=groups_of_replace), "own_file_ids")
     composition.add(plans.extend(put_plan if by_plan else put_no_plan, "plans"))
-    composition.register(Planner("overwriter", me, action, "plans", "requested", give_up))
+    composition.register(Planner("overwriter", me, action, "plans", "requested", become(Overwriter("gave up"))))
 
 
 def replaced_groups(world: World, me: str) -> tuple[int, ...]:
@@ -199,10 +199,6 @@ def put_no_plan(own: Overwriter) -> Changes:
     return {"own": own._replace(step=SCHEDULED)}
 
 
-def give_up() -> Changes:
-    return {"own": Overwriter("gave up")}
-
-
 def start(own: Overwriter, plans: Plans) -> Changes:
     """Put the inflight instant."""
     return {"plans": tuple(p._replace(inflight=True) if p.requested == own.requested else p for p in plans)}
@@ -218,8 +214,8 @@ def published_replace(world: World, me: str, own: Overwriter) -> tuple[Overwrite
     """The overwriter after its replace is published, and the completed instant."""
     groups = replaced_groups(world, me)
     files = tuple((group, 1) for group in groups)
-    said = marks(CompletesAs("commit"), Loaded(groups), Replaced(groups))
-    return Overwriter("done"), Write(own.requested, own.completed, me, 1, files, (*said, *marks_of(own)))
+    own_marks = marks(CompletesAs("commit"), Loaded(groups), Replaced(groups))
+    return Overwriter("done"), Write(own.requested, own.completed, me, 1, files, (*own_marks, *marks_of(own)))
 
 
 def take_back(own: Overwriter, plans: Plans) -> Changes:
@@ -252,7 +248,7 @@ MECHANISM = Mechanism(
                "{actor} writes a base file", continues_call=True),
         Action("overwriter_passes_check", "finds no conflicting write that completed since it began",
                "{actor} finds no conflict"),
-        Action("overwriter_aborts", "finds a conflicting write that completed since it began; gives the lock back",
+        Action("overwriter_aborts", "finds a conflicting write that completed since it began; releases the lock",
                "{actor} aborts: a write conflicts that completed since it began"),
         Action("overwriter_takes_back_replace", "deletes its files, then, under the lock, its plan",
                "{actor} takes its files and its plan back"),

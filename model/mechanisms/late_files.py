@@ -54,6 +54,6 @@ MECHANISM = Mechanism(
     service=True,
     actions=(
         Action("late_file_lands", "a task of a dead writer puts the next file of its write",
-               "a task of {actor}, who died, puts log version {version} of group {group}"),
+               "a task of the dead {actor} puts log version {version} of group {group}"),
     ),
 )  # fmt: skip

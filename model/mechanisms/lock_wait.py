@@ -13,7 +13,7 @@ from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
 from ..machine.transition import Action, Guard, transition
 
-LEFT = "gone, with a pending write left"
+LEFT = "timed out, with a pending write left"
 
 
 class LockWait(Options):
@@ -45,7 +45,7 @@ MECHANISM = Mechanism(
     options=LockWait,
     actions=(
         Action("writer_stops_waiting",
-               "has waited for the lock as long as it was told to; reports that, and beats no more",
+               "gives up waiting for the lock, reports it, and stops renewing its heartbeat",
                "{actor} gives up, having waited for the lock"),
     ),
 )  # fmt: skip

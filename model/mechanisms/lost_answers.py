@@ -19,7 +19,7 @@ from ..protocol import Protocol
 from ..world import World
 from .crashes import HOLDS_LOCK
 
-UNSURE = "told that its instant exists"
+UNSURE = "informed that its instant exists"
 
 
 class LostAnswers(Options):
@@ -74,8 +74,8 @@ def is_there(published: Published, requested: int) -> bool:
 
 
 ANSWER_LEFT = Guard("an answer must be left that can be lost", answer_is_left, limit=True)
-IS_OWN = Guard("the file that exists must be its own, and looked at", recognises_own)
-IS_NOT_OWN = Guard("the file must be another's, or not be looked at", recognises_own, negated=True)
+IS_OWN = Guard("the existing file must be its own, and the writer must read it", recognises_own)
+IS_NOT_OWN = Guard("the existing file must belong to another writer, or not be read", recognises_own, negated=True)
 
 
 def put_without_answer(own: Writer, me: str, world: World, published: Published, lost_answers: int) -> Changes:
@@ -98,11 +98,11 @@ MECHANISM = Mechanism(
     options=LostAnswers,
     limits=Answers,
     actions=(
-        Action("answer_is_lost", "its completed instant is put, and it is told that the file exists already",
-               "{actor} publishes, and is told that the file exists already"),
-        Action("writer_recognises_instant", "reads the file that exists: it is its own; gives the lock back",
+        Action("answer_is_lost", "its completed instant is put, and the store answers that the file exists already",
+               "{actor} publishes, and the store answers that the file exists already"),
+        Action("writer_recognises_instant", "reads the existing file and finds its own instant; releases the lock",
                "{actor} recognises its own instant"),
-        Action("writer_reports_failure", "takes the file that exists for another's; gives the lock back",
+        Action("writer_reports_failure", "takes the existing file for another writer's; releases the lock",
                "{actor} reports that its write has failed"),
     ),
 )  # fmt: skip

@@ -1,6 +1,6 @@
-"""Locks that are lost while their holder is alive (fault set F1): a lease ran out, or the lock service forgot it.
+"""Locks that are lost while their holder is alive (fault set F1): a lease expired, or the lock service lost it.
 
-Nothing informs the holder. So it can no longer tell whether it holds the lock, and an operation that was one step under
+The holder is not notified and does not know whether it still holds the lock. So an operation that was one step under
 the lock becomes two: another actor may act between them.
 """
 
@@ -54,7 +54,7 @@ def compose(composition: Composition) -> None:
 
 
 def believes() -> bool:
-    """The view `holds_lock`: an actor that has taken the lock cannot tell whether it has lost it."""
+    """The view `holds_lock`: an actor that has taken the lock does not know whether it has lost it."""
     return True
 
 
@@ -85,7 +85,7 @@ def _divide(composition: Composition, planner: Planner) -> None:
 
     The last effect of the transition is the one that puts the plan.
     """
-    takes, timed = _WORDS.get(planner.kind, (f"{planner.kind}_takes_time", "given a time for its plan"))
+    takes, timed = _WORDS.get(planner.kind, (f"{planner.kind}_takes_time", "has a time for its plan"))
     there = preset(plan_is_there, plans=Component(planner.plans), requested=planner.requested)
 
     def first(whole: Transition) -> Transition:
@@ -107,31 +107,31 @@ def plan_is_there(own: Any, plans: tuple[Any, ...], requested: str) -> bool:
 
 
 _WORDS = {
-    "compactor": ("compactor_takes_barrier", "given a barrier"),
-    "cleaner": ("cleaner_takes_time", "given a time for its clean"),
-    "rollbacker": ("rollbacker_takes_time", "given a time for its rollback"),
+    "compactor": ("compactor_takes_barrier", "has a barrier"),
+    "cleaner": ("cleaner_takes_time", "has a time for its clean"),
+    "rollbacker": ("rollbacker_takes_time", "has a time for its rollback"),
 }
 """Kind -> the action of the first half, and the step after it, where they have other names."""
 
 
 def _halves() -> Iterator[Action]:
     halves = {
-        "cleaner": ("finds files that nobody needs, takes a requested time", "takes a time for its clean",
-                    "puts that plan, or finds that something was decided meanwhile", "puts its plan of a clean"),
+        "cleaner": ("finds files that no read needs, takes a requested time", "takes a time for its clean",
+                    "puts that plan, or finds a later decision", "puts its plan of a clean"),
         "compactor": ("lists what is completed, takes a requested time", "takes a barrier",
-                      "puts the plan for that barrier, or finds that something was decided meanwhile",
+                      "puts the plan for that barrier, or finds a later decision",
                       "puts its plan"),
         "log_compactor": ("lists what is completed, takes a requested time", "takes a time for its log compaction",
-                          "puts the plan for that time, or finds that something was decided meanwhile",
+                          "puts the plan for that time, or finds a later decision",
                           "puts its plan over logs"),
         "overwriter": ("looks for pending plans, takes a requested time", "takes a time for its replace",
-                     "puts the plan of that replace, or finds that something was decided meanwhile",
+                     "puts the plan of that replace, or finds a later decision",
                      "puts the plan of its replace"),
         "restorer": ("finds what is to be undone, takes a requested time", "finds what a restore would undo",
-                     "puts the plan of that restore, or finds that something was decided meanwhile",
+                     "puts the plan of that restore, or finds a later decision",
                      "puts the plan of its restore"),
         "rollbacker": ("finds a failed write, takes a requested time", "finds a failed write",
-                       "puts the plan for that write, or finds that something was decided meanwhile",
+                       "puts the plan for that write, or finds a later decision",
                        "puts its plan to roll back"),
     }  # fmt: skip
     for kind, (takes, says, puts, says_put) in halves.items():
@@ -146,8 +146,8 @@ MECHANISM = Mechanism(
     limits=LostLocks,
     after=("clocks", "*"),
     actions=(
-        Action("lock_is_lost", "the lock of a living holder is free again, and nothing tells the holder",
-               "the lock of {actor} is lost, and {actor} does not know", service=True),
+        Action("lock_is_lost", "the lock of a living holder is free again, and the holder is not informed",
+               "the lock of {actor} is lost, and {actor} does not notice", service=True),
         *_halves(),
     ),
 )  # fmt: skip

@@ -216,7 +216,7 @@ MECHANISM = Mechanism(
         Action("savepointer_pins_instant",
                "takes the lock; puts the inflight savepoint of the newest completed instant",
                "{actor} pins the newest completed instant"),
-        Action("savepointer_publishes_savepoint", "puts the completed savepoint with its files, gives the lock back",
+        Action("savepointer_publishes_savepoint", "puts the completed savepoint with its files, releases the lock",
                "{actor} publishes its savepoint"),
         Action("savepointer_drops_savepoint", "under the lock: takes the oldest savepoint off the timeline",
                "{actor} drops the oldest savepoint"),

@@ -203,7 +203,7 @@ MECHANISM = Mechanism(
     service=True,
     actions=(
         Action("rollbacker_appends_rollback_block",
-               "appends a block that names the failed write behind a log of others",
+               "appends a rollback block, which names the failed write, to a shared log",
                "{actor} appends a rollback block to the log of group {group}", continues_call=True),
     ),
 )  # fmt: skip

@@ -47,8 +47,8 @@ def columns_changed(old: View, new: View, group: int, time: float) -> str | None
     had, has = (_left(view, group, time) for view in (old, new))
     for log in sorted(had.keys() & has.keys()):
         if had[log] != has[log]:
-            said = write_named(new.done.get(log[0]), log[0])
-            return f"in group {group}: of the row of {said} it showed {had[log]} added columns and now shows {has[log]}"
+            name = write_named(new.done.get(log[0]), log[0])
+            return f"in group {group}: of the row of {name} it showed {had[log]} added columns and now shows {has[log]}"
     return None
 
 

@@ -89,14 +89,14 @@ def nothing_lost(model: Model) -> str | None:
     every instant that existed when it began.
     """
     lost, log = model.world[Answers].lost_answers, model.protocol[DecisionLog].decision == "log"
-    if _read_beside_archiver(model) and not (lost and log):
+    if _reads_archived_tables(model) and not (lost and log):
         return None
     if log:
         return "the log decides: a lost answer to an entry of the log is not modelled"
     return None if lost else "every answer of the store arrives in this world"
 
 
-def _read_beside_archiver(model: Model) -> bool:
+def _reads_archived_tables(model: Model) -> bool:
     return bool(model.actors_of("reader") and model.actors_of("archiver"))
 
 
@@ -110,7 +110,7 @@ def acknowledged_holds(model: Model, before: State | None, step: Step | None, af
         done.discard(entry.requested)
     if done:
         return f"a write was reported as done (requested t{min(done)}), and no reader ever sees it"
-    return _read_too_early(model, after) if _read_beside_archiver(model) else None
+    return _read_too_early(model, after) if _reads_archived_tables(model) else None
 
 
 def _read_too_early(model: Model, state: State) -> str | None:
@@ -127,7 +127,7 @@ def _read_too_early(model: Model, state: State) -> str | None:
 
 
 def _on_reports(model: Model) -> tuple[str, ...]:
-    readers = model.actors_of("reader") if _read_beside_archiver(model) else ()
+    readers = model.actors_of("reader") if _reads_archived_tables(model) else ()
     return ("published", *components_in(model, *REPORTS), *readers)
 
 
@@ -135,7 +135,7 @@ def _acknowledged(model: Model, state: State) -> bool:
     """An answer was lost, or a read that began after a write has ended."""
     if value_in(model, state, "lost_answers"):
         return True
-    readers = model.actors_of("reader") if _read_beside_archiver(model) else ()
+    readers = model.actors_of("reader") if _reads_archived_tables(model) else ()
     return any(own.step == "answered" and _begun(own) for own in (model.component(state, me) for me in readers))
 
 

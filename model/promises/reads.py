@@ -78,7 +78,7 @@ def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
 
 
 def travel_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """TRAVEL: every read at a T that was settled before the step gives the same answer after it."""
+    """TRAVEL: every read at a T that was settled before the step has the same answer after it."""
     assert before is not None
     assert step is not None
     old, new = view_of(model, before), view_of(model, after)

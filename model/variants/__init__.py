@@ -1,1 +1,1 @@
-"""Other readings of the RFCs, and what other readers do: weaker rules, each an option of the protocol."""
+"""Variants: other readings of the RFCs and the rules of other readers. Each is an option of the protocol."""

@@ -24,8 +24,8 @@ class AsOf(Options):
 
     as_of_axis: Literal["completion", "requested", "requested_slices"] = option(
         "completion",
-        "The time by which an as-of read includes instants. requested_slices: the requested time, and a pending plan "
-        "that was made later is a barrier too, so that late logs are in slices that the read does not visit.",
+        "The time by which an as-of read includes instants. requested_slices: the requested time; a later pending plan "
+        "is also a barrier, so that late logs are in slices that the read does not visit.",
     )
     as_of_bound: Literal["at_or_before", "before"] = option(
         "at_or_before",
@@ -65,12 +65,12 @@ def visible_by(by_completion: bool, before: bool) -> IsVisible:
 def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
     """The slices that begin by `time`; the slice without barrier begins with its earliest log.
 
-    RFC-66, get_file_slice_barriers. A plan that was made after `time` is no barrier while its base file does not exist.
-    With requested_slices it is a barrier, and its slice with the late logs is left out.
+    RFC-66, get_file_slice_barriers. A plan that was requested after `time` is not a barrier while its base file does
+    not exist. With requested_slices it is a barrier, and the read omits its slice with the late logs.
     """
     if rules[AsOf].as_of_axis == "requested":
-        kept = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]
-        table = table._replace(plans=tuple(p for p, _ in kept), completed=tuple(done for _, done in kept))
+        plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]
+        table = table._replace(plans=tuple(p for p, _ in plans), completed=tuple(done for _, done in plans))
     for barrier, members in reversed(writes_by_slice(rules, table, group).items()):
         if (barrier if barrier is not None else slice_begin(rules, members)) <= time:
             yield barrier, members

@@ -1,7 +1,7 @@
-"""A completion time that is taken before the lock: the lock then covers the publication alone.
+"""A completion time that is taken before the lock, so that the lock covers only the publication.
 
 RFC-66, "Assumption On Locks", requires both under one lock. Otherwise an instant with an earlier completion time may be
-published after one with a later time, behind the back of readers that took the later time for settled.
+published after one with a later time. A reader that already reads as of the later time then misses it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Completion(Options):
 
 
 def compose(composition: Composition) -> None:
-    """Exchange the lock and the completion time of each actor that takes the time early."""
+    """Swap the steps "take the lock" and "take the completion time" of each actor that takes the time early."""
 
     def exchange(each: Publication) -> None:
         me, since = each.actor, each.since

@@ -18,8 +18,8 @@ class Listing(Options):
 
     read_time: Literal["settled", "clock"] = option(
         "settled",
-        "the time of a read that names none. settled: the greatest completion time that is published; clock: the time "
-        "on the clock",
+        "the time of a read for which the user states no time. settled: the greatest completion time that is "
+        "published; clock: the time on the clock",
     )
     listing: Literal["twice", "once"] = option(
         "twice",
@@ -29,7 +29,7 @@ class Listing(Options):
 
 
 def compose(composition: Composition) -> None:
-    """Change how readers list, and what they take for their time."""
+    """Change how often readers list, and which time they read as of."""
     options = composition.protocol[Listing]
     if options.listing == "once":
         composition.find("reader_starts_listing_again", "reader_ends_listing_again").remove()
@@ -41,7 +41,7 @@ def compose(composition: Composition) -> None:
 
 
 def _ends_only_listing(ends: Transition) -> Transition:
-    """The listing that gives the time of the read is the one that gives its instants."""
+    """One listing decides the time of the read and its instants."""
     return replace(ends, to=SURE, effects=(take_time, keep_instants), tags=ends.tags | {KEEPS})
 
 
@@ -50,7 +50,7 @@ def _without_taking_time(ends: Transition) -> Transition:
 
 
 def take_clock_time(own: Reader, clock: int) -> Changes:
-    """T is the time on the clock as the listing begins."""
+    """T is the time on the clock when the listing begins."""
     return {"own": own._replace(time=clock)}
 
 

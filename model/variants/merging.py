@@ -27,8 +27,8 @@ class Merging(Options):
     )
     fold: Literal["rank", "logs_first"] = option(
         "rank",
-        "rank: the logs merge with the base file one after another. logs_first: the logs merge among themselves, with "
-        "the tombstones of the compaction as one of them, and the result meets the base file once.",
+        "rank: the logs merge with the base file one after another. logs_first: the logs and the tombstones of the "
+        "compaction merge with each other first, and the result merges with the base file.",
     )
 
 
@@ -52,9 +52,10 @@ def merger_of(inner: Callable[[Any], Merger], options: Merging) -> Callable[[Any
 
 
 def with_tombstones_among_logs(inner: FoldOf) -> FoldOf:
-    """The log that holds the tombstones has the time of the compaction and takes its place among the logs.
+    """The tombstones of a compaction rank among the logs, by the time of the compaction.
 
-    A base file has no tombstones if its compaction dropped them, or if a bulk insert wrote it: no plan has its barrier.
+    A base file has no tombstones if its compaction dropped them, or if a bulk insert wrote it (no plan has its
+    barrier).
     """
 
     def fold_of(

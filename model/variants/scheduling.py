@@ -25,12 +25,12 @@ class Scheduling(Options):
 
     scheduling: Literal["non_serial", "serial"] = option(
         "non_serial",
-        "non_serial: a plan may be made while writers write; serial: only while none does",
+        "non_serial: a plan may be made while writers write; serial: only while no writer writes",
         by=("compactor",),
     )
     plan_takes: Literal["completed_before_barrier", "any_log"] = option(
         "completed_before_barrier",
-        "completed_before_barrier: a plan takes logs that completed before its barrier; any_log: whatever log files "
+        "completed_before_barrier: a plan takes logs that completed before its barrier; any_log: every log file that "
         "it finds",
         by=("compactor",),
     )
@@ -59,7 +59,7 @@ def no_writer_writes(every_writer: Mapping[str, Writer]) -> bool:
     return not any(writer.requested for writer in every_writer.values())
 
 
-NO_WRITER_WRITES = Guard("nobody may be writing", no_writer_writes)
+NO_WRITER_WRITES = Guard("no writer may be writing", no_writer_writes)
 
 
 MECHANISM = Mechanism(rules=refine, compose=compose, options=Scheduling)

@@ -181,7 +181,7 @@ def note_base_instants(plans: tuple[Plan, ...], world: World) -> Changes:
 
 
 def all_unpublished(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
-    """A reader sees every log file that lies on storage."""
+    """A reader sees every log file on storage."""
     return unpublished_writes
 
 

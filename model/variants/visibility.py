@@ -28,7 +28,7 @@ class Visibility(Options):
 
     visibility: Literal["completed", "any", "all_earlier", "unless_pending"] = option(
         "completed",
-        "which logs a reader shows. completed: those of completed instants; any: those that lie on storage; "
+        "which logs a reader shows. completed: those of completed instants; any: all that are on storage; "
         "all_earlier: those of completed instants before the earliest pending request; unless_pending: those whose "
         "instant is not pending (an instant that is off the timeline counts as archived)",
     )
@@ -50,7 +50,7 @@ def with_pending(rules: Rules) -> Rules:
 
 
 def compose(composition: Composition) -> None:
-    """Map what a reader sees of completed and of pending writes."""
+    """Map the completed and pending writes that a reader sees."""
     composition.map_view(UNPUBLISHED, unpublished_writes)
     match composition.protocol[Visibility].visibility:
         case "any":
@@ -71,7 +71,7 @@ def unpublished_writes(every_writer: Mapping[str, Writer], world: World) -> Iter
 
 
 def before_pending(visible_instants: Published, every_writer: Mapping[str, Writer]) -> Published:
-    """A completed instant is shown when all instants that were requested before it are complete."""
+    """The view `visible_instants`: the completed instants before the earliest pending request."""
     oldest = min((writer.requested for writer in every_writer.values() if writer.requested), default=inf)
     return tuple(entry for entry in visible_instants if entry.requested < oldest)
 
@@ -79,7 +79,7 @@ def before_pending(visible_instants: Published, every_writer: Mapping[str, Write
 def not_pending(
     unpublished_writes: Iterable[Write], every_writer: Mapping[str, Writer], rollbacks: tuple[Rollback, ...] = ()
 ) -> Iterator[Write]:
-    """The unpublished writes whose instant a rollback has taken off the timeline."""
+    """The unpublished writes whose instant a rollback has removed from the timeline."""
     for each in unpublished_writes:
         if not is_on_timeline(every_writer[each.actor], rollbacks):
             yield each

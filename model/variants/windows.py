@@ -34,8 +34,8 @@ class Windows(Options):
             "What a window merges. logs: its own logs. slice_of_window: the newest slice of the files of its "
             "instants, base files included. slice_of_table: the newest slice of the table that begins within it. "
             "slice_of_files: the newest slice of the files that completed in it, with base files alone as barriers "
-            "(RFC-66, incremental queries). slice_of_files_from: the same, and rows of writes that completed at its "
-            "start come out again.",
+            "(RFC-66, incremental queries). slice_of_files_from: the same, and it shows rows of writes that completed "
+            "at its start again.",
         )
     )
     window_deletes: Literal["marked", "omitted"] = option(
@@ -71,16 +71,16 @@ def without_deletes(inner: OneWindow) -> OneWindow:
 
 
 def slice_of_files(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """RFC-66's incremental pseudocode, word by word.
+    """RFC-66's incremental pseudocode, literally.
 
-    The files that completed in (after, until] are sliced by their base files and the latest slice is merged. Of its
-    rows those stay whose writes completed in that time.
+    It slices the files that completed in (after, until] by their base files and merges the latest slice. It shows only
+    the rows of writes that completed in that time.
     """
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after, until))
 
 
 def slice_of_files_from(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """The same, with the rows of the writes that completed in [after, until], as RFC-66's text says it."""
+    """The same, with the rows of the writes that completed in [after, until], as in RFC-66's text."""
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after - 1, until))
 
 
@@ -99,8 +99,7 @@ def _slice_of_files(
 def slice_of_window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
     """How some readers derive a window from their snapshot: they merge one slice of the files that completed in it.
 
-    The plans that are pending now are barriers too. Rows of the base file that other instants set are left out before
-    they merge with the logs.
+    Pending plans are barriers too. Rows of the base file that other instants set are removed before the merge.
     """
     inside = rules.in_window(table, after, until)
     compacted, first, last = _requests(rules, table, group, (after, until), inside)
@@ -118,10 +117,10 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: int, until: f
 
 
 def slice_of_table(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """How other readers do it: they slice all files by the completed barriers, and merge one slice.
+    """How other readers derive a window: they slice all files by the completed barriers, and merge one slice.
 
-    They take the logs requested between the first and the last request of the window, and the base file unless it was
-    requested before them.
+    They use the logs requested between the first and the last request of the window, and the base file unless it was
+    requested before the first.
     """
     inside = rules.in_window(table, after, until)
     _, first, last = _requests(rules, table, group, (after, until), inside)
@@ -145,13 +144,13 @@ def _requests(
     after, until = window
     done = zip(table.plans, table.completed, strict=True)
     compacted = {plan.requested for plan, at in done if at is not None and after < at <= until}
-    made = compacted_in(rules, table, group, after, until)
-    requests = [*(write.requested for write in inside), *compacted, *(log[0] for log in made)]
+    log_compactions = compacted_in(rules, table, group, after, until)
+    requests = [*(write.requested for write in inside), *compacted, *(log[0] for log in log_compactions)]
     return compacted, min(requests, default=inf), max(requests, default=-inf)
 
 
 def _part(table: Table, writes: tuple[Write, ...], keeps: Callable[[int, int | None], bool]) -> Table:
-    """The part of a table that these writes and some of its plans make up."""
+    """A table of these writes, and of the plans for which `keeps` returns True."""
     plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if keeps(p.requested, done)]
     return Table(writes, tuple(plan for plan, _ in plans), tuple(done for _, done in plans))
 
@@ -159,7 +158,7 @@ def _part(table: Table, writes: tuple[Write, ...], keeps: Callable[[int, int | N
 def _slices_until(
     rules: Rules, part: Table, group: int, last: float
 ) -> Iterator[tuple[int | None, tuple[Write, ...], bool]]:
-    """The slices that begin by the last request, newest first; and whether a read ends there."""
+    """The slices that begin by the last request, newest first, each with whether a read ends there."""
     bases = {at for at, completed in rules.bases(part, group) if completed is not None}
     for barrier, members in reversed(writes_by_slice(rules, part, group).items()):
         if (barrier if barrier is not None else slice_begin(rules, members)) <= last:
@@ -176,9 +175,9 @@ def _with_log_compactions(
 ) -> tuple[Log, ...]:
     """The logs of the writes, and those of log compactions whose last input is in a slice that was visited."""
     first, last = between
-    made = (log for log in compacted_in(rules, table, group, 0, inf) if first <= log[0] <= last)
-    there = tuple(log for log in made if covered(table, group, (log,))[-1][0] in visited)
-    return with_compacted(rules, table, group, logs_in_order(rules, writes, group), there)
+    candidates = (log for log in compacted_in(rules, table, group, 0, inf) if first <= log[0] <= last)
+    inside = tuple(log for log in candidates if covered(table, group, (log,))[-1][0] in visited)
+    return with_compacted(rules, table, group, logs_in_order(rules, writes, group), inside)
 
 
 def _shown(shape: Fold, inside: tuple[Write, ...], group: int) -> Fold:

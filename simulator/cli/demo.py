@@ -16,7 +16,7 @@ from .outcome import Exit, gravest
 
 if TYPE_CHECKING:
     from nbcc.model import World
-    from nbcc.simulator.demo import Theatre
+    from nbcc.simulator.demo import DemoTables
     from nbcc.simulator.trace import Trace
 
     from .search import Search
@@ -56,17 +56,17 @@ def command(*, out: Path | None, world: str, protocol: str, traces: Path) -> Exi
         bounds = specs.world(world)
         specs.protocol(protocol)
     place = (out or Path(tempfile.mkdtemp(prefix="nbcc-demo-"))).absolute()
-    with _theatre(place) as theatre:
-        outcomes = [_agreement(theatre, bounds, traces), _search(2, world, "default")[0]]
+    with _tables(place) as tables:
+        outcomes = [_agreement(tables, bounds, traces), _search(2, world, "default")[0]]
         searched, found = _search(3, world, protocol)
-        outcomes += [searched] if found is None else [_on_spark(theatre, found, traces)]
+        outcomes += [searched] if found is None else [_on_spark(tables, found, traces)]
     return gravest(outcomes)
 
 
 @contextlib.contextmanager
-def _theatre(out: Path) -> Iterator[Theatre]:
+def _tables(out: Path) -> Iterator[DemoTables]:
     from nbcc.engine.spark.session import session
-    from nbcc.simulator.demo import Theatre
+    from nbcc.simulator.demo import DemoTables
 
     _progress("starting Spark")
     out.mkdir(parents=True, exist_ok=True)
@@ -74,12 +74,12 @@ def _theatre(out: Path) -> Iterator[Theatre]:
     from nbcc.simulator.systems.spark import SparkSystem  # needs what session() checks for
 
     try:
-        yield Theatre(lambda world, protocol, folder: SparkSystem(world, protocol, spark=spark, folder=folder), out)
+        yield DemoTables(lambda world, protocol, folder: SparkSystem(world, protocol, spark=spark, folder=folder), out)
     finally:
         spark.stop()
 
 
-def _agreement(theatre: Theatre, world: World, traces: Path) -> Exit:
+def _agreement(tables: DemoTables, world: World, traces: Path) -> Exit:
     from nbcc.simulator.demo import random_interleaving
     from nbcc.simulator.trace import save
     from nbcc.simulator.view.text import render, screen_width
@@ -87,7 +87,7 @@ def _agreement(theatre: Theatre, world: World, traces: Path) -> Exit:
     click.echo("1. Two writers and a compactor on Spark, interleaved at random\n")
     trace = random_interleaving(world)
     _progress(f"{len(trace.steps)} steps on Spark")
-    outcome, tally = theatre.agreement(trace, "agreement")
+    outcome, tally = tables.agreement(trace, "agreement")
     save(outcome.trace, traces)
     click.echo(render(outcome.trace, width=screen_width()))
     click.echo()
@@ -124,7 +124,7 @@ def _search(act: int, world: str, protocol: str) -> tuple[Exit, Trace | None]:
     return Exit.AGREES, counterexample(found.system, promise.trace, LOSS, f"nbcc explore {world} --protocol {protocol}")
 
 
-def _on_spark(theatre: Theatre, found: Trace, traces: Path) -> Exit:
+def _on_spark(tables: DemoTables, found: Trace, traces: Path) -> Exit:
     """Play the counterexample on Spark under its own protocol and under the default; save the trace and its page."""
     from nbcc.model import Protocol
     from nbcc.simulator.demo import last_snapshot, under
@@ -133,17 +133,17 @@ def _on_spark(theatre: Theatre, found: Trace, traces: Path) -> Exit:
 
     click.echo(f"\n{text.render(found, width=text.screen_width())}\n\n4. The same steps on Spark\n")
     _progress(f"{len(found.steps)} steps on Spark, twice")
-    lost = theatre.play(found, "lost")
-    kept = theatre.play(under(found, Protocol()), "kept")
+    lost = tables.play(found, "lost")
+    kept = tables.play(under(found, Protocol()), "kept")
     for rules, outcome in (("this protocol", lost), ("default", kept)):
         rows = ", ".join(last_snapshot(outcome.trace)) or "no rows"
         click.echo(f"   under {rules:13}  {outcome.verdict:8}  the last snapshot has {rows}")
     as_expected = lost.fits and lost.same and lost.verdict == "VIOLATED" and kept.fits and kept.verdict == "AGREED"
     if not as_expected:
         click.echo(f"\n   {lost.sentence}\n   {kept.sentence}")
-    picture = theatre.out / "lost.html"
+    picture = tables.out / "lost.html"
     picture.write_text(page.render(lost.trace), encoding="utf-8")
-    click.echo(f"\n   tables  {_from_here(theatre.out)}")
+    click.echo(f"\n   tables  {_from_here(tables.out)}")
     click.echo(f"   trace   {save(found, traces)}")
     click.echo(f"   page    {_from_here(picture)}")
     click.echo(f"   again   nbcc replay {found.handle} --on spark")

@@ -49,32 +49,32 @@ def command(name: str, traces: Path, as_json: bool) -> Exit:
     return Exit.AGREES
 
 
-def _lines(told: Explanation, run: Trace | None) -> Iterator[str]:
+def _lines(explanation: Explanation, run: Trace | None) -> Iterator[str]:
     from nbcc.simulator.view.text import render, screen_width
 
-    yield f"{told.name}  ({told.kind})"
-    yield f"  {_sentence(told.about)}"
-    yield f"  source: {told.source}"
-    yield from (f"  see: {address}" for address in told.links)
-    yield from (f"  {line}" for line in told.more)
+    yield f"{explanation.name}  ({explanation.kind})"
+    yield f"  {_sentence(explanation.about)}"
+    yield f"  source: {explanation.source}"
+    yield from (f"  see: {address}" for address in explanation.links)
+    yield from (f"  {line}" for line in explanation.more)
     if run is not None:
-        yield from ("", told.shows, "", render(run, width=screen_width()))
-    elif told.shows:
-        yield from ("", f"{told.shows} none exists.")
+        yield from ("", explanation.shows, "", render(run, width=screen_width()))
+    elif explanation.shows:
+        yield from ("", f"{explanation.shows} none exists.")
 
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
 
-def _mapping(told: Explanation, run: Trace | None) -> dict[str, Any]:
+def _mapping(explanation: Explanation, run: Trace | None) -> dict[str, Any]:
     return {
-        "name": told.name,
-        "kind": told.kind,
-        "about": told.about,
-        "source": told.source,
-        "links": list(told.links),
-        "more": list(told.more),
-        "shows": told.shows if run is not None else None,
+        "name": explanation.name,
+        "kind": explanation.kind,
+        "about": explanation.about,
+        "source": explanation.source,
+        "links": list(explanation.links),
+        "more": list(explanation.more),
+        "shows": explanation.shows if run is not None else None,
         "run": None if run is None else {"format": 1, "handle": run.handle, **run.to_mapping()},
     }

@@ -169,8 +169,8 @@ def _because(promise: PromiseResult, trace: Trace | None) -> str:
     """The reason in the words of the trace, if there is one; the search's note about its length stays."""
     from nbcc.simulator.explore.exhaustive import NOT_SHORTEST
 
-    said, mark, why = (promise.because or "").partition(NOT_SHORTEST)
-    return f"{trace.because if trace else said}{mark}{why}"
+    reason, mark, why = (promise.because or "").partition(NOT_SHORTEST)
+    return f"{trace.because if trace else reason}{mark}{why}"
 
 
 def seen(result: Result) -> Iterator[str]:

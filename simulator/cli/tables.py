@@ -1,4 +1,4 @@
-"""What commands that look at a table share: opening its storage, and errors that say what the store said."""
+"""The parts that commands on a table share: its storage options, its storage, and the errors of the store."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def storage_options() -> dict[str, str]:
 
 @contextmanager
 def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStorage]:
-    """The table's storage, counting. What the store refuses becomes `CannotRun`; with `redact` no message names it."""
+    """The table's storage, which counts requests. Errors of the store become `CannotRun`; `redact` hides its name."""
     from obstore.exceptions import BaseError
 
     from nbcc.engine.audit import CountingStorage
@@ -52,12 +52,12 @@ def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStor
     try:
         yield storage
     except BaseError as refused:
-        said = type(refused).__name__ if redact else " ".join(str(refused).split()).partition(" Debug source:")[0]
-        asked, exists = f"{verb} {table}", f"the store answered: {said}"
+        message = type(refused).__name__ if redact else " ".join(str(refused).split()).partition(" Debug source:")[0]
+        asked, exists = f"{verb} {table}", f"the store answered: {message}"
         remedy = "check the address and the credentials, in the environment or in --storage-option"
         raise CannotRun(*(_without(text, hidden) for text in (asked, exists, remedy))) from None
     except StorageError as refused:
-        if redact:  # the store's words may name it, too
+        if redact:  # the text of the store may name it, too
             exists = f"the store answered: {type(refused.__cause__).__name__}"
             raise StorageError(f"{verb} (redacted)", exists, refused.remedy) from None
         raise
@@ -66,7 +66,7 @@ def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStor
 
 
 def shown(page: Path | None) -> None:
-    """Say on standard error where a page was written."""
+    """Print on standard error where a page was written."""
     if page is not None:
         click.echo(f"page: {page}", err=True)
 

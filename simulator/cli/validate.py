@@ -1,4 +1,4 @@
-"""`nbcc validate`: can this table's history be, and what is broken or at risk in it now?"""
+"""`nbcc validate`: whether a table's history is possible, and what is broken or at risk in it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ if TYPE_CHECKING:
     from nbcc.simulator.validate import Report
 
 MOST_WORKERS: Final = 2
-"""This process and one more: what each of them holds fits into 2 GiB beside a table of a million files."""
+"""This process and one helper: with a table of a million files both fit into 2 GiB."""
 
 
-@click.command(short_help="Can a table's history be? What is broken or at risk in it? No Spark, no JVM.")
+@click.command(short_help="Is a table's history possible? What is broken or at risk? No Spark, no JVM.")
 @click.argument("table", metavar="TABLE|TRACE")
-@click.option("--deep", is_flag=True, help="Open the data files, too: are they whole, do they hold what commits say?")
+@click.option(
+    "--deep", is_flag=True, help="Also open the data files and compare them with their commits."
+)
 @storage_option
 @json_option
 @debug_option
 def command(table: str, deep: bool, as_json: bool) -> Exit:
-    """Judge TABLE, whoever wrote it, by its timeline, its commits and a listing; or TRACE by the model alone.
+    """Judge TABLE, of any writer, by its timeline, its commits and a listing; or TRACE by the model alone.
 
     TABLE is a path or a URL (s3://, gs://, abfs://; credentials from the environment or --storage-option), a Hudi
-    table of version 8 or 9. Nothing in it is changed. Each diagnostic names its file, why it matters, and what to do;
-    each promise that a table can show is OK, BROKEN or UNDETERMINED. TRACE is a .json file that nbcc has written.
+    table of version 8 or 9. The command changes nothing. Each diagnostic names its file, why it matters, and what to
+    do. Each promise with evidence in the table is OK, BROKEN or UNDETERMINED. TRACE is a .json file of nbcc.
 
     Exit codes: 0 nothing is broken, 1 broken, 2 not a table, 3 undetermined.
 
@@ -48,32 +50,32 @@ def command(table: str, deep: bool, as_json: bool) -> Exit:
 
     with opened(table, "validate") as storage, on_stderr() as progress:
         workers = min(os.cpu_count() or 1, MOST_WORKERS)
-        judged = validate(storage, opened=deep, progress=progress, workers=workers)
-    found = replace(judged, url=table)  # as it was typed
+        report = validate(storage, opened=deep, progress=progress, workers=workers)
+    report = replace(report, url=table)  # as the user typed it
     if as_json:
-        answer(found.to_mapping())
+        answer(report.to_mapping())
     else:
-        click.echo(render(found))
+        click.echo(render(report))
     click.echo(storage.summary(), err=True)
-    return exit_of(found)
+    return exit_of(report)
 
 
-def exit_of(found: Report) -> Exit:
-    """What a judgement means for the exit code."""
+def exit_of(report: Report) -> Exit:
+    """The exit code of a report."""
     codes = {"OK": Exit.AGREES, "BROKEN": Exit.VIOLATED, "UNDETERMINED": Exit.UNDETERMINED}
-    return codes[found.verdict]
+    return codes[report.verdict]
 
 
 def _of_trace(name: str, as_json: bool) -> Exit:
-    """Whether the model can take every step of a trace."""
+    """Judge a trace: can the model take every step?"""
     from nbcc.simulator import trace as traces
     from nbcc.simulator.validate.trace import judge_trace
 
     with users_words():
-        found = judge_trace(traces.load(name))
+        judgement = judge_trace(traces.load(name))
     if as_json:
-        document: dict[str, Any] = found.to_mapping()
+        document: dict[str, Any] = judgement.to_mapping()
         answer(document)
     else:
-        click.echo(found.text)
-    return Exit.AGREES if found.possible else Exit.VIOLATED
+        click.echo(judgement.text)
+    return Exit.AGREES if judgement.possible else Exit.VIOLATED

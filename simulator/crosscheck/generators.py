@@ -11,7 +11,7 @@ from nbcc.engine.data.bucket import buckets_of
 from nbcc.model import Record, World
 from nbcc.model.machine.options import declarations
 from nbcc.model.mechanisms import kinds, limits
-from nbcc.model.mechanisms.bulk_insert import BULK_INSERTER
+from nbcc.model.mechanisms.bulk_insert.mechanism import BULK_INSERTER
 from nbcc.model.mechanisms.exactly_once import batch_of, rows_of
 from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.mechanisms.partial_updates.mechanism import column_names

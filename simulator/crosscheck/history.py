@@ -151,7 +151,7 @@ class History:
     def _start(self, step: Step, row: MappingRow, after: Any) -> Operation:
         number = self._started[step.actor, row.operation] = self._started.get((step.actor, row.operation), 0) + 1
         args: dict[str, Any] = dict(step.args)
-        for argument, field in row.given:
+        for argument, field in row.arguments:
             own = self.model.component(after, step.actor)
             args[argument] = field(self.model.world, step.actor) if callable(field) else field_of(own, field)
         if batch := self._batches.get((step.actor, number)):

@@ -30,7 +30,7 @@ Constant = Callable[[World, str], object]
 class MappingRow:
     """One action of the model. ``operation`` is the engine's; ``starts`` marks the action that begins it.
 
-    ``given``: arguments of the operation. Each is a field of the actor's component, or a function of the world and the
+    ``arguments`` of the operation: each is a field of the actor's component, or a function of the world and the
     actor's name. ``raises``: the error that may end the operation in this segment; ``always``: it must.
     ``operation`` CRASH kills the actor's operation; FAULT happens to the system and not in an actor.
     """
@@ -40,7 +40,7 @@ class MappingRow:
     ends_after: str | tuple[str, ...] = RETURN
     also: tuple[str, ...] = ()
     starts: bool = False
-    given: tuple[tuple[str, str | Constant], ...] = ()
+    arguments: tuple[tuple[str, str | Constant], ...] = ()
     raises: str = ""
     always: bool = False
 
@@ -60,7 +60,7 @@ def retained(world: World, actor: str) -> int:
 
 
 def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """The rows of an actor that has read its clock, for whatever it takes a time."""
+    """The rows of an actor that waits after reading its clock."""
     return (
         MappingRow(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
         MappingRow(f"{kind}_reads_clock_again", operation, ends_after="clock.take"),
@@ -71,44 +71,44 @@ def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
 MAPPING: Final[list[MappingRow]] = [
     # under the lock: list the timeline, take the requested time, publish the request
     MappingRow("writer_requests_instant",         "upsert", ends_after="lock.release", starts=True),
-    # the same in three steps, where the lock can be lost between them
+    # the same in three steps, if the lock can be lost in between
     MappingRow("writer_takes_time",               "upsert", ends_after="clock.take", starts=True),
     *waiting("writer",                     "upsert"),
     MappingRow("writer_puts_request",             "upsert", ends_after="lock.release"),
-    # only where times are not claimed
+    # only if times are not claimed
     MappingRow("writer_finds_request",            "upsert", raises="Conflict"),
     MappingRow("writer_starts_writing",           "upsert", ends_after=("put deltacommit.inflight", "put inflight")),
     MappingRow("writer_writes_log",               "upsert", ends_after="put log"),
     MappingRow("writer_writes_base",              "upsert", ends_after="put base"),
-    # what it does next under its lock (does its instant still stand? late attempts' files away) is private
+    # Its next accesses under the lock are private: it checks its instant and deletes files of late attempts.
     MappingRow("writer_takes_lock",               "upsert", ends_after="lock.acquire"),
     MappingRow("writer_publishes_decided",        "upsert", ends_after=DECIDED),
     MappingRow("writer_takes_completion_time",    "upsert", ends_after="clock.take"),
     MappingRow("writer_decides_instant",          "upsert", ends_after="put decision"),
     MappingRow("writer_publishes_instant",        "upsert"),
-    # a batch that was sent again: written before it begins, or meanwhile
+    # a batch that was sent again, and was committed before it begins or while it writes
     MappingRow("writer_skips_batch",              "upsert", starts=True),
     MappingRow("writer_finds_batch",              "upsert", ends_after="lock.release"),
     MappingRow("writer_takes_back_repeat",        "upsert"),
-    # the rows that are committed under its id are others
+    # other rows are committed under the id of the batch
     MappingRow("writer_refuses_batch",            "upsert", starts=True, raises="Conflict", always=True),
     MappingRow("writer_takes_back_other_rows",    "upsert", raises="Conflict", always=True),
     MappingRow("writer_stops_waiting",            "upsert", raises="LockTimeout"),
     # only under options that the engine does not support
     MappingRow("writer_looks_at_heartbeat",       "upsert"),
-    # the put happens, and its answer is "exists"
+    # the put succeeds, and its answer is "exists"
     MappingRow("answer_is_lost",                  "upsert", ends_after="put deltacommit"),
     MappingRow("writer_recognises_instant",       "upsert"),
     # only under options that the engine does not support
     MappingRow("writer_reports_failure",          "upsert"),
-    # under the lock: its instant is not there any more, or somebody has planned to roll it back
+    # under the lock: its instant is off the timeline, or its rollback is planned
     MappingRow("writer_is_refused",               "upsert", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
-    # it deletes its files; then, under the lock, its instant
+    # deletes its files and then, under the lock, its instant
     MappingRow("writer_gives_up",                 "upsert", raises="Conflict"),
 
-    # optimistic writers; what a listing names is read after it, and never changes
-    # under the lock it looks first whether it was taken for dead
+    # Optimistic writers. The objects that a listing names never change, so reading them later is safe.
+    # Under the lock it first checks its heartbeat and its rollback.
     MappingRow("writer_passes_check",             "upsert", ends_after="list.end timeline", also=LOOKS_FOR_ROLLBACKS),
     MappingRow("writer_aborts",                   "upsert", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "get deltacommit", "get commit", "lock.release")),
@@ -118,28 +118,28 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("writer_retries",                  "upsert", ends_after="lock.release"),
 
     MappingRow("compactor_schedules_plan",        "schedule_compaction", starts=True),
-    # the same in two steps, where the lock can be lost between them
+    # the same in two steps, if the lock can be lost in between
     MappingRow("compactor_takes_barrier",         "schedule_compaction", ends_after="clock.take", starts=True),
     MappingRow("compactor_puts_plan",             "schedule_compaction", raises="Conflict"),
     *waiting("compactor",                  "run_compaction"),
     MappingRow("compactor_starts_plan",           "run_compaction", ends_after="put compaction.inflight", starts=True,
-        given=(("instant", "plan"),)),
+        arguments=(("instant", "plan"),)),
     MappingRow("compactor_resumes_plan",          "run_compaction", ends_after="put compaction.inflight", starts=True,
-        given=(("instant", "plan"),)),
-    # the deletes that the compaction keeps go to a log beside the base file
+        arguments=(("instant", "plan"),)),
+    # The log holds the deletes that the compaction keeps.
     MappingRow("compactor_writes_base",  "run_compaction", ends_after="put base", also=("put marker", "put log")),
     MappingRow("compactor_takes_lock",            "run_compaction", ends_after="lock.acquire"),
     MappingRow("compactor_publishes_decided",     "run_compaction", ends_after=DECIDED),
-    # under the lock: has somebody else completed the plan?
+    # Under the lock it checks whether another compactor has completed the plan.
     MappingRow("compactor_takes_completion_time", "run_compaction", ends_after="clock.take"),
     MappingRow("compactor_decides_instant",       "run_compaction", ends_after="put decision"),
     MappingRow("compactor_publishes_instant",     "run_compaction"),
 
     MappingRow("log_compactor_schedules_plan",        "schedule_log_compaction", starts=True),
     MappingRow("log_compactor_starts_plan",  "run_log_compaction", starts=True, ends_after="put logcompaction.inflight",
-        given=(("instant", "plan"),)),
+        arguments=(("instant", "plan"),)),
     MappingRow("log_compactor_resumes_plan", "run_log_compaction", starts=True, ends_after="put logcompaction.inflight",
-        given=(("instant", "plan"),)),
+        arguments=(("instant", "plan"),)),
     MappingRow("log_compactor_writes_log",            "run_log_compaction", ends_after="put log"),
     MappingRow("log_compactor_takes_time",            "schedule_log_compaction", ends_after="clock.take", starts=True),
     MappingRow("log_compactor_puts_plan",             "schedule_log_compaction", raises="Conflict"),
@@ -150,9 +150,9 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("log_compactor_decides_instant",       "run_log_compaction", ends_after="put decision"),
     MappingRow("log_compactor_publishes_instant",     "run_log_compaction"),
 
-    # under the lock: the properties with one column more; then a commit without files
+    # under the lock: put the properties with one more column; then a commit without files
     MappingRow("schema_evolver_adds_column",      "alter_schema", ends_after="lock.release", starts=True,
-        given=(("columns", "columns"),)),
+        arguments=(("columns", "columns"),)),
     MappingRow("schema_evolver_requests_instant", "alter_schema", ends_after="lock.release"),
     MappingRow("schema_evolver_starts_commit",    "alter_schema", ends_after="put deltacommit.inflight"),
     MappingRow("schema_evolver_takes_lock",       "alter_schema", ends_after="lock.acquire"),
@@ -176,10 +176,10 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("bulk_inserter_decides_instant",   "bulk_insert", ends_after="put decision"),
     MappingRow("bulk_inserter_publishes_instant", "bulk_insert"),
 
-    # where buckets fix the file ids, clustering is a compaction that sorts
+    # With fixed file ids a clustering is a compaction that sorts.
     MappingRow("clusterer_schedules_plan",        "schedule_compaction", starts=True),
     MappingRow("clusterer_starts_plan",           "run_compaction", ends_after="put compaction.inflight", starts=True,
-        given=(("instant", "plan"),)),
+        arguments=(("instant", "plan"),)),
     MappingRow("clusterer_writes_base",  "run_compaction", ends_after="put base", also=("put marker", "put log")),
     MappingRow("clusterer_takes_lock",            "run_compaction", ends_after="lock.acquire"),
     MappingRow("clusterer_takes_completion_time", "run_compaction", ends_after="clock.take"),
@@ -187,17 +187,17 @@ MAPPING: Final[list[MappingRow]] = [
     # only under options that the engine does not support
     MappingRow("clusterer_gives_up",              "run_compaction"),
 
-    # under the lock: list the timeline, look at its pending plans, take K, put the plan
+    # under the lock: list the timeline, read its pending plans, take K, put the plan
     MappingRow("overwriter_schedules_replace",    "insert_overwrite", ends_after="lock.release", starts=True,
-        given=(("partitions", "partitions"),)),
+        arguments=(("partitions", "partitions"),)),
     MappingRow("overwriter_starts_replace",       "insert_overwrite", ends_after="put compaction.inflight"),
     MappingRow("overwriter_writes_base",          "insert_overwrite", ends_after="put base"),
     MappingRow("overwriter_takes_time",           "insert_overwrite", ends_after="clock.take", starts=True,
-        given=(("partitions", "partitions"),)),
+        arguments=(("partitions", "partitions"),)),
     MappingRow("overwriter_puts_plan",            "insert_overwrite", ends_after="lock.release", raises="Conflict"),
     *waiting("overwriter",                 "insert_overwrite"),
     MappingRow("overwriter_takes_lock",           "insert_overwrite", ends_after="lock.acquire"),
-    # an optimistic one, as a writer
+    # an optimistic overwriter, as an optimistic writer
     MappingRow("overwriter_passes_check",         "insert_overwrite", ends_after="list.end timeline",
         also=LOOKS_FOR_ROLLBACKS),
     MappingRow("overwriter_aborts",               "insert_overwrite", ends_after="list.end timeline",
@@ -211,37 +211,37 @@ MAPPING: Final[list[MappingRow]] = [
     # only under options that the engine does not support
     MappingRow("rollbacker_chooses_write",        "schedule_rollback", starts=True),
     MappingRow("rollbacker_plans_rollback",       "schedule_rollback", starts=True),
-    # the same in two steps, where the lock can be lost between them
+    # the same in two steps, if the lock can be lost in between
     MappingRow("rollbacker_takes_time",           "schedule_rollback", ends_after="clock.take", starts=True),
     MappingRow("rollbacker_puts_plan",            "schedule_rollback", raises="Conflict"),
     *waiting("rollbacker",                 "run_rollback"),
-    # where the write has put files it looks into the folder of its markers
+    # If the write has put files, the listing is that of its markers.
     MappingRow("rollbacker_starts_rollback",      "run_rollback", ends_after="list.end marker", starts=True,
-        given=(("instant", "rollback"),)),
+        arguments=(("instant", "rollback"),)),
     MappingRow("rollbacker_resumes_rollback",     "run_rollback", ends_after="list.end marker", starts=True,
-        given=(("instant", "rollback"),)),
+        arguments=(("instant", "rollback"),)),
     MappingRow("rollbacker_deletes_log",          "run_rollback", ends_after="delete log"),
     # only under options that the engine does not support
     MappingRow("rollbacker_appends_rollback_block", "run_rollback"),
-    # and the markers of what it deleted
+    # with the markers of the deleted files
     MappingRow("rollbacker_removes_instant",      "run_rollback", ends_after="lock.release", also=("delete marker",)),
-    # under the lock it looks first whether somebody else has completed the rollback
+    # Under the lock it first checks whether another rollbacker has completed the rollback.
     MappingRow("rollbacker_takes_lock",           "run_rollback", ends_after="lock.acquire"),
     MappingRow("rollbacker_finds_it_done",        "run_rollback"),
     MappingRow("rollbacker_publishes_decided",    "run_rollback", ends_after=DECIDED),
     MappingRow("rollbacker_takes_completion_time","run_rollback", ends_after="clock.take"),
     MappingRow("rollbacker_decides_instant",      "run_rollback", ends_after="put decision"),
     MappingRow("rollbacker_publishes_instant",    "run_rollback"),
-    MappingRow("cleaner_schedules_clean",         "schedule_clean", starts=True, given=(("retained", retained),)),
-    # the same in two steps, where the lock can be lost between them
+    MappingRow("cleaner_schedules_clean",         "schedule_clean", starts=True, arguments=(("retained", retained),)),
+    # the same in two steps, if the lock can be lost in between
     MappingRow("cleaner_takes_time",              "schedule_clean", ends_after="clock.take", starts=True,
-        given=(("retained", retained),)),
+        arguments=(("retained", retained),)),
     MappingRow("cleaner_puts_plan",               "schedule_clean", raises="Conflict"),
     *waiting("cleaner",                    "run_clean"),
     MappingRow("cleaner_starts_clean",            "run_clean", ends_after="put clean.inflight", starts=True,
-        given=(("instant", "clean"),)),
+        arguments=(("instant", "clean"),)),
     MappingRow("cleaner_resumes_clean",           "run_clean", ends_after="put clean.inflight", starts=True,
-        given=(("instant", "clean"),)),
+        arguments=(("instant", "clean"),)),
     MappingRow("cleaner_deletes_files",           "run_clean", ends_after="delete.all"),
     MappingRow("cleaner_takes_lock",              "run_clean", ends_after="lock.acquire"),
     MappingRow("cleaner_publishes_decided",       "run_clean", ends_after=DECIDED),
@@ -249,17 +249,17 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("cleaner_decides_instant",         "run_clean", ends_after="put decision"),
     MappingRow("cleaner_publishes_instant",       "run_clean"),
 
-    # under one lock: the timeline, the inflight instant; the time and the completed one
+    # under one lock: list the timeline, put the inflight instant; take the time, put the completed instant
     MappingRow("savepointer_pins_instant",        "savepoint", ends_after="put savepoint.inflight", starts=True),
     MappingRow("savepointer_publishes_savepoint", "savepoint"),
     MappingRow("savepointer_drops_savepoint",     "delete_savepoint", starts=True),
 
     MappingRow("restorer_plans_restore",          "schedule_restore", starts=True),
     MappingRow("restorer_starts_restore",         "run_restore", ends_after="put restore.inflight", starts=True,
-        given=(("instant", "restore"),)),
+        arguments=(("instant", "restore"),)),
     MappingRow("restorer_resumes_restore",        "run_restore", ends_after="put restore.inflight", starts=True,
-        given=(("instant", "restore"),)),
-    # what the instant had put, then its files on the timeline
+        arguments=(("instant", "restore"),)),
+    # deletes the data files of the instant, then its timeline files
     MappingRow("restorer_undoes_instant",         "run_restore", ends_after="delete.all", also=("delete.all",)),
     MappingRow("restorer_takes_time",             "schedule_restore", ends_after="clock.take", starts=True),
     MappingRow("restorer_puts_plan",              "schedule_restore", raises="Conflict"),
@@ -270,13 +270,13 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("restorer_decides_instant",        "run_restore", ends_after="put decision"),
     MappingRow("restorer_publishes_instant",      "run_restore"),
     MappingRow("compactor_finds_plan_gone",       "run_compaction", starts=True, raises="BadInput",
-        given=(("instant", "plan"),)),
+        arguments=(("instant", "plan"),)),
     MappingRow("compactor_misses_input",          "run_compaction", raises="Cleaned"),
     MappingRow("compactor_is_refused",            "run_compaction", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
     MappingRow("compactor_gives_up",              "run_compaction", raises="Conflict"),
     MappingRow("log_compactor_finds_plan_gone",   "run_log_compaction", starts=True, raises="BadInput",
-        given=(("instant", "plan"),)),
+        arguments=(("instant", "plan"),)),
     MappingRow("log_compactor_misses_input",      "run_log_compaction", raises="Cleaned"),
     MappingRow("log_compactor_is_refused",        "run_log_compaction", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
@@ -285,11 +285,11 @@ MAPPING: Final[list[MappingRow]] = [
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
     MappingRow("overwriter_gives_up",             "insert_overwrite", raises="Conflict"),
 
-    # under the lock: the archive's file, its manifest, its version; earlier states leave the active timeline
+    # under the lock: put the archive's file, its manifest and its version; delete requested and inflight files
     MappingRow("archiver_archives_instants",      "archive", ends_after="lock.release", starts=True,
-        given=(("retained", retained),)),
+        arguments=(("retained", retained),)),
     MappingRow("archiver_resumes_archiving",      "archive", ends_after="lock.release", starts=True,
-        given=(("retained", retained),)),
+        arguments=(("retained", retained),)),
     MappingRow("archiver_removes_instant",        "archive",
         ends_after=("delete deltacommit", "delete commit", "delete clean", "delete rollback")),
 
@@ -297,24 +297,24 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("reader_ends_listing",             "snapshot", ends_after="list.end timeline"),
     MappingRow("reader_starts_listing_again",     "snapshot", ends_after="list.begin timeline"),
     MappingRow("reader_ends_listing_again",       "snapshot", ends_after="list.end timeline"),
-    # what the manifest lists was put before it and is read when it is needed
+    # The files of a manifest exist before it and never change, so reading them later is safe.
     MappingRow("reader_looks_into_archive",       "snapshot", ends_after="get version"),
     # only under options that the engine does not support
     MappingRow("reader_opens_archive",            "snapshot", ends_after="get version", starts=True),
     MappingRow("reader_reads",                    "snapshot", raises="Cleaned"),
-    # only in worlds with a metadata table: the engine lists files beside one, and writes no table that has one
+    # Only in worlds with a metadata table. The engine refuses to write such tables, and reads them by listing.
     MappingRow("reader_lists_files",              "snapshot", starts=True),
     MappingRow("actor_begins_metadata",           "upsert"),
     MappingRow("actor_commits_metadata",          "upsert"),
 
-    # where a log decides: a service publishes what the dead have decided, before it looks for anything else
+    # Under the decision log a service first publishes what dead actors have decided.
     MappingRow("compactor_finishes_decided",      "publish_decided", starts=True),
     MappingRow("rollbacker_finishes_decided",     "publish_decided", starts=True),
     MappingRow("log_compactor_finishes_decided",  "publish_decided", starts=True),
     MappingRow("restorer_finishes_decided",       "publish_decided", starts=True),
-    # the first listing gives the window's end, the second all that completed in it
+    # The first listing determines the window's end, the second finds the writes that completed in it.
     MappingRow("consumer_takes_window",           "incremental", ends_after="list.end timeline", starts=True,
-        given=(("after", "after"),)),
+        arguments=(("after", "after"),)),
     MappingRow("consumer_lists_window",           "incremental", ends_after="list.end timeline"),
     MappingRow("consumer_reads_window",           "incremental", raises="Cleaned"),
 

@@ -1,4 +1,4 @@
-"""Which kinds of actions overlapped in a history on one file group, as ordered pairs: who was requested first."""
+"""The kinds of actions that overlapped on a file group in a history, as pairs in the order of their requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .history import History
 
 
 class Interval(NamedTuple):
-    """An instant from its request to its completion, with the file groups that it touches."""
+    """The time of an instant from its request to its completion, and its file groups."""
 
     requested: int
     completed: float
@@ -20,7 +20,7 @@ class Interval(NamedTuple):
 
 
 def overlapping_kinds(history: History) -> set[tuple[str, str]]:
-    """``(kind, kind)`` of each two instants that were pending at once and touch one file group, the elder first.
+    """``(kind, kind)`` of each two instants that were pending at once on a file group, the earlier request first.
 
     A write is an ``upsert``, or a ``delete`` if it deletes in that file group; every other action has its own name.
     """
@@ -51,7 +51,7 @@ def _written(history: History, requested: int) -> list[int]:
 
 
 def _undone(history: History) -> Mapping[int, int]:
-    """Rollback -> the write that it takes back, by requested time."""
+    """Requested time of a rollback -> requested time of its write."""
     if "rollbacks" not in history.model.components:
         return {}
     return {each.requested: each.target for each in history.model.component(history.state, "rollbacks")}

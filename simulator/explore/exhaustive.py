@@ -55,7 +55,7 @@ def explore(
     """
     watched = [*promises, canary] if canary is not None else list(promises)
     identity = search_checkpoint.identity(system, watched, reduce) if checkpoint else ""
-    saved = search_checkpoint.read(checkpoint, identity) if checkpoint else None
+    saved = search_checkpoint.read(checkpoint, identity, system) if checkpoint else None
     if saved and saved["values"] is not None:
         system.coding.load(saved["values"])  # before the first step: states consist of these numbers
     space = _space(system, watched, shard, reduce)

@@ -114,14 +114,14 @@ def _violated(result: Result, name: str) -> bool:
 
 def _verdict(name: str, found: Sequence[Result], doubt: str | None) -> PromiseResult:
     """The verdict of all shards on one promise, with the first of the shortest counterexamples."""
-    said = [result.promises[name] for result in found if name in result.promises]
-    if broken := [each for each in said if each.verdict is Verdict.VIOLATED]:
+    results = [result.promises[name] for result in found if name in result.promises]
+    if broken := [each for each in results if each.verdict is Verdict.VIOLATED]:
         return min(broken, key=lambda each: each.steps or 0)
-    if said[0].verdict is Verdict.NOT_APPLICABLE:
-        return said[0]
-    doubts = [each.because for each in said if each.verdict is Verdict.UNDETERMINED]
+    if results[0].verdict is Verdict.NOT_APPLICABLE:
+        return results[0]
+    doubts = [each.because for each in results if each.verdict is Verdict.UNDETERMINED]
     because = doubt or next((why for why in doubts if why != UNREACHED), None)
-    if because is None and len(doubts) == len(said):
+    if because is None and len(doubts) == len(results):
         because = UNREACHED
     return PromiseResult(name=name, verdict=Verdict.UNDETERMINED if because else Verdict.HOLDS, because=because)
 

@@ -184,7 +184,7 @@ class Search:
             return (), message
         taken, state = self.space.walk(self.chain(self.numbers[before]))
         for step, after in self.space.successors(state):
-            said = watch.promise.holds(self.space.system, state, step, after)
-            if said:
-                return (*taken, *self.space.steps(state, step, after)), said
+            message = watch.promise.holds(self.space.system, state, step, after)
+            if message:
+                return (*taken, *self.space.steps(state, step, after)), message
         raise AssertionError(f"{watch.promise.name} was violated by a step that cannot be found again")

@@ -36,8 +36,8 @@ def identity(system: Any, promises: Sequence[Any], reduced: bool) -> str:
     what: Any = repr(system)
     if isinstance(system, Model):
         what = (system.world.to_mapping(), system.protocol.to_mapping())
-    elif hasattr(system, "setting"):
-        what = system.setting
+    elif hasattr(system, "constants"):  # a model of another system; its repr would hold an address
+        what = (type(system).__qualname__, system.constants)
     text = repr((what, [promise.name for promise in promises], reduced, code(*FOLDERS)))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -48,7 +48,7 @@ def code(*folders: str) -> str:
     return hashlib.sha256(b"".join(each.read_bytes() for each in chain.from_iterable(sources))).hexdigest()
 
 
-def read(path: Path, wanted: str) -> dict[str, Any] | None:
+def read(path: Path, wanted: str, system: Any) -> dict[str, Any] | None:
     """The content of a checkpoint; None if there is no file.
 
     Raises:
@@ -57,7 +57,7 @@ def read(path: Path, wanted: str) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        saved = _SafeUnpickler(io.BytesIO(path.read_bytes())).load()
+        saved = _SafeUnpickler(io.BytesIO(path.read_bytes()), type(system).__module__).load()
         same = saved["format"] == 1 and saved["identity"] == wanted
     except (pickle.UnpicklingError, EOFError, KeyError, TypeError, AttributeError, ValueError, IndexError):
         raise NotACheckpoint(f"{path} is not a search checkpoint; name another file, or delete it") from None
@@ -100,10 +100,15 @@ def resume(search: Search, saved: dict[str, Any]) -> None:
 
 
 class _SafeUnpickler(pickle.Unpickler):
-    """Accepts nbcc's named tuples, and no other class."""
+    """Accepts named tuples of nbcc and of the module of the system, and no other class."""
+
+    def __init__(self, file: io.BytesIO, module: str) -> None:
+        super().__init__(file)
+        self.module = module
 
     def find_class(self, module: str, name: str) -> Any:
-        found = getattr(import_module(module), name, None) if module.startswith("nbcc.") else None
+        known = module.startswith("nbcc.") or module == self.module
+        found = getattr(import_module(module), name, None) if known else None
         if isinstance(found, type) and issubclass(found, tuple) and hasattr(found, "_fields"):
             return found
         raise pickle.UnpicklingError(f"{module}.{name} is not a named tuple of nbcc")

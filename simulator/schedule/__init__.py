@@ -1,4 +1,4 @@
-"""Who goes next: one strategy a file behind one small protocol, composed by wrapping."""
+"""Schedules: which enabled step comes next. They implement one protocol and can wrap each other."""
 
 from __future__ import annotations
 

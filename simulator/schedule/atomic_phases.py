@@ -1,4 +1,4 @@
-"""For systems whose data phase is one macro step: who has begun it finishes it. A coarse run is a fine run."""
+"""For systems whose data phase is one indivisible step: the actor finishes the phase before others continue."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .protocol import Choose, Schedule
 
 
 class AtomicPhases:
-    """Wraps a schedule: after a step of one of ``actions``, its actor goes on as long as that action is enabled."""
+    """Wraps a schedule: after a step of one of ``actions``, its actor repeats the action while it is enabled."""
 
     def __init__(self, inner: Schedule, actions: Collection[str]) -> None:
         self._inner = inner

@@ -1,4 +1,4 @@
-"""Who could end an instant lingers while others can go on, so that instants overlap that would follow each other."""
+"""Delays the last steps of instants, so that more instants overlap."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from nbcc.model import Step
 from .protocol import Choose, Schedule
 
 DELAYS = 3
-"""Of so many + 1 decisions all but one leave out whoever is about to publish, or to carry out a plan."""
+"""Of this many + 1 decisions, all but one exclude steps that start to publish, or to execute a plan."""
 
 
 LAST = ("_takes_lock", "_starts_plan", "_starts_rollback", "_resumes_rollback")
 
 
 class DelayedPublication:
-    """Wraps a schedule: steps that bring an instant to its end are mostly the last to be taken."""
+    """Wraps a schedule: it takes the last steps of an instant mostly when no other step is enabled."""
 
     def __init__(self, inner: Schedule) -> None:
         self._inner = inner
@@ -26,7 +26,7 @@ class DelayedPublication:
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """The inner schedule's choice, mostly among those who are not about to publish."""
+        """The choice of the inner schedule, mostly without steps that start to publish."""
         others = [step for step in enabled if not step.action.endswith(LAST)]
-        lingers = bool(others) and choose(DELAYS + 1) < DELAYS
-        return self._inner.next(choose, others if lingers else enabled)
+        delays = bool(others) and choose(DELAYS + 1) < DELAYS
+        return self._inner.next(choose, others if delays else enabled)

@@ -1,7 +1,7 @@
-"""Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): priorities, and few points where they change.
+"""Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): priorities that change at a few points.
 
-The enabled actor of highest priority runs. With d - 1 change points among k steps and n actors, a bug that needs d
-ordered events is met with probability at least 1 / (n * k ** (d - 1)) a run, which a random walk cannot promise.
+The enabled actor with the highest priority runs. With d - 1 change points in k steps of n actors, a run finds a bug
+that needs d ordered events with a probability of at least 1 / (n * k ** (d - 1)). A random walk has no such bound.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .random import without_faults
 
 
 class Pct:
-    """``depth`` ordering constraints, change points spread over the first ``length`` steps."""
+    """``depth`` ordering constraints; change points are within the first ``length`` steps."""
 
     def __init__(self, depth: int = 3, length: int = 32) -> None:
         self._depth = depth
@@ -32,7 +32,7 @@ class Pct:
         self._count = 0
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """A step of the first actor in the order; at a change point that actor goes to the end of the order first."""
+        """A step of the first enabled actor. At a change point this actor first moves to the end of the order."""
         enabled = without_faults(choose, enabled)
         ready = {step.actor for step in enabled}
         if self._count in self._changes:

@@ -1,4 +1,4 @@
-"""The protocol of schedules. They hold no randomness: every decision is drawn by the caller's `Choose`."""
+"""The protocol of schedules. A schedule is deterministic: the caller's `Choose` makes every random choice."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Protocol
 from nbcc.model import Step
 
 Choose = Callable[[int], int]
-"""``choose(n)`` is a number in ``range(n)``: Hypothesis draws it, so that it can shrink it (0 is the simplest)."""
+"""``choose(n)`` is a number in ``range(n)``. Hypothesis draws it and can shrink it; 0 is the simplest."""
 
 
 class Schedule(Protocol):
-    """Picks one of the enabled steps, again and again."""
+    """Chooses one of the enabled steps, repeatedly."""
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """A history starts: draw whatever is drawn once. ``actions`` are the model's names."""
+        """Start a history, and make the choices for all of it. ``actions`` are names of the model."""
         ...
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:

@@ -1,4 +1,4 @@
-"""A random walk: first an actor, then one of its steps. Faults are rare, or no history would get far."""
+"""A random walk: an actor, then one of its steps. Faults are rare, because they end operations early."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ FAULT_ONE_IN = 12
 
 
 class Random:
-    """Uniform over actors, then over the actor's steps; a crash is drawn once in `FAULT_ONE_IN` decisions."""
+    """Uniform over actors, then over the steps of the actor. One decision in `FAULT_ONE_IN` is a crash."""
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Nothing is drawn once."""
+        """Does nothing: a random walk has no choices for the whole history."""
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """An actor, then a step of it."""
+        """A step of a random actor."""
         enabled = without_faults(choose, enabled)
         actors = list(dict.fromkeys(step.actor for step in enabled))
         actor = actors[choose(len(actors))]
@@ -28,7 +28,7 @@ class Random:
 
 
 def without_faults(choose: Choose, enabled: Sequence[Step]) -> Sequence[Step]:
-    """The steps that are no faults; or the faults alone, if the draw says so or nothing else is enabled."""
+    """The enabled steps without faults; or only the faults, by chance or if no other step is enabled."""
     faults = [step for step in enabled if step.action in FAULTS]
     if not faults:
         return enabled

@@ -1,4 +1,4 @@
-"""Replays recorded steps; a step that is not enabled any more is the point where the trace stops to fit."""
+"""Replays recorded steps, up to the first one that is not enabled."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from .protocol import Choose
 
 
 def no_choice(n: int) -> int:
-    """The choices of a replay: there are none."""
+    """The `Choose` of a replay, which never chooses."""
     raise AssertionError("a replay has nothing to choose")
 
 
 class Replay:
-    """The given steps in their order, by name. ``resolve`` turns the symbols of a recorded step into times as they are
-    now; it raises KeyError where a symbol stands for nothing.
+    """The recorded steps in their order.
+
+    ``resolve`` replaces the symbols of a step by present times; it raises KeyError for an unknown symbol.
     """
 
     def __init__(self, steps: Sequence[Step], resolve: Callable[[Step], Step] = lambda step: step) -> None:
@@ -25,11 +26,11 @@ class Replay:
         self.position = 0
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """From the first step."""
+        """Start with the first step."""
         self.position = 0
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """The next recorded step, or None at the end and where it is not possible."""
+        """The next recorded step; None at the end or if the step is not enabled."""
         if self.complete:
             return None
         try:

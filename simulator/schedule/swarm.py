@@ -1,4 +1,4 @@
-"""Swarm testing (Groce et al., ISSTA 2012): each run leaves some actions out, so that the others meet more often."""
+"""Swarm testing (Groce et al., ISSTA 2012): each run avoids some actions, so that others interact more often."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ ONE_IN = 6
 
 
 class Swarm:
-    """Wraps a schedule: each action is left out of a history with probability 1 / `ONE_IN`.
+    """Wraps a schedule: a history avoids each action with probability 1 / `ONE_IN`.
 
-    An action left out is not forbidden but last: when nothing else is enabled it is taken, so that histories do not
-    end before anything has happened.
+    An avoided action is taken if no other step is enabled, so that histories do not end early.
     """
 
     def __init__(self, inner: Schedule) -> None:
         self._inner = inner
-        self._left_out: frozenset[str] = frozenset()
+        self._avoided: frozenset[str] = frozenset()
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Draw what is left out."""
-        self._left_out = frozenset(action for action in actions if choose(ONE_IN) == ONE_IN - 1)
+        """Choose the avoided actions."""
+        self._avoided = frozenset(action for action in actions if choose(ONE_IN) == ONE_IN - 1)
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """The inner schedule's choice among what is not left out."""
-        kept = [step for step in enabled if step.action not in self._left_out]
+        """The choice of the inner schedule among the other actions."""
+        kept = [step for step in enabled if step.action not in self._avoided]
         return self._inner.next(choose, kept or enabled)

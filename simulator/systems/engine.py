@@ -106,7 +106,7 @@ class EngineSystem:
             arguments["schema"] = schema_of(self.world, added)
         if batch := arguments.pop("batch", None):
             config = replace(config, max_log_bytes=1) if is_rolled(batch) else config
-            arguments |= self._written(actor, batch, added)
+            arguments |= self._write_arguments(actor, batch, added)
         if "partitions" in arguments:
             named = (partition_name(number) if self.world.partitions > 1 else "" for number in arguments["partitions"])
             arguments["partitions"] = set(named)
@@ -118,23 +118,23 @@ class EngineSystem:
         self._tasks.append(handle.task)
         return self.operation(operation, handle)
 
-    def _written(self, actor: str, batch: Batch, added: int) -> dict[str, Any]:
+    def _write_arguments(self, actor: str, batch: Batch, added: int) -> dict[str, Any]:
         """The arguments of the actor's next write: its rows, columns, partitions read, batch and retries."""
         world, number = self.world, self.harness.started(actor) + 1
-        given: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         table, sets = to_table(batch, world, added), columns_set(batch, world)
         if sets is not None:
-            given["columns"] = sets
+            arguments["columns"] = sets
             table = table.drop_columns([name for name in column_names(world) if name not in sets])
-        given["data"] = self.data(table)
+        arguments["data"] = self.data(table)
         if groups := world.reads.get((actor, number)):
-            given["reads"] = {partition_name(group // world.buckets) for group in groups}
+            arguments["reads"] = {partition_name(group // world.buckets) for group in groups}
         if sent := batch_of(world, actor, number):
-            given["batch_id"] = f"batch {sent}"
-            given["replay_difference"] = world.protocol_of(actor, self.protocol)[BatchIds].replay_difference
+            arguments["batch_id"] = f"batch {sent}"
+            arguments["replay_difference"] = world.protocol_of(actor, self.protocol)[BatchIds].replay_difference
         if world[Retries].retries:
-            given["retries"] = world[Retries].retries
-        return given
+            arguments["retries"] = world[Retries].retries
+        return arguments
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         """Apply a fault: a lock expires or is lost, a heartbeat expires, or a late file of a dead writer lands."""

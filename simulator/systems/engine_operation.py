@@ -53,27 +53,27 @@ class EngineOperation:
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
         """Run the segment of a row. Returns the arguments that the name of the last object put contains."""
-        who = f"{self.name} of {self.task.actor}"
+        title = f"{self.name} of {self.task.actor}"
         if self.task.finished and row.ends_after != RETURN:  # before RETURN it may have made its last call
-            raise CannotStep(f"{who} has already returned")
-        calls = self._run(row, who)
+            raise CannotStep(f"{title} has already returned")
+        calls = self._run(row, title)
         self.system.harness.step += 1
         if row.ends_after == RETURN:
             if row.always and self.task.error is None:
-                raise CannotStep(f"{who} returned without the error {row.raises}")
+                raise CannotStep(f"{title} returned without the error {row.raises}")
             return self._returned()
         ended_by = next((call for call in calls if call.text in _texts(row)), None)
         if ended_by is None:
-            raise CannotStep(f"{who} returned without {' or '.join(_texts(row))}")
+            raise CannotStep(f"{title} returned without {' or '.join(_texts(row))}")
         return self._observed(ended_by)
 
-    def _run(self, row: MappingRow, who: str) -> list[Call]:
+    def _run(self, row: MappingRow, title: str) -> list[Call]:
         try:
             calls = self.task.run(row.ends_after, row.also)
         except (ActorBlocked, ActorSilent) as error:
             raise CannotStep(str(error)) from error
         if (failed := self.task.error) is not None and type(failed).__name__ != row.raises:
-            raise CannotStep(f"{who} failed: {type(failed).__name__}: {failed}") from failed
+            raise CannotStep(f"{title} failed: {type(failed).__name__}: {failed}") from failed
         return calls
 
     def _returned(self) -> Mapping[str, Any]:

@@ -73,7 +73,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no answer is lost")
       for action in ("answer_is_lost", "writer_recognises_instant", "writer_reports_failure")),
     PeerStep("heartbeat_expires",               "stall"),
-    PeerStep("writer_looks_at_heartbeat", because="`commit` goes by the beats that its client remembers"),
+    PeerStep("writer_looks_at_heartbeat", because="`commit` checks the beats that its client remembers"),
     PeerStep("writer_is_refused",               "gone"),
     PeerStep("writer_gives_up",                 because="its rollback has left nothing to undo"),
 

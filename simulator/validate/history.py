@@ -107,7 +107,7 @@ def histories(view: View) -> Histories:
 
 def _not_modelled(view: View) -> dict[Group, str]:
     """Groups with an event that the model does not have, each with the reason."""
-    found: dict[Group, str] = dict.fromkeys(view.replaced, "a replace hides them")
+    reasons: dict[Group, str] = dict.fromkeys(view.replaced, "a replace hides them")
     for commit in view.audit.commits.values():
         action = view.audit.timeline.begun_as.get((commit.instant.requested, commit.instant.completes_as))
         what = action or commit.instant.action
@@ -115,8 +115,8 @@ def _not_modelled(view: View) -> dict[Group, str]:
         # The commit of another engine's log compaction does not record which logs it covers.
         if not (compacts_logs and commit.own) and (compacts_logs or what not in MODELLED):
             for group in {(f.partition, f.file_id) for s in commit.stats if (f := view.counted.get(s.path))}:
-                found[group] = f"the model has no {what} ({commit.operation or 'no operation'})"
-    return found
+                reasons[group] = f"the model has no {what} ({commit.operation or 'no operation'})"
+    return reasons
 
 
 def _unplayable(view: View, group: Group) -> str | None:
@@ -129,19 +129,19 @@ def _unplayable(view: View, group: Group) -> str | None:
     parts = [part for part in view.plans.get(group, ()) if not view.audit.plans[part.barrier].replaces]
     if any(not part.operation.logs for part in parts):
         return "a plan takes no logs"
-    given = (f for f in files if isinstance(f, BaseFile) and f.requested not in known)
-    if known and any(base.requested > min(known) for base in given):
+    unplanned = (f for f in files if isinstance(f, BaseFile) and f.requested not in known)
+    if known and any(base.requested > min(known) for base in unplanned):
         return "a write added a base file between compactions"
     return None
 
 
 def _pending_logs(view: View) -> Mapping[Group, list[LogFile]]:
     """The existing logs of pending instants, by file group."""
-    found: dict[Group, list[LogFile]] = {}
+    logs: dict[Group, list[LogFile]] = {}
     for file in view.audit.files.values():
         if file.completed is None and view.pending(file.requested) and _is_log(file, view):
-            found.setdefault((file.partition, file.file_id), []).append(file)
-    return found
+            logs.setdefault((file.partition, file.file_id), []).append(file)
+    return logs
 
 
 def _is_log(file: File, view: View) -> TypeGuard[LogFile]:
@@ -190,7 +190,7 @@ def _planned(view: View, part: GroupPlan) -> Planned:
 def _all_log_plans(view: View) -> Mapping[Group, list[LogPlanned]]:
     """The log compactions of each group: completed ones as their commits record them, pending ones by their plans."""
     done = {commit.instant.requested: commit for commit in view.audit.commits.values() if commit.covers}
-    found: dict[Group, list[LogPlanned]] = {}
+    log_plans: dict[Group, list[LogPlanned]] = {}
     for requested in sorted({*view.audit.log_plans, *done}):
         if requested in done:
             commit = done[requested]
@@ -200,9 +200,9 @@ def _all_log_plans(view: View) -> Mapping[Group, list[LogPlanned]]:
                 if name in files:
                     group = files[name].partition, files[name].file_id
                     made = LogPlanned(requested, commit.instant.completed, inputs, name)
-                    found.setdefault(group, []).append(made)
+                    log_plans.setdefault(group, []).append(made)
         else:
             for each in view.audit.log_plans[requested].operations:
                 planned = LogPlanned(requested, None, each.logs, "")
-                found.setdefault((each.partition, each.file_id), []).append(planned)
-    return found
+                log_plans.setdefault((each.partition, each.file_id), []).append(planned)
+    return log_plans

@@ -53,10 +53,10 @@ class PlanIndex:
         self._rank = order_of(axis)
         self._write = {name: write for write in history.writes for name in write.names}
         self._made = {each.made: number for number, each in enumerate(self._plans) if each.made}
-        self._takers: dict[str, list[int]] = {}
+        self._plans_by_log: dict[str, list[int]] = {}
         for number, log_plan in enumerate(self._plans):
             for name in log_plan.names:
-                self._takers.setdefault(name, []).append(number)
+                self._plans_by_log.setdefault(name, []).append(number)
 
     def _link(self, write: Written) -> Link:
         barriers, completed = self.barriers, write.completed
@@ -76,19 +76,19 @@ class PlanIndex:
         """The log compactions that took a log of these writes, and for each write the first one that could have."""
         if not self._plans:
             return set()
-        found = {number for write in chunk for name in write.names for number in self._takers.get(name, ())}
+        numbers = {number for write in chunk for name in write.names for number in self._plans_by_log.get(name, ())}
         for write in chunk:
             later = (n for n, plan in enumerate(self._plans) if write.completed and plan.requested > write.completed)
-            found |= {*islice(later, 1)}
-        return self.with_later(found)
+            numbers |= {*islice(later, 1)}
+        return self.with_later(numbers)
 
     def with_later(self, numbers: set[int]) -> set[int]:
         """These log compactions, and all that took a log which one of them made."""
-        found, new = set[int](), numbers
+        reached, new = set[int](), numbers
         while new:
-            found |= new
-            new = {later for n in new for later in self._takers.get(self._plans[n].made, ())} - found
-        return found
+            reached |= new
+            new = {later for n in new for later in self._plans_by_log.get(self._plans[n].made, ())} - reached
+        return reached
 
     def around(self, numbers: Iterable[int]) -> set[int]:
         """The plans around these log compactions, and the first compaction that must take their logs.
@@ -96,21 +96,21 @@ class PlanIndex:
         Without the plan that ends the slice, their logs would stay in the newest slice, where every later compaction of
         the segment would have to take them.
         """
-        found: set[int] = set()
+        plans: set[int] = set()
         for number in numbers:
             behind = bisect_right(self.barriers, self._plans[number].requested)
             waits = (n for n in range(behind, len(self.barriers)) if not self._replaces[n])
-            found |= {behind - 1, behind, *islice(waits, 1)}
-        return found - {-1, len(self.barriers)}
+            plans |= {behind - 1, behind, *islice(waits, 1)}
+        return plans - {-1, len(self.barriers)}
 
     def placeholders_for(self, plan: LogPlanned, known: Mapping[str, object]) -> list[Written]:
         """Placeholders for the logs of a plan that are not `known`: their newest writes, until these have two logs."""
         outside = {write for name in plan.names if name not in known and (write := self._newest(name))}
-        found: list[Written] = []
+        placeholders: list[Written] = []
         for write in sorted(outside, key=self._rank, reverse=True):
-            if sum(len(each.names) for each in found) < 2:
-                found.append(write)
-        return found
+            if sum(len(each.names) for each in placeholders) < 2:
+                placeholders.append(write)
+        return placeholders
 
     def _newest(self, name: str) -> Written | None:
         """The write of a log, or the newest write whose log it covers; None if the log is unknown."""

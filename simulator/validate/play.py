@@ -224,19 +224,19 @@ class _Play:
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:
     """How the logs of a plan differ from the right ones. w1 is the first write, logc1 the first log compaction."""
-    found = [
+    differences = [
         f"{_log_name(log)} must be taken: it completed before the barrier, in the newest slice"
         for log in made
         if log not in wanted
     ]
-    found += [
+    differences += [
         f"{_log_name(log)} must not be taken: it did not complete before the barrier, in that slice"
         for log in wanted
         if log not in made
     ]
-    if not found and made != list(wanted):
-        found = [f"logs must be merged in this order: {_ordered(made)}, not {_ordered(wanted)}"]
-    return found
+    if not differences and made != list(wanted):
+        differences = [f"logs must be merged in this order: {_ordered(made)}, not {_ordered(wanted)}"]
+    return differences
 
 
 def _log_name(log: tuple[int, int]) -> str:

@@ -1,4 +1,4 @@
-"""The isolation level of every setting, anomaly by anomaly: which can happen, in how many steps."""
+"""The isolation level of every protocol: which anomalies are possible, and in how many steps."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ SKEWED: Final = World(
     writes={("w1", 1): (1, 0), ("w2", 1): (0, 1)},
     reads={("w1", 1): (0, 1), ("w2", 1): (0, 1)},
 )
-"""Two writers that read two partitions and write one each."""
+"""Two writers that read both of two partitions and write one of them each."""
 REREADS: Final = ("non-repeatable read", "phantom read")
-"""Looked for where one file group is all there is: there they show, if anywhere."""
+"""Anomalies that are searched only in worlds with one file group, where they show if anywhere."""
 
 
 def anomalies_in(world: World, protocol: Protocol) -> Mapping[str, int]:
-    """The anomalies that can happen -> the steps of a shortest run to each."""
+    """Possible anomaly -> the steps of a shortest run to it."""
     asked = [each for each in ANOMALIES.values() if world.groups == 1 or each.name not in REREADS]
     found = explore(Model(world, protocol), asked).promises
     return {name: each.steps or 0 for name, each in found.items() if each.verdict is Verdict.VIOLATED}
 
 
 def table(rows: Sequence[MatrixRow]) -> Iterator[str]:
-    """A line a setting."""
+    """The section of the page, with a line for each protocol."""
     yield from ("## Isolation", "")
-    yield "What a mode lets happen, in two writers that update one file group or that read two partitions and write one"
-    yield "each: **the steps** of a shortest run, or no run at all. A write here reads the table as it begins."
-    yield from ("", f"| setting | {' | '.join(ANOMALIES)} |", f"|---|{'---|' * len(ANOMALIES)}")
+    yield "Two writers update one file group, or read two partitions and write one each. A write reads the table when"
+    yield "it begins. A number is the length of a shortest run with the anomaly; *no*: there is none."
+    yield from ("", f"| protocol | {' | '.join(ANOMALIES)} |", f"|---|{'---|' * len(ANOMALIES)}")
     for row in rows:
         found = [anomalies_in(world, row.file.protocol) for world in (UPDATES, SKEWED)]
         steps = {name: min((each[name] for each in found if name in each), default=0) for name in ANOMALIES}

@@ -165,8 +165,8 @@ def _with_system(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
 
 def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
     """The verdict of several searches. A violation decides; otherwise one unfinished search makes it undetermined."""
-    said = [(each, each.result.promises[promise]) for each in searched if promise in each.result.promises]
-    broken = [(each, found) for each, found in said if found.verdict is Verdict.VIOLATED]
+    results = [(each, each.result.promises[promise]) for each in searched if promise in each.result.promises]
+    broken = [(each, found) for each, found in results if found.verdict is Verdict.VIOLATED]
     if broken:
         where, first = min(broken, key=lambda pair: pair[1].steps or 0)
         return Cell(verdict=Verdict.VIOLATED, bounds=(where.bound,), because=first.because, trace=first.trace)
@@ -176,13 +176,13 @@ def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
         seen = f", after {result.distinct:,} states" if result.distinct else ""
         reached = f"in {sentence(stopped[0].bound)}: {result.stopped}{seen}"
         return Cell(verdict=Verdict.UNDETERMINED, because=reached)
-    holds = tuple(each.bound for each, found in said if found.verdict is Verdict.HOLDS)
+    holds = tuple(each.bound for each, found in results if found.verdict is Verdict.HOLDS)
     if holds:
         return Cell(verdict=Verdict.HOLDS, bounds=holds)
-    unfit = next((f.because for _, f in said if f.verdict is Verdict.NOT_APPLICABLE), None)
-    if said and all(found.verdict is Verdict.NOT_APPLICABLE for _, found in said):
+    unfit = next((f.because for _, f in results if f.verdict is Verdict.NOT_APPLICABLE), None)
+    if results and all(found.verdict is Verdict.NOT_APPLICABLE for _, found in results):
         return Cell(verdict=Verdict.NOT_APPLICABLE, because=unfit)
-    because = next((f.because for _, f in said if f.verdict is Verdict.UNDETERMINED), "no world was searched")
+    because = next((f.because for _, f in results if f.verdict is Verdict.UNDETERMINED), "no world was searched")
     return Cell(verdict=Verdict.UNDETERMINED, because=because)
 
 

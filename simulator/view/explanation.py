@@ -100,9 +100,9 @@ def _outcome(case: Case, right: str, row: Parts) -> Parts:
 
     The second part is left out where both answers are one read before and after a service: either may be wrong.
     """
-    said = f"{right[0].upper()}{right[1:]}"
+    text = f"{right[0].upper()}{right[1:]}"
     steady = case.reading.stable and case.reading.query.kind == "snapshot"
-    return [f"{said}."] if steady else [f"{said}, and the reader returns ", *row, "."]
+    return [f"{text}."] if steady else [f"{text}, and the reader returns ", *row, "."]
 
 
 def _written(context: Context, step: int, key: Any, lost: Record) -> Parts:

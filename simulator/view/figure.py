@@ -23,9 +23,9 @@ MOST_STEPS: Final = 40
 COLUMN: Final = {1: 300.0, 2: 210.0}
 
 
-def figure(told: Mapping[str, Any]) -> Drawing:
+def figure(doc: Mapping[str, Any]) -> Drawing:
     """The picture of a page's document; `TOP` points above the timeline are free for a heading."""
-    moment = Moment(told, told["breaking"])
+    moment = Moment(doc, doc["breaking"])
     files = moment.files()
     right = slices(files, COLUMN.get(len(files.groups), 0))
     is_below = len(files.groups) not in COLUMN
@@ -42,17 +42,17 @@ def figure(told: Mapping[str, Any]) -> Drawing:
 
 def _answers(drawing: Drawing, moment: Moment, x: float) -> None:
     """What must be read and what was read, of one key."""
-    told = moment.told
+    doc = moment.doc
     answers = [{row[0]: row for row in rows or []} for rows in moment.answer[:2]]
-    key = min((key for rows in answers for key in rows), key=lambda key: (key != told["key"], key), default=None)
+    key = min((key for rows in answers for key in rows), key=lambda key: (key != doc["key"], key), default=None)
     width = (drawing.width - 28 - x - 12) / 2
     for place, (title, rows) in enumerate(zip(("must answer", "reader got"), answers, strict=True)):
         left = x + place * (width + 12)
-        drawing.text(left, 18, f"{title} · {told['reading']}", 8, bold=True)
+        drawing.text(left, 18, f"{title} · {doc['reading']}", 8, bold=True)
         if key is None:
             continue
         _, value, time, _ = rows.get(key, [key, None, None, None])
-        wrong = moment.explanation is not None and key == told["key"]
+        wrong = moment.explanation is not None and key == doc["key"]
         box = Box(left, 25, width, ANSWER - 8)
         drawing.box(box, PAPER, (RED[0] if place else INK) if wrong else LINE, 1.4)
         drawing.at[f"answer {place}"] = box

@@ -66,16 +66,16 @@ def document(trace: Trace) -> dict[str, Any]:
     if trace.protocol.differences():
         right = play(Model(trace.world, Protocol()), trace.steps)
         views.append(_view(right, case, broke, judged(right, trace.promise), trace))
-    told = next((b for b in broken if b.name == promise), None)
+    claim = next((b for b in broken if b.name == promise), None)
     return {
         "format": FORMAT,
         "handle": trace.handle,
         "title": trace.title,
         "verdict": trace.verdict or verdict_of(own, broken),
         "shapes": VERDICTS,
-        "promise": {"name": promise, "about": told.about if told else "", "source": told.source if told else ""},
-        "because": trace.because or (told.message if told else ""),
-        "sentence": _sentence(own, case, broke, trace.because or (told.message if told else "")),
+        "promise": {"name": promise, "about": claim.about if claim else "", "source": claim.source if claim else ""},
+        "because": trace.because or (claim.message if claim else ""),
+        "sentence": _sentence(own, case, broke, trace.because or (claim.message if claim else "")),
         "breaking": broke,
         "breaks": (trace.verdict or verdict_of(own, broken)) in ("VIOLATED", "DISAGREED"),
         "judged": judged_steps(own),
@@ -189,7 +189,7 @@ def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Tra
     protocol = run.model.protocol
     values = protocol.to_mapping()
     named = {name: values[name] for name in trace.protocol.differences()}
-    timeline, files, told = History(), History(), History()
+    timeline, files, answer_history = History(), History(), History()
     context = Context(run.model, run.states, case, puts_of(run), Files(run.model, case))
     explanations: list[WrongAnswer] = []
     numbers: dict[Any, int] = {}
@@ -202,7 +202,7 @@ def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Tra
             last = at
             found = answers(run.model, run.states, step, case, broke)
             number = _explanation_number(context, step, found, explanations, numbers)
-            told.see(step, {"answer": _answer_cells(found, number)})
+            answer_history.see(step, {"answer": _answer_cells(found, number)})
     label = ", ".join(f"{name} {value}".replace("_", " ") for name, value in named.items())
     return {
         "rule": "+".join(named.values()) or "default",
@@ -213,7 +213,7 @@ def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Tra
         "stopped": run.stopped,
         "instants": timeline.changes,
         "files": files.changes,
-        "answers": told.changes.get("answer", []),
+        "answers": answer_history.changes.get("answer", []),
         "explanations": [each._asdict() for each in explanations],
         "promises": [{"name": b.name, "about": b.about, "step": b.step, "message": b.message} for b in broken],
     }
@@ -258,12 +258,12 @@ def _explanation_number(
     wrong = found.wrong()
     if not wrong:
         return None
-    told = explanation(context, step, found, context.case.key if context.case.key in wrong else wrong[0])
-    if told is None:
+    wrong_answer = explanation(context, step, found, context.case.key if context.case.key in wrong else wrong[0])
+    if wrong_answer is None:
         return None
-    number = numbers.setdefault(repr(told), len(explanations))
+    number = numbers.setdefault(repr(wrong_answer), len(explanations))
     if number == len(explanations):
-        explanations.append(told)
+        explanations.append(wrong_answer)
     return number
 
 

@@ -33,8 +33,8 @@ def sentence(context: Context, broke: int, because: str, answers_at: Sequence[An
     must, got = (found.must or {}).get(case.key), (found.got or {}).get(case.key)
     if context.model.merger.combination:  # a row combines several writes: none of them alone is lost
         what = _since(context, answers_at, broke)
-        said = [*row_words(case.key, got), "; it must return ", *row_words(case.key, must)]
-        return [f"{what[0].upper()}{what[1:]} returns ", *said, "."]
+        words = [*row_words(case.key, got), "; it must return ", *row_words(case.key, must)]
+        return [f"{what[0].upper()}{what[1:]} returns ", *words, "."]
     lost = lost_row(context, must, got)
     step = published_at(context, lost.requested)
     name = [actor_of(context, lost), lost.requested]

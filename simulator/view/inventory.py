@@ -91,3 +91,6 @@ def _rest(inventory: Inventory) -> Iterator[str]:
         yield "<h2>Files that do not count</h2>"
         rest = ((f"{f.partition}/{f.name}".removeprefix("/"), size(f.size), f.because) for f in inventory.left_out)
         yield from _table(("file", "size", "why"), rest)
+    if inventory.faults:
+        yield "<h2>Damaged files</h2>"
+        yield from _table(("file", "fault"), ((fault.path, fault.because) for fault in inventory.faults))

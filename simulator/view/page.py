@@ -20,31 +20,31 @@ def render(trace: Trace) -> str:
     return page(document(trace))
 
 
-def page(told: dict[str, Any]) -> str:
+def page(doc: dict[str, Any]) -> str:
     """The page of a value of `frames.document`."""
-    outline, sign = VERDICTS.get(told["verdict"], VERDICTS["UNDETERMINED"])
-    own = told["views"][0]
+    outline, sign = VERDICTS.get(doc["verdict"], VERDICTS["UNDETERMINED"])
+    own = doc["views"][0]
     words = {
-        "title": f"{told['verdict']} {told['promise']['name']} {told['handle']}",
-        "verdict": told["verdict"],
-        "promise": told["promise"]["name"],
-        "about": told["promise"]["about"],
-        "source": told["promise"]["source"]
+        "title": f"{doc['verdict']} {doc['promise']['name']} {doc['handle']}",
+        "verdict": doc["verdict"],
+        "promise": doc["promise"]["name"],
+        "about": doc["promise"]["about"],
+        "source": doc["promise"]["source"]
         .replace("RFC-66", "RFC-66 of Apache Hudi", 1)
         .replace("docs/contract.md", "nbcc's contract", 1),
         "rule": own["label"] or "default protocol",
-        "handle": told["handle"],
-        "sentence": plain(told["sentence"]),
+        "handle": doc["handle"],
+        "sentence": plain(doc["sentence"]),
     }
     markup = {
-        "variables": css_variables(told["kinds"]),
+        "variables": css_variables(doc["kinds"]),
         "css": _asset("page.css"),
         "script": _asset("page.js"),
         "outline": outline,
         "sign": sign,
-        "figure": svg(figure(told)),
-        "explanation": "".join(f"<li>{escape(plain(caption))}</li>" for caption in _captions(told)),
-        "data": embedded(told),
+        "figure": svg(figure(doc)),
+        "explanation": "".join(f"<li>{escape(plain(caption))}</li>" for caption in _captions(doc)),
+        "data": embedded(doc),
     }
     return Template(_asset("page.html")).substitute({name: escape(text) for name, text in words.items()} | markup)
 
@@ -62,12 +62,12 @@ def plain(parts: list[Any]) -> str:
     return "".join(part if isinstance(part, str) else part[0] for part in parts)
 
 
-def _captions(told: dict[str, Any]) -> list[list[Any]]:
+def _captions(doc: dict[str, Any]) -> list[list[Any]]:
     """The sentences of the path at the breaking step, and the effect of the default protocol."""
-    own = told["views"][0]
-    number = next((answer[2] for step, answer in reversed(own["answers"]) if step <= told["breaking"]), None)
+    own = doc["views"][0]
+    number = next((answer[2] for step, answer in reversed(own["answers"]) if step <= doc["breaking"]), None)
     if number is None:
-        return [[told["because"]]] if told["because"] else []
+        return [[doc["because"]]] if doc["because"] else []
     explanation = own["explanations"][number]
     return [*explanation["captions"], *([explanation["right"]] if explanation["right"] else [])]
 

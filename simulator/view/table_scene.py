@@ -48,7 +48,7 @@ def scenes_of_inventory(inventory: Inventory) -> tuple[Times, Files]:
 
 
 class Names:
-    """Names of times (t1, t2, ... by the clock) and lanes of instants, equal at whatever time a table is drawn."""
+    """Names of times (t1, t2, ... by the clock) and lanes of instants, the same each time a table is drawn."""
 
     def __init__(self, now: Inventory) -> None:
         clock_times = {time for i in now.instants for time in (i.requested, i.completed) if time}

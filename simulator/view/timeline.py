@@ -132,8 +132,8 @@ class _Timeline:
         free = 0.0
         for place, column, time in sorted(end for end in ends if end[2]):
             bar, width = bars[place], measured(time, 8)
-            beside_barrier = bar.barrier and column == bar.start  # its line would cross a centred label
-            left = max(self.x(column) + 7 if beside_barrier else self.x(column) - width / 2, free)
+            at_barrier = bar.barrier and column == bar.start  # its line would cross a centred label
+            left = max(self.x(column) + 7 if at_barrier else self.x(column) - width / 2, free)
             rise = 12 if bar.lost and column == bar.end else 9.5
             self.drawing.text(left, self.y(lane) - rise, time, 8)
             free = left + width + 3

@@ -16,13 +16,13 @@ _ENDINGS: dict[str, Ending] = {"completed": "completed", "crashed": "crashed"}
 
 def scenes_of_trace(trace: Trace, step: int | None) -> tuple[Times, Files]:
     """After `step` steps, by default at the step that breaks the promise; ValueError if the run has fewer steps."""
-    told = document(trace)
-    stopped = told["views"][0]["stopped"]
+    doc = document(trace)
+    stopped = doc["views"][0]["stopped"]
     last = stopped[0] - 1 if stopped else len(trace.steps)
     if step is not None and not 0 <= step <= last:
         refusal = f"; step {stopped[0]} cannot be taken: {'; '.join(stopped[1])}" if stopped else ""
         raise ValueError(f"step {step} of a trace with {last} steps{refusal}")
-    moment = Moment(told, told["breaking"] if step is None else step)
+    moment = Moment(doc, doc["breaking"] if step is None else step)
     return moment.times(), moment.files()
 
 
@@ -34,10 +34,10 @@ def value_at(history: list[list[Any]], step: int) -> Any:
 class Moment:
     """One run after some of its steps, under its own protocol."""
 
-    def __init__(self, told: Mapping[str, Any], step: int) -> None:
-        self.told, self.step = told, step
-        self.view: Mapping[str, Any] = told["views"][0]
-        self.hue: dict[str, Hue] = dict(zip(told["actors"], hues(told["kinds"]), strict=True))
+    def __init__(self, doc: Mapping[str, Any], step: int) -> None:
+        self.doc, self.step = doc, step
+        self.view: Mapping[str, Any] = doc["views"][0]
+        self.hue: dict[str, Hue] = dict(zip(doc["actors"], hues(doc["kinds"]), strict=True))
         self.answer: list[Any] = value_at(self.view["answers"], step) or [None, None, None]
         self.explanation: Mapping[str, Any] | None = (
             None if self.answer[2] is None else self.view["explanations"][self.answer[2]]
@@ -59,19 +59,19 @@ class Moment:
         return Times(
             axis="step",
             columns=tuple(columns),
-            lanes=tuple(self._lane(place, skipped) for place in range(len(self.told["actors"]))),
+            lanes=tuple(self._lane(place, skipped) for place in range(len(self.doc["actors"]))),
             bars=tuple(bar for bar in bars if not first or bar.end),
             marked=len(columns) - 1 if self.step else None,
         )
 
     def _lane(self, place: int, skipped: int) -> Lane:
-        actor = self.told["actors"][place]
-        if self.told["kinds"][place] != "reader":
+        actor = self.doc["actors"][place]
+        if self.doc["kinds"][place] != "reader":
             return Lane(actor, self.hue[actor])
         steps = (
-            (number, says) for number, (by, says, _) in enumerate(self.told["steps"][: self.step], 1) if by == place
+            (number, says) for number, (by, says, _) in enumerate(self.doc["steps"][: self.step], 1) if by == place
         )
-        dots = tuple((number - skipped - 1, self.told["sentences"][says]) for number, says in steps if number > skipped)
+        dots = tuple((number - skipped - 1, self.doc["sentences"][says]) for number, says in steps if number > skipped)
         return Lane(actor, self.hue[actor], dots)
 
     def _bars(self, time: str, skipped: int) -> Iterator[Bar]:
@@ -79,9 +79,9 @@ class Moment:
         seen = [entry for entry in self.view["instants"][time] if entry[0] <= self.step and entry[1] is not None]
         if not seen:
             return
-        lanes, service = self.told["actors"], self.told["services"].get(seen[-1][1][3])
+        lanes, service = self.doc["actors"], self.doc["services"].get(seen[-1][1][3])
         column, begins, resumed = max(seen[0][0] - skipped, 0), f"t{time}", None
-        content = service.word if service else cells(self._rows_of(time), self.told["ranked"])
+        content = service.word if service else cells(self._rows_of(time), self.doc["ranked"])
         barrier = service is not None and service.barrier
 
         def bar(lane: int, until: int, ending: Ending, ends: str = "") -> Bar:
@@ -132,7 +132,7 @@ class Moment:
                         if group == number
                     ),
                 )
-                for number, label in enumerate(self.told["groups"])
+                for number, label in enumerate(self.doc["groups"])
             )
         )
 
@@ -147,7 +147,7 @@ class Moment:
         """A file is called by its rows; without rows by its name."""
         lost = self.explanation is not None and self.explanation["file"] == name
         base, file = name.startswith("base"), name.rpartition("/")[2]
-        text = "" if base and status == "pending" else cells(rows, self.told["ranked"])
+        text = "" if base and status == "pending" else cells(rows, self.doc["ranked"])
         time, _, version = file.partition(".")
         own = f"base t{time}" if base else f"t{time}.log.{version}"
         notes = tuple(note for note in (own if text else "", reason) if note)

@@ -102,7 +102,7 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
         {"record_key": ["id", "id"]},
         Refusal(
             BadInput,
-            "Asked to create a table with record_key=['id', 'id'], but a column stands there twice: name each once.",
+            "Asked to create a table with record_key=['id', 'id'], but a column is named twice: name each once.",
         ),
     ),
     "a record key of an odd type": (
@@ -150,7 +150,7 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
         Refusal(
             BadInput,
             "Asked to create a table with ordering_fields='f', but that column is double: use a column of "
-            "type int, bigint, date, timestamp or string, whose values every reader orders alike.",
+            "type int, bigint, date, timestamp or string, which every reader orders alike.",
         ),
     ),
     "two ordering columns": (

@@ -103,8 +103,8 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         lambda t: t.delete(keys(("k1", 2)).drop_columns(["ts"])),
         Refusal(
             BadInput,
-            "Asked to delete a batch of keys, but it has no ordering column 'ts', and nobody could tell "
-            "which rows are older than the delete: add 'ts': a delete wins over the rows whose value is not "
+            "Asked to delete a batch of keys, but it has no ordering column 'ts', which decides "
+            "the rows that are older than the delete: add 'ts': a delete wins over the rows whose value is not "
             "greater.",
         ),
     ),

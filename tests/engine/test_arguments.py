@@ -25,25 +25,25 @@ CALLS: dict[str, tuple[Callable[[Table], Any], str]] = {
 
 @pytest.mark.parametrize("argument", CALLS)
 def test_an_argument_of_another_type_is_refused(argument: str, tmp_path: Path) -> None:
-    call, said = CALLS[argument]
+    call, message = CALLS[argument]
     table = make_table(tmp_path / "t")
     table.upsert(batch(("k", 1, "x")))
     before = table.context.storage.list("")
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInput, match=message):
         call(table)
     assert table.context.storage.list("") == before
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"record_key": 5}, "record_key=5, but 5 is of type int"),
         ({"partition_by": ["part", 5]}, r"partition_by=\['part', 5\], but 5 is of type int"),
         ({"concurrency_mode": 5}, "concurrency_mode=5, but there is no such mode"),
     ],
 )
-def test_a_table_of_other_types_is_refused(given: dict[str, Any], said: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_a_table_of_other_types_is_refused(given: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=message):
         Table.create(None, tmp_path / "t", SCHEMA, **{"record_key": "id", "ordering_fields": "ts", **given})
 
 

@@ -52,14 +52,14 @@ def test_errors_say_what_was_asked_what_exists_and_what_to_do(table: Table) -> N
 
 def test_a_table_is_made_in_an_empty_place_only(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(BadInput, match=r"files are there already \(notes.txt"):
+    with pytest.raises(BadInput, match=r"it is not empty \(notes.txt"):
         Table.create(None, tmp_path, SCHEMA, record_key="id", ordering_fields="ts")
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_a_table_is_not_made_twice(table: Table) -> None:
     before = files(table)
-    with pytest.raises(BadInput, match="files are there already"):
+    with pytest.raises(BadInput, match="it is not empty"):
         Table.create(None, table.context.storage.url, SCHEMA, record_key="id", ordering_fields="ts")
     assert files(table) == before
 

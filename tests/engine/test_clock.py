@@ -81,7 +81,7 @@ def test_a_skew_that_is_no_number(tmp_path: Path) -> None:
         Table.open(None, tmp_path / "u")
 
 
-def test_a_completion_is_later_than_its_request_whoever_asked_for_it(tmp_path: Path) -> None:
+def test_a_completion_is_later_than_its_request_of_any_process(tmp_path: Path) -> None:
     """A plan made by a machine whose clock is ahead, carried out by one whose clock is behind."""
     table = made(tmp_path / "t", **{SKEW: "100"})
     table.upsert(rows("a"))

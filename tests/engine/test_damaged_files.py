@@ -263,7 +263,7 @@ def test_the_same_in_a_table_of_hudi_and_strays_stay_ignored(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"format": 1}\n', b'{"format": 1, "kind": "commit"', b"[]\n"])
-def test_a_torn_decision_is_not_read_as_none(content: bytes, tmp_path: Path) -> None:
+def test_a_torn_decision_does_not_count_as_absent(content: bytes, tmp_path: Path) -> None:
     storage = context(tmp_path).storage
     assert put_decision(storage, Decision(1, "time", "20260101000000001", "", "20260101000000001"))
     storage.put(f"{DECISIONS}/{2:020d}", content)

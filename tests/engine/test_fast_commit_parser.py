@@ -13,7 +13,8 @@ from nbcc.engine.audit.commits import commit_of
 from nbcc.engine.timeline import CommitMetadata, Instant, WriteStat, encode_commit, fast_commit_parser
 from nbcc.engine.timeline.container import decode_record
 from nbcc.engine.timeline.fast_commit_parser import Odd, skim_commit
-from tests.engine.format_samples import HUDI_TABLES, hudi_table
+
+from .format_samples import HUDI_TABLES, hudi_table
 
 INSTANT = Instant("20260101000000000", "deltacommit", "completed", "20260101000000001")
 FIELDS = ("path", "fileSizeInBytes", "numWrites", "numDeletes", "totalLogFilesCompacted")
@@ -71,12 +72,12 @@ def skimmed_or_none(data: bytes) -> Any:
 
 def test_a_broken_commit_is_skimmed_as_it_is_read_or_not_at_all() -> None:
     plain = commit(3)
-    told = 0
+    differences = 0
     for broken in flipped(plain, 3000):
         if (skimmed := skimmed_or_none(broken)) is not None:
             assert skimmed == read(broken)
-            told += skimmed != read(plain)
-    assert told, "no flip gave another value: nothing was shown"
+            differences += skimmed != read(plain)
+    assert differences, "no flip gave another value: nothing was shown"
 
 
 def flipped(data: bytes, count: int) -> Iterator[bytes]:

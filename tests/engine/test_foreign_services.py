@@ -1,4 +1,4 @@
-"""Services of other engines on a table of ours: who looks is told, and a replace that they spoil is refused."""
+"""Services of other engines on a table of nbcc: inspect reports them, and a replace that they spoil is refused."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_the_groups_of_another_engines_compaction_are_named_until_we_compact(tab
     assert compacted is not None
     assert inspect(storage).notices == ()
     unmarked(storage, compacted)
-    (said,) = inspect(storage).notices
-    assert said == (
+    (message,) = inspect(storage).notices
+    assert message == (
         f"Hudi's rules merge 1 file group: the compaction {compacted.requested} of another engine wrote the base files"
     )
     assert ("marks-disagree", "AT RISK") in diagnostics(table)
@@ -94,8 +94,8 @@ def test_another_engines_clean_is_named(table: Table) -> None:
     plan = CleanPlan("KEEP_LATEST_COMMITS", {"part=p": (".a_b.log",)}, last, last.requested, None)
     storage.put(f"{FOLDER}/{ours.requested}.clean.requested", encode_clean_plan(plan, storage.url))
     storage.put(f"{FOLDER}/{ours.file_name}", encode_clean(plan, ours.requested, 1))
-    (said,) = inspect(storage).notices
-    assert said == f"the clean {ours.requested} of another engine deleted files by its own policy"
+    (message,) = inspect(storage).notices
+    assert message == f"the clean {ours.requested} of another engine deleted files by its own policy"
     assert ("marks-disagree", "AT RISK") in diagnostics(table)
 
 

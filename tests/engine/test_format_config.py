@@ -57,7 +57,7 @@ def test_a_new_table_is_read_back(version: int, mode: str, tmp_path: Path) -> No
     create_table(storage, config)
     assert open_table(storage) == config
     assert open_table(storage).rules == NBCC
-    with pytest.raises(BadInput, match="files are there already"):
+    with pytest.raises(BadInput, match="it is not empty"):
         create_table(storage, config)
 
 
@@ -140,7 +140,7 @@ def test_writers_are_refused_where_readers_are_not() -> None:
         from_properties(foreign, SCHEMA).check_writable()
 
 
-def test_a_metadata_table_is_told_in_one_line() -> None:
+def test_a_metadata_table_causes_a_notice_of_one_line() -> None:
     assert CONFIG.notice is None
     config = from_properties({**to_properties(CONFIG), "hoodie.table.metadata.partitions": "files"}, SCHEMA)
     assert config.notice == (

@@ -61,7 +61,7 @@ def test_slices_of_arrays_are_written_as_they_look() -> None:
 
 
 def test_deletes_that_always_win_are_the_int_zero() -> None:
-    """As Spark's DELETE statement writes them, whatever the ordering column is."""
+    """As Spark's DELETE statement writes them for any ordering column."""
     (deletes,) = decode_deletes(only_block(encode_deletes(pa.array(["a", "b"]), "", None, "1", "{}")))
     assert deletes["ordering"].type == pa.int32()
     assert deletes["ordering"].to_pylist() == [0, 0]
@@ -106,7 +106,7 @@ def test_our_bytes_are_those_of_a_row_by_row_writer() -> None:
 
 
 def test_a_block_of_several_types_comes_apart_with_positions() -> None:
-    """Java mixes them: an int 0 beside typed values, and nulls."""
+    """Java mixes them: an int 0, typed values and nulls in one block."""
     orderings = [wrapped("LongWrapper", 5), wrapped("IntWrapper", 0), None, wrapped("LongWrapper", 7)]
     records = [{"recordKey": f"k{n}", "partitionPath": None, "orderingVal": o} for n, o in enumerate(orderings)]
     tables = decode_deletes(avro_block(records))

@@ -112,7 +112,7 @@ def test_what_has_not_completed_is_newest_where_rules_let_it_be_seen() -> None:
     assert shape(slices) == [(4, "base4", ["log9.1", "log3.1"])]
 
 
-def test_files_that_hold_no_rows_are_none() -> None:
+def test_files_without_rows_are_ignored() -> None:
     instant = Instant(t(1), "deltacommit", "completed", t(2))
     assert data_file(f"p/.f_{t(1)}.log.1_0-0-0.cdc", 1, instant) is None
     assert data_file("p/.hoodie_partition_metadata", 1, instant) is None
@@ -273,7 +273,7 @@ TIMES = st.permutations(range(1, 13))
 
 
 @given(TIMES, st.data())
-def test_each_completed_log_lies_in_exactly_one_slice(times: list[int], data: st.DataObject) -> None:
+def test_each_completed_log_is_in_exactly_one_slice(times: list[int], data: st.DataObject) -> None:
     """PART, and TRAVEL: as of any T, a pending plan and its completed base leave the reader the same logs to see."""
     pairs = [sorted(times[n : n + 2]) for n in range(0, 8, 2)]
     logs = [log(requested, completed) for requested, completed in pairs]

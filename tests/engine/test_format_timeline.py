@@ -163,7 +163,7 @@ def publish(storage: ObjectStorage, requested: int, completed: int) -> None:
 
 
 def test_a_settled_timeline_has_all_that_completed_by_its_last_completion(tmp_path: Path) -> None:
-    """The first listing misses 1-5 and shows 2-6: one listing would skip a completed write for ever."""
+    """The first listing misses 1-5 and shows 2-6: one listing would skip a completed write permanently."""
     behind = open_storage(tmp_path)
     publish(behind, 1, 5)
     publish(behind, 2, 6)
@@ -296,7 +296,7 @@ def archive(storage: ObjectStorage, *files: tuple[int, int], version: bytes | No
 
 
 @pytest.mark.parametrize("version", [b"1", None])
-def test_the_archive_knows_who_completed(version: bytes | None, tmp_path: Path) -> None:
+def test_the_archive_finds_completed_instants(version: bytes | None, tmp_path: Path) -> None:
     storage = open_storage(tmp_path)
     archive(storage, (2, 4), (6, 8), version=version)
     storage.put(f"{TIMELINE}/history/{t(9)}_{t(9)}_0.parquet", b"not in the manifest")

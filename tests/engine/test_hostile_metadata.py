@@ -1,4 +1,4 @@
-"""Plans, commits and archives that name what lies outside the table: refused where they are decoded."""
+"""Plans, commits and archives that name files outside the table are refused when they are decoded."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def clean(partition: str = "p", name: str = BASE) -> bytes:
 
 def rollback(partition: str = "p", name: str = BASE, target: str = tick(1)) -> bytes:
     request = {"partitionPath": partition, "filesToBeDeleted": [f"file:/t/{name}"]}
-    told = {"commitTime": target, "action": "deltacommit"}
-    return encode_record("rollback plan", {"instantToRollback": told, "RollbackRequests": [request]})
+    target_instant = {"commitTime": target, "action": "deltacommit"}
+    return encode_record("rollback plan", {"instantToRollback": target_instant, "RollbackRequests": [request]})
 
 
 def restore(target: str) -> bytes:
@@ -140,7 +140,7 @@ def test_genuine_paths_pass() -> None:
 
 @pytest.fixture
 def neighbours(tmp_path: Path) -> tuple[Table, Path]:
-    """A table with a savepoint, and another table's file beside it."""
+    """A table with a savepoint, and a file of another table next to it."""
     victim = tmp_path / "victim" / "part=p"
     victim.mkdir(parents=True)
     (victim / BASE).write_bytes(b"precious")

@@ -1,4 +1,4 @@
-"""Late files: what a dead writer's task puts after the rollback counts for nobody, and `orphans` finds it."""
+"""Late files: readers ignore a file that a dead writer's task puts after the rollback, and `orphans` finds it."""
 
 from __future__ import annotations
 

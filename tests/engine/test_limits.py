@@ -223,9 +223,9 @@ def test_a_limit_is_a_whole_number() -> None:
 def test_the_command_sets_limits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = make_table(tmp_path)
     table.upsert(batch(("a", 1, "x")))
-    assert command(["--limit", "metadata_bytes=10", "inspect", str(tmp_path)]) == 2
+    assert command(["--limit", "metadata_bytes=10", "why", str(tmp_path), "a"]) == 2
     assert "raise metadata_bytes (nbcc.set_limits, or --limit metadata_bytes=N" in capsys.readouterr().err
-    assert command(["--limit", "metadata_bytes=67108864", "inspect", str(tmp_path)]) == 0
+    assert command(["--limit", "metadata_bytes=67108864", "why", str(tmp_path), "a"]) == 0
     for wrong in ("metadata_bytes", "metadata_bytes=", "metadata_bytes=0", "memory=1", "metadata_bytes=1g"):
         assert command(["--limit", wrong, "inspect", str(tmp_path)]) == 2
         assert "limit" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The lock among processes: nobody gets in beside its holder, and it is free again when its holder is killed."""
+"""The lock among processes excludes all but its holder, and is free again when its holder is killed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_one_process_at_a_time(url: str) -> None:
         pass
 
 
-def test_whoever_waits_gets_it_next(url: str) -> None:
+def test_a_waiting_process_gets_it_next(url: str) -> None:
     other = another_process(url, "time.sleep(0.2); lock.release()")
     with held(BetweenProcesses(url, wait_seconds=10)), pytest.raises(Conflict, match="another thread"):
         BetweenProcesses(url, wait_seconds=0.01).acquire()

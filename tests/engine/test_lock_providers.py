@@ -149,18 +149,18 @@ def _beat_at(folder: Path, kind: str, now: int) -> bool:
     path = folder / ".hoodie" / name
     if not path.exists():
         return False
-    told = json.loads(path.read_text())
-    return bool(told.get("validUntil", 0) == now + 60_000 or told.get("since") == now)
+    content = json.loads(path.read_text())
+    return bool(content.get("validUntil", 0) == now + 60_000 or content.get("since") == now)
 
 
 def test_the_lease_is_written_as_hudi_writes_it(folder: Path) -> None:
     lock = taken(StorageLock(open_storage(folder), 0.0, now=lambda: NOW))
     path = folder / ".hoodie/.locks/table_lock.json"
-    told = json.loads(path.read_text())
-    assert (told["expired"], told["validUntil"]) == (False, NOW + 300_000)
-    assert sorted(told) == ["expired", "owner", "validUntil"], "Hudi refuses fields that it does not know"
+    content = json.loads(path.read_text())
+    assert (content["expired"], content["validUntil"]) == (False, NOW + 300_000)
+    assert sorted(content) == ["expired", "owner", "validUntil"], "Hudi refuses fields that it does not know"
     lock.give_back()
-    assert json.loads(path.read_text()) == {**told, "expired": True}
+    assert json.loads(path.read_text()) == {**content, "expired": True}
 
 
 @pytest.mark.parametrize(("late", "free"), [(0, False), (500, False), (501, True)])
@@ -184,7 +184,7 @@ def test_a_lease_that_was_given_back_is_free_at_once(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("file", [LocalObject, StoreObject])
-def test_an_object_is_replaced_by_whoever_knows_it(file: type, folder: Path) -> None:
+def test_an_object_is_replaced_only_at_the_known_version(file: type, folder: Path) -> None:
     one: ConditionalObject = LocalObject(str(folder), "o", folder.as_uri())
     if file is StoreObject:
         store = MemoryStore()

@@ -113,8 +113,8 @@ def test_a_table_of_one_writer_is_read_by_all_and_written_by_one(options: dict[s
 def test_a_table_with_a_lock_file_in_an_object_store_can_be_read(bucket: Bucket) -> None:
     made(bucket, **{PROVIDER: "NumberedLockProvider"}).upsert(rows("a"))
     path = "t/.hoodie/hoodie.properties"
-    said = bucket.objects[path].data
-    bucket.put(path, said.replace(b"NumberedLockProvider", b"FileSystemBasedLockProvider"))
+    message = bucket.objects[path].data
+    bucket.put(path, message.replace(b"NumberedLockProvider", b"FileSystemBasedLockProvider"))
     assert b"FileSystemBasedLockProvider" in bucket.objects[path].data
     table = Table.open(None, URL, bucket.options)
     assert keys(table) == {"a"}
@@ -216,7 +216,7 @@ def test_the_command_line_takes_storage_options(bucket: Bucket, capsys: pytest.C
     assert run(["table", URL, "timeline", *options]) == Exit.AGREES
     capsys.readouterr()
     assert run(["inspect", URL, *options, "--storage-option", "regio=s3cr3t"]) == Exit.BAD_INPUT
-    said = capsys.readouterr().err
-    assert "did you mean 'region'" in said
+    message = capsys.readouterr().err
+    assert "did you mean 'region'" in message
     assert run(["inspect", URL, "--storage-option", "s3cr3t"]) == Exit.BAD_INPUT
-    assert "s3cr3t" not in said + capsys.readouterr().err
+    assert "s3cr3t" not in message + capsys.readouterr().err

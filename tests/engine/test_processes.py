@@ -13,7 +13,7 @@ import pytest
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import decode_commit, encode_commit
 from tools.processes import Plan, Report, play
-from tools.processes.notes import Notes, in_midst, lines, writes_of
+from tools.processes.notes import Notes, interrupted, lines, writes_of
 from tools.processes.play import Workers
 from tools.processes.workers import rows_of
 
@@ -77,5 +77,5 @@ def test_a_line_that_was_cut_is_no_line(tmp_path: Path) -> None:
     with path.open("a") as cut:
         cut.write('{"kind": "wro')
     assert len(lines(path)) == 1
-    assert in_midst(path) == "write"
+    assert interrupted(path) == "write"
     assert [write.acked for write in writes_of(path)] == [None]

@@ -74,7 +74,7 @@ def test_a_numbered_lock_beats_after_a_failure(failure: Exception, tmp_path: Pat
 
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
-def test_a_heart_beats_after_a_failure(failure: Exception, tmp_path: Path) -> None:
+def test_a_heartbeat_continues_after_a_failure(failure: Exception, tmp_path: Path) -> None:
     storage = Shaky(open_storage(tmp_path), failure)
     heartbeats = StoredHeartbeats(storage, interval=0.01, misses=1_000_000)
     heartbeats.start(tick(1))

@@ -10,7 +10,8 @@ from nbcc.engine import html
 from nbcc.engine.files.group_files import BaseFile, LogFile
 from nbcc.engine.files.slices import FileSlice
 from nbcc.engine.timeline import Instant, Timeline
-from tests.engine.table_samples import SCHEMA, make_table, tick
+
+from .table_samples import SCHEMA, make_table, tick
 
 HOSTILE = "<script>alert('&')</script>"
 

@@ -280,7 +280,7 @@ def test_a_heartbeat_is_an_empty_file_whose_time_counts(monkeypatch: pytest.Monk
     assert store.beats == {}
 
 
-def test_a_heart_beats_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_heartbeat_is_renewed_by_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Clock, "now", 1000.0)
     store = Store(Clock)
     heartbeats = heartbeats_of(store, interval=0.01)

@@ -60,14 +60,14 @@ def rewrite(folder: Path, order: Sequence[str]) -> None:
     [
         (["own", "failed", "undo"], {("k1", 1, "a")}),
         (["failed", "own", "undo"], {("k1", 1, "a")}),  # another's block between
-        (["own", "failed", "undo", "undo"], {("k1", 1, "a")}),  # by two who did not know of each other
+        (["own", "failed", "undo", "undo"], {("k1", 1, "a")}),  # by two independent writers
         (["own", "undo"], {("k1", 1, "a")}),
         (["own", "undo own"], set()),
         (["own", "undo own", "own"], {("k1", 1, "a")}),  # what comes behind it counts
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else str(len(each)),
 )
-def test_blocks_that_were_undone_are_read_by_nobody(
+def test_no_reader_sees_blocks_that_were_undone(
     order: list[str], rows: set[tuple[str, int, str]], table: Table, tmp_path: Path
 ) -> None:
     rewrite(tmp_path, order)

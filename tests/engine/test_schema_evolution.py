@@ -16,7 +16,8 @@ from nbcc.engine.data.columns import conform
 from nbcc.engine.errors import BadInput, LockTimeout, NbccError, Unsupported
 from nbcc.engine.lock import Lock
 from nbcc.engine.schema.evolution import WIDER, check_evolution
-from tests.engine.table_samples import SCHEMA, batch, context, make_table
+
+from .table_samples import SCHEMA, batch, context, make_table
 
 START = pa.schema([*SCHEMA, ("n", pa.int32()), ("f", pa.float32())])
 CHANGED = pa.schema([("b", pa.string()), *[SCHEMA.field(i) for i in (3, 0, 1, 2)], ("n", pa.int64())])
@@ -77,7 +78,7 @@ def test_old_files_are_read_under_the_new_columns_and_old_times_under_the_old(ta
     assert cut(seen(Table.open(None, table.context.storage.url).snapshot())) == NOW
 
 
-def test_a_service_that_knows_the_old_columns_loses_none_of_the_new(table: Table) -> None:
+def test_a_service_with_the_old_columns_loses_no_new_column(table: Table) -> None:
     stale = Table(table.context, table.config)
     table.alter_schema(CHANGED)
     table.upsert(rows(CHANGED, {"id": "k3", "ts": 1, "a": "z", "n": 1 << 40, "b": "new"}))
@@ -85,7 +86,7 @@ def test_a_service_that_knows_the_old_columns_loses_none_of_the_new(table: Table
     assert cut(seen(table.snapshot())) == NOW
 
 
-def test_a_writer_that_knows_the_old_columns_goes_on_and_a_reader_is_told(table: Table) -> None:
+def test_a_writer_and_a_reader_with_the_old_columns(table: Table) -> None:
     stale = Table(table.context, table.config)
     table.alter_schema(CHANGED)
     stale.upsert(rows(START, {"id": "k3", "ts": 1, "a": "z", "n": 9, "f": 2.5}))
@@ -113,8 +114,8 @@ def test_what_older_rows_could_not_follow_is_refused_and_nothing_changes(case: s
     table = make_table(tmp_path / "t", schema=START)
     table.upsert(rows(START, {"id": "k1", "ts": 1, "a": "x"}))
     before = {e.path: table.context.storage.get(e.path) for e in table.context.storage.list("")}
-    new, said = REFUSED[case]
-    with pytest.raises(NbccError, match=said) as refused:
+    new, message = REFUSED[case]
+    with pytest.raises(NbccError, match=message) as refused:
         table.alter_schema(new)
     assert str(refused.value).startswith("Asked to change the columns of the table")
     assert {e.path: table.context.storage.get(e.path) for e in table.context.storage.list("")} == before
@@ -143,7 +144,7 @@ class KeptOut:
 
 
 @pytest.mark.parametrize("turn", [2, 3], ids=["before the request", "before the commit"])
-def test_a_change_that_was_cut_short_is_told_when_it_is_asked_for_again(turn: int, table: Table) -> None:
+def test_an_interrupted_change_is_completed_by_a_repetition(turn: int, table: Table) -> None:
     columns = SCHEMA.append(pa.field("later", pa.string()))
     lock = KeptOut(table.context.lock, turn)
     with pytest.raises(LockTimeout):
@@ -237,7 +238,7 @@ def test_hudi_rs_reads_what_has_changed(change: str, compacted: str, tmp_path: P
 
 
 def test_spark_reads_what_has_changed(spark: Any, tmp_path: Path) -> None:
-    """Spark's own reader of base files, and Arrow tasks beside it."""
+    """Spark's own reader of base files, and Arrow tasks."""
     columns = "id string, ts long, n int, f float"
     table = Table.create(spark, str(tmp_path / "t"), columns, record_key="id", ordering_fields="ts", buckets=2)
     table.upsert(spark.createDataFrame([(f"k{n}", 1, n, 0.5) for n in range(6)], columns))

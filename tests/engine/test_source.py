@@ -16,7 +16,8 @@ from nbcc.engine.data_source.options import read_options, write_options
 from nbcc.engine.errors import BadInput
 from nbcc.engine.schema import to_spark
 from nbcc.engine.table import Table
-from tests.engine.source_samples import CREATE, SCHEMA, by_table, deleted, load, plain, rows_of
+
+from .source_samples import CREATE, SCHEMA, by_table, deleted, load, plain, rows_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

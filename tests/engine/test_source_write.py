@@ -21,7 +21,8 @@ from nbcc.engine.errors import BadInput, Conflict, NotATable, Unsupported
 from nbcc.engine.schema import to_spark
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
-from tests.engine.source_samples import (
+
+from .source_samples import (
     COMMIT_TIME,
     CREATE,
     SCHEMA,

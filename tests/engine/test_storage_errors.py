@@ -88,15 +88,15 @@ def test_an_error_of_the_file_system_is_typed(
     with pytest.raises(StorageError) as raised:
         OPERATIONS[operation](storage)
     monkeypatch.undo()
-    said = str(raised.value)
-    assert said.startswith(f"Asked to {operation} 'p")
-    assert os.strerror(code) in said
-    assert remedy in said
+    message = str(raised.value)
+    assert message.startswith(f"Asked to {operation} 'p")
+    assert os.strerror(code) in message
+    assert remedy in message
     assert raised.value.__cause__ is refused
     assert (raised.value.operation, raised.value.path.partition("/")[0]) == (operation, "p")
     assert isinstance(raised.value, TRANSIENT)
     again = pickle.loads(pickle.dumps(raised.value))
-    assert (str(again), again.path) == (said, raised.value.path)
+    assert (str(again), again.path) == (message, raised.value.path)
 
 
 @pytest.mark.parametrize(
@@ -196,14 +196,14 @@ def test_what_is_absent_stays_not_found(tmp_path: Path) -> None:
 
 
 def test_no_message_shows_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = (
+    message = (
         f"Generic S3 error: Error performing GET https://u:{SECRET}@h/b/x?X-Amz-Signature={SECRET} in 1 ms - Server "
         f"returned 403 Forbidden: <Error><Code>SignatureDoesNotMatch</Code><Key>{SECRET}</Key></Error> {SECRET}\n\n"
         f"Debug source:\n{SECRET}"
     )
     options = {"aws_secret_access_key": SECRET, "region": "r"}
     storage = open_storage(f"s3://user:{SECRET}@b/t", options)
-    failing(monkeypatch, GenericError(said), "get", module=obstore)
+    failing(monkeypatch, GenericError(message), "get", module=obstore)
     monkeypatch.setattr(type(storage), "_reach", lambda self: None)
     with pytest.raises(StorageError, match=r"h/b/x in 1 ms .* SignatureDoesNotMatch") as raised:
         storage.get("x")
@@ -215,7 +215,7 @@ def test_no_message_shows_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("error", [StorageError("write x", "no answer", "try again"), OSError("no answer")])
-def test_heartbeats_outlive_it(error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heartbeats_survive_it(error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = open_storage(tmp_path)
     heartbeats = StoredHeartbeats(storage, interval=0.01, misses=1_000_000)
     heartbeats.start(tick(1))
@@ -245,13 +245,13 @@ def test_a_write_whose_archiving_fails_is_complete(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(os, "rename", fail)
 
-    def lives() -> None:
+    def beat_again() -> None:
         for _ in range(5):
             table.upsert(rows())
             table.compact()
 
     with pytest.warns(UserWarning, match=r"the write is complete, but .* No space left on device"):
-        lives()
+        beat_again()
     assert table.snapshot().num_rows == 1
 
 
@@ -282,9 +282,9 @@ def test_a_command_says_it_in_one_line_and_could_not_run(
     made(tmp_path / "t").upsert(rows())
     failing(monkeypatch, OSError(code, os.strerror(code)), "link")
     assert run(["table", str(tmp_path / "t"), "compact"]) == 4
-    said = capsys.readouterr().err.strip().splitlines()[-1]
-    assert said.startswith("Error: Asked to create '.hoodie/timeline/")
-    assert os.strerror(code) in said
+    message = capsys.readouterr().err.strip().splitlines()[-1]
+    assert message.startswith("Error: Asked to create '.hoodie/timeline/")
+    assert os.strerror(code) in message
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="the superuser may read everything")

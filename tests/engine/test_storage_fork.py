@@ -72,13 +72,13 @@ def test_a_child_uses_a_local_table_as_its_parent_does(method: str, tmp_path: Pa
     assert table.snapshot()["ts"].to_pylist() == [3]
 
 
-@pytest.mark.parametrize(("method", "said"), [("fork", "was forked from process"), ("spawn", "put")])
-def test_a_forked_child_of_a_user_of_an_object_store_is_refused(method: str, said: str) -> None:
+@pytest.mark.parametrize(("method", "message"), [("fork", "was forked from process"), ("spawn", "put")])
+def test_a_forked_child_of_a_user_of_an_object_store_is_refused(method: str, message: str) -> None:
     """The store's threads end with a fork: a put would wait for them, also in a store that the child opens itself."""
     storage = open_storage("memory:///t")
     storage.put("x", b"1")
     for child, given in ((puts, storage), (opens_a_store, "memory:///t")):
         answer = answer_of(method, child, given)
-        assert said in answer
+        assert message in answer
         assert (method == "spawn") == ("get_context('spawn')" not in answer)
     storage.put("y", b"1")

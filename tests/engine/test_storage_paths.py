@@ -1,4 +1,4 @@
-"""Every storage refuses a path that leaves the table, whatever the table's metadata or its symbolic links say."""
+"""Every storage refuses a path that leaves the table, also one from metadata or through a symbolic link."""
 
 from __future__ import annotations
 

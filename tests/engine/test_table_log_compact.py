@@ -161,7 +161,7 @@ def test_asked_why_it_says_what_stands_for_a_log(tmp_path: Path) -> None:
     assert done is not None
     (group,) = why(table.context.storage, "tie").groups
     hidden = {line.because for line in group.lines if line.status == "hidden"}
-    assert hidden == {f"the log of the log compaction {done.requested} stands for it"}
+    assert hidden == {f"the log of the log compaction {done.requested} replaces it"}
 
 
 def test_its_blocks_say_what_they_stand_for(tmp_path: Path) -> None:

@@ -206,10 +206,10 @@ def test_what_cannot_be(tmp_path: Path) -> None:
 
 def test_a_column_that_not_every_write_sets_may_be_null_inside_too(tmp_path: Path) -> None:
     wide = SCHEMA.append(pa.field("d", pa.struct([pa.field("x", pa.string(), nullable=False)])))
-    with pytest.raises(BadInput, match="d must not be null, and who leaves it out sets none: allow nulls"):
+    with pytest.raises(BadInput, match="d must not be null, but a partial update may omit it: make"):
         make_table(tmp_path / "wide", schema=wide, partition_by=None, options=ON)
     table = make_table(tmp_path / "grown", schema=SCHEMA, partition_by=None, options=ON)
-    with pytest.raises(BadInput, match="d must not be null, and who leaves it out sets none: allow nulls"):
+    with pytest.raises(BadInput, match="d must not be null, but a partial update may omit it: make"):
         table.alter_schema(wide)
 
 

@@ -110,7 +110,7 @@ def test_archived_commits_of_which_nothing_is_told_are_refused_not_misread(table
     archive(table, tick(1), tick(3))
     reopened = Table(replace(table.context), table.config)
     for operation in ("snapshot", "read_optimized", "incremental", "compact"):
-        with pytest.raises(Unsupported, match="another engine has archived it, and the archive does not tell"):
+        with pytest.raises(Unsupported, match="another engine archived it without the content of its commit"):
             reopened.run(operation)
 
 

@@ -102,7 +102,7 @@ REFUSED = {
     "a null key": ([(None, "p", 1, "a")], DDL, "1 row has a null in id"),
     "a conflict": ([("k1", "p", 1, "a"), ("k1", "p", 1, "b")], DDL, "1 row shares key and ordering value"),
     "a null ordering": ([("k1", "p", None, "a")], DDL, "1 row has no value in the ordering column ts"),
-    "another type": ([("k1", "p", 1, "a")], DDL.replace("BIGINT", "INT"), "'ts' is int32, the table's is int64"),
+    "another type": ([("k1", "p", "1", "a")], DDL.replace("BIGINT", "STRING"), "'ts' is string, the table's is int64"),
     "a missing column": ([("k1", "p", 1)], "id STRING, part STRING, ts BIGINT", "it lacks 'a'"),
 }
 

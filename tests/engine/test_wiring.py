@@ -109,7 +109,7 @@ def test_sizes_of_all_but_one_folder_are_those_of_a_listing(storage: Storage) ->
 
 
 def test_what_is_being_put_is_not_listed(tmp_path: Path) -> None:
-    """obstore writes `x#1` beside `x` first."""
+    """obstore first writes `x#1` next to `x`."""
     storage = open_storage(tmp_path)
     storage.put("x", b"1")
     (tmp_path / "y#1").write_bytes(b"half of")
@@ -233,7 +233,7 @@ def test_rules_are_values_that_know_their_names() -> None:
     hudi = {"merge_order": "requested", "tombstones": "drop", "fold": "logs_first", "files": "directory"}
     assert Rules.from_mapping(hudi) == HUDI
     with pytest.raises(BadInput, match="nearest is 'slicing'"):
-        Rules.from_mapping({"slice_buy": "requested"})
+        Rules.from_mapping({"slicin": "requested"})
     with pytest.raises(BadInput, match="one of completion, requested"):
         Rules.from_mapping({"merge_order": "alphabetical"})
 

@@ -9,7 +9,7 @@ import pytest
 
 from nbcc.simulator.peers.process import peer
 
-from .test_writers_that_meet import Ask, begin, shown
+from .test_concurrent_writers import Ask, begin, shown
 
 BY_COMMITS = {"hoodie.compact.inline.max.delta.commits": "1", "hoodie.table.services.incremental.enabled": "true"}
 ALWAYS = {"hoodie.compact.inline.max.delta.commits": "0", "hoodie.table.services.incremental.enabled": "false"}

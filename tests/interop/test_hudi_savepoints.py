@@ -40,7 +40,7 @@ def test_a_table_of_hudis_that_hudi_restored_reads_alike(process: PeerProcess, t
     process.ask("create", folder, merge_mode="EVENT_TIME_ORDERING", buckets=1, partitions=["p0"])
     write(process, tmp_path, ["a", 1, "first"], ["b", 1, "kept"])
     pinned = write(process, tmp_path, ["a", 2, "second"])
-    process.ask("procedure", folder, name="create_savepoint", given={"commit_time": pinned})
+    process.ask("procedure", folder, name="create_savepoint", parameters={"commit_time": pinned})
     expected = {("a", 2, "second"), ("b", 1, "kept")}
     assert theirs(process, tmp_path) == rows_of(Table.open(None, tmp_path)) == expected
     write(process, tmp_path, ["a", 3, "third"], ["c", 1, "new"])
@@ -50,7 +50,7 @@ def test_a_table_of_hudis_that_hudi_restored_reads_alike(process: PeerProcess, t
     later = {("a", 3, "third"), ("b", 2, "later"), ("c", 1, "new")}
     assert theirs(process, tmp_path) == rows_of(Table.open(None, tmp_path)) == later
 
-    process.ask("procedure", folder, name="rollback_to_savepoint", given={"instant_time": pinned})
+    process.ask("procedure", folder, name="rollback_to_savepoint", parameters={"instant_time": pinned})
 
     assert theirs(process, tmp_path) == rows_of(Table.open(None, tmp_path)) == by_hudi_rs(tmp_path) == expected
     process.ask("forget", folder)
@@ -70,7 +70,7 @@ def test_a_table_of_ours_that_hudi_restored_reads_alike(process: PeerProcess, tm
     assert read(tmp_path) == rows_of(table) != expected
 
     process.ask("open", str(tmp_path), merge_mode="EVENT_TIME_ORDERING", buckets=2, partitions=["p0"])
-    process.ask("procedure", str(tmp_path), name="rollback_to_savepoint", given={"instant_time": pinned.requested})
+    process.ask("procedure", str(tmp_path), name="rollback_to_savepoint", parameters={"instant_time": pinned.requested})
 
     again = Table.open(None, tmp_path)
     assert read(tmp_path) == rows_of(again) == by_hudi_rs(tmp_path) == expected

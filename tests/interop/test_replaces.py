@@ -9,7 +9,7 @@ import pytest
 
 from nbcc.simulator.peers.process import PeerRefused, peer
 
-from .test_writers_that_meet import Ask, begin, shown
+from .test_concurrent_writers import Ask, begin, shown
 
 
 @pytest.fixture

@@ -110,5 +110,5 @@ def test_with_symmetry_tlc_keeps_what_the_search_keeps() -> None:
 
 
 def test_what_the_twin_has_no_words_for_is_refused() -> None:
-    with pytest.raises(ValueError, match="the twin does not know the setting merge_order"):
+    with pytest.raises(ValueError, match="the twin does not have the option merge_order"):
         configuration(DEMO, Protocol(merge_order="requested"))

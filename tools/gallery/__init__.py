@@ -1,7 +1,7 @@
-"""The gallery: a course of runs, each found by search, drawn, replayed and tested (``specs/traces``).
+"""The gallery: a course of runs in ``specs/traces``, each found by search, drawn, replayed and tested.
 
-``specs/traces/gallery.toml`` says of each run which world, which protocol, and what to look for; nobody writes steps
-down. ``python -m tools.regenerate gallery`` looks for them and writes every other file of the folder.
+``specs/traces/gallery.toml`` lists the runs: the world, the protocol and the goal of the search.
+``python -m tools.regenerate gallery`` searches the runs and writes all other files of the folder.
 """
 
 from __future__ import annotations

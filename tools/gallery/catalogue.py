@@ -1,4 +1,4 @@
-"""What the gallery shows, as its TOML file says it: one entry a run, in the order of the course."""
+"""The catalogue of the gallery: one entry for each run, in the order of the course."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ FIELDS = ("name", "part", "title", "promise", "world", "protocol", "find", "step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One run. ``find`` is BROKEN, the promise's shortest counterexample, or the name of a goal, which the shortest run
-    reaches; where ``steps_of`` names another entry, its steps and rows are played under this entry's protocol.
+    """One run.
 
-    ``part`` is the chapter, ``predict`` a question that the title leaves open, ``shows`` what the run answers.
+    ``find`` is BROKEN for the shortest counterexample of the promise, or a goal for the shortest run to it. Instead,
+    ``steps_of`` names another entry, whose steps and rows are played under the protocol of this one. ``part`` is the
+    chapter, ``predict`` a question, ``shows`` the answer of the run.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Entry:
 
     @property
     def keeps(self) -> bool:
-        """Whether its promise is kept: on the way to a goal, or along another's steps under the default protocol."""
+        """Whether its promise holds: on the way to a goal, or with the steps of another one by the default."""
         return self.find != BROKEN and (bool(self.find) or not self.protocol.differences())
 
 
@@ -50,7 +51,7 @@ def catalogue() -> tuple[Entry, ...]:
     """All entries.
 
     Raises:
-        ValueError: the file says something that is not known; the sentence names the entry.
+        ValueError: an entry has an unknown field or value.
     """
     text = (files("nbcc") / "specs" / "traces" / "gallery.toml").read_text(encoding="utf-8")
     entries = tuple(map(_entry, tomllib.loads(text)["run"]))

@@ -1,4 +1,4 @@
-"""The files of the gallery, as text: the same catalogue and the same code always give the same bytes."""
+"""The files of the gallery, as text. The same catalogue and code produce the same bytes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .pages import index, readme
 from .picture import picture
 
 FOLDER = Path(str(files("nbcc") / "specs" / "traces"))
-MADE = ("*.json", "*.svg", "*.txt", "README.md", "index.html")
-"""The kinds of files that are all made by the generator; one of them that no run has is left over."""
+GENERATED = ("*.json", "*.svg", "*.txt", "README.md", "index.html")
+"""The patterns of generated files."""
 
 
 def files_of(runs: Sequence[Found]) -> dict[str, str]:
-    """File name -> text: trace, picture and baseline of every run, and the two indexes."""
+    """File name -> text: trace, picture and text of every run, and the two indexes."""
     found = {"README.md": readme(runs), "index.html": index(runs)}
     for run in runs:
         found[f"{run.entry.name}.json"] = to_json(run.trace)
@@ -30,12 +30,12 @@ def files_of(runs: Sequence[Found]) -> dict[str, str]:
 
 
 def pages_of(runs: Sequence[Found]) -> dict[str, str]:
-    """A page for every run and an index that links them, with the pictures that it shows."""
+    """File name -> text: a page for every run, an index that links them, and its pictures."""
     pages = {f"{run.entry.name}.html": page(run.trace) for run in runs}
     return {"index.html": index(runs, linked=True), **pages, **{f"{run.entry.name}.svg": picture(run) for run in runs}}
 
 
 def stale_files(made: Mapping[str, str], folder: Path = FOLDER) -> list[str]:
-    """The files of the folder that differ from what was made, are missing, or belong to no run any more."""
-    there = {path.name: path.read_text(encoding="utf-8") for kind in MADE for path in folder.glob(kind)}
+    """The files of the folder that differ from the generated text, are missing, or belong to no run."""
+    there = {path.name: path.read_text(encoding="utf-8") for kind in GENERATED for path in folder.glob(kind)}
     return sorted(name for name in there.keys() | made.keys() if there.get(name) != made.get(name))

@@ -1,4 +1,4 @@
-"""From what an entry asks for to the run that shows it. Every step comes from a search."""
+"""Searches the run of each entry."""
 
 from __future__ import annotations
 
@@ -26,14 +26,12 @@ COMMAND = "python -m tools.regenerate gallery"
 
 
 class NotFound(ValueError):
-    """There is no such run: the catalogue promises something that does not happen."""
+    """No run satisfies an entry of the catalogue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An entry with its run; ``states`` is how many states were looked at in which nothing breaks its promise, 0 where
-    the promise is broken.
-    """
+    """An entry with its run. ``states``: the states of the world if the promise holds in all of them, otherwise 0."""
 
     entry: Entry
     trace: Trace
@@ -44,7 +42,7 @@ def found(entries: Sequence[Entry]) -> list[Found]:
     """The runs of all entries, in their order.
 
     Raises:
-        NotFound: a search ended without a run; or an entry that should keep its promise does not.
+        NotFound: a search ended without a run, or a promise that should hold is violated.
     """
     runs = {entry.name: _searched(entry) for entry in entries if not entry.steps_of}
     for entry in entries:
@@ -59,8 +57,8 @@ def _searched(entry: Entry) -> Trace:
         path = explore(model, [PROMISES[entry.promise]]).promises[entry.promise].trace
         if path is None:
             raise NotFound(f"{entry.name}: no interleaving breaks {entry.promise}")
-        told = replace(counterexample(model, path, entry.promise, COMMAND), title=entry.title)
-        return _visible(model, told)
+        candidate = replace(counterexample(model, path, entry.promise, COMMAND), title=entry.title)
+        return _visible(model, candidate)
     goal = GOALS[entry.find]
 
     def reached(model: Model, before: Any, step: Step | None, after: Any) -> str | None:
@@ -74,7 +72,7 @@ def _searched(entry: Entry) -> Trace:
 
 
 NOT_OF_ROWS = frozenset({"FIRST", "KEY", "ISO", "CLEAN", "ARCH", "REC", "ONCE", "FREE"})
-"""Promises about who may publish, delete or move what: no row need show that they are broken."""
+"""Promises that are not about rows, so that no row shows their violation."""
 
 
 class _Run(NamedTuple):
@@ -82,21 +80,21 @@ class _Run(NamedTuple):
     steps: tuple[Step, ...]
 
 
-def _visible(model: Model, told: Trace) -> Trace:
-    """The trace with the plainest rows in which its picture sees the break."""
-    steps = run(model, told.steps).steps
-    for batches in [told.batches, *candidates(model, steps)]:
+def _visible(model: Model, candidate: Trace) -> Trace:
+    """The trace with the simplest rows for which its picture shows the violation."""
+    steps = run(model, candidate.steps).steps
+    for batches in [candidate.batches, *candidates(model, steps)]:
         shown = (
-            told
-            if batches is told.batches
-            else play(replace(told, batches=batches, observed=()), "model", factory("model")).trace
+            candidate
+            if batches is candidate.batches
+            else play(replace(candidate, batches=batches, observed=()), "model", factory("model")).trace
         )
         keys = {key for batch in batches.values() for rows in batch.values() for key in rows}
         if document(shown)["key"] in keys:
             return shown
-    if told.promise in NOT_OF_ROWS:
-        return told
-    raise NotFound(f"{told.title}: no rows show it")
+    if candidate.promise in NOT_OF_ROWS:
+        return candidate
+    raise NotFound(f"{candidate.title}: no rows show it")
 
 
 def _answer_cells(entry: Entry, run: _Run) -> Trace:
@@ -120,7 +118,7 @@ def _played(entry: Entry, trace: Trace) -> Trace:
 
 
 def _states(entry: Entry) -> int:
-    """How many states the whole world of a kept promise has."""
+    """The number of states of the world of a promise that holds."""
     result = explore(Model(entry.world, entry.protocol), [PROMISES[entry.promise]])
     if result.promises[entry.promise].verdict != "HOLDS":
         raise NotFound(f"{entry.name}: {entry.promise} is {result.promises[entry.promise].verdict}")

@@ -1,7 +1,4 @@
-"""What a run of the gallery may have to reach: something that happened, seen on the timeline and in who is dead.
-
-A goal is a function of a model and a state; the shortest run to a state in which it is true is the one that is shown.
-"""
+"""Goals of runs: functions of a model and a state. The gallery shows a shortest run to a state in which one is true."""
 
 from __future__ import annotations
 
@@ -24,49 +21,49 @@ def a_write_completed(model: Model, state: Any) -> bool:
 
 
 def two_writes_completed_out_of_order(model: Model, state: Any) -> bool:
-    """A write lies within another: requested later, completed earlier."""
+    """One write was requested after another and completed before it."""
     done = _writes(model, state)
     return any(one[0] < other[0] and other[1] < one[1] for one in done for other in done)
 
 
-def a_write_completed_beside_a_compaction(model: Model, state: Any) -> bool:
-    """A write was requested before a plan was made and completed before the compaction did."""
+def a_write_completed_during_a_compaction(model: Model, state: Any) -> bool:
+    """A write was requested before a compaction, and completed after its plan and before it."""
     compactions = _done(model, state, "commit")
     return any(start < plan < end < done for start, end in _writes(model, state) for plan, done in compactions)
 
 
 def a_compaction_outlived_its_compactor(model: Model, state: Any) -> bool:
-    """A compactor died after it wrote a base file; another one has completed the same plan."""
+    """A compactor crashed after it wrote a base file, and another one completed the same plan."""
     owns = [model.component(state, name) for name in model.actors.get("compactor", ())]
     died = {own.plan for own in owns if is_dead(own) and own.bases}
     return any(plan in died for plan, _ in _done(model, state, "commit"))
 
 
 def a_write_succeeded_at_its_second_try(model: Model, state: Any) -> bool:
-    """Two writes are complete, and more times were given than they carry: one of them had been begun before."""
+    """Two writes are complete, and the clock was read more often than they need: one of them was retried."""
     done = _writes(model, state)
     return len(done) == 2 and int(model.component(state, "clock")) > 2 * len(done)
 
 
 def a_reader_was_refused(model: Model, state: Any) -> bool:
-    """A reader found files gone that a clean has deleted, and knows since when reads are answered."""
+    """A reader was refused because a clean had deleted the files that it needs."""
     return any(model.component(state, name).step == "refused" for name in model.actors.get("reader", ()))
 
 
 def a_dead_writers_write_was_rolled_back(model: Model, state: Any) -> bool:
-    """A writer died after it wrote a log file; its write is rolled back, another one is completed."""
+    """A writer crashed after it wrote a log file; its write is rolled back, and another write is complete."""
     owns = [model.component(state, name) for name in model.actors.get("writer", ())]
     died = any(is_dead(own) and own.files for own in owns)
     return died and bool(_done(model, state, "rollback")) and bool(_writes(model, state))
 
 
 def a_sleeping_writer_was_refused(model: Model, state: Any) -> bool:
-    """A write was rolled back while its writer slept; the writer woke, wrote on, and was refused."""
+    """A write was rolled back while its writer was stalled; the writer continued and was refused."""
     return bool(_done(model, state, "rollback")) and _all_writers_rest(model, state)
 
 
 def a_writer_woke_behind_the_archive(model: Model, state: Any) -> bool:
-    """A write was rolled back and that was archived; its writer put its instant again, and was refused."""
+    """The rollback of a write was archived; then the writer put its instant again and was refused."""
     [own] = [model.component(state, name) for name in model.actors.get("writer", ())]
     archive = model.component(state, "archive") if model.actors.get("archiver") else ()
     there = any(i.completed is None and i.requested < max(archive, default=0) for i in model.timeline(state))
@@ -74,20 +71,20 @@ def a_writer_woke_behind_the_archive(model: Model, state: Any) -> bool:
 
 
 def a_write_outlived_a_replace(model: Model, state: Any) -> bool:
-    """A replace is complete: it hides a write that completed before its request, and not the one that did later."""
+    """A replace is complete. It hides a write that completed before its request, but not a later one."""
     replaces = _done(model, state, "commit") if model.actors.get("overwriter") else []
     ends = [end for _, end in _writes(model, state)]
     return any(min(ends) < plan < max(ends) < done for plan, done in replaces if ends)
 
 
 def an_answer_was_lost_and_found(model: Model, state: Any) -> bool:
-    """A write is completed whose answer was lost, and its writer is done."""
+    """The answer of a put was lost, and the writer completed the write all the same."""
     lost = model.world[Answers].lost_answers and model.component(state, "lost_answers")
     return bool(lost) and not {*model.actors_of("writer")} & {*model.busy(state)}
 
 
 def a_writer_died_between_the_two_commits(model: Model, state: Any) -> bool:
-    """The metadata table has the files of a write whose writer died before it completed; another went on after that."""
+    """A writer crashed between its commit to the metadata table and its own; another write completed later."""
     listed = model.component(state, "metadata").listed if model.world[HasMetadataTable].metadata_table else ()
     owns = [model.component(state, name) for name in model.actors.get("writer", ())]
     left = [own.completed for own in owns if is_dead(own) and own.requested in listed]
@@ -107,20 +104,20 @@ def a_write_completed_while_logs_became_one(model: Model, state: Any) -> bool:
 
 
 def a_restore_refused_a_writer(model: Model, state: Any) -> bool:
-    """A restore is complete that has undone a pending write; its writer found so and took its files back."""
+    """A restore undid a pending write; its writer noticed and removed its files."""
     done = _done(model, state, "restore") if model.actors.get("restorer") else []
     asked = [each.undone for each in model.restores(state) if each.undone[0] + 1 == each.requested]  # none completed
     return bool(done and asked) and _all_writers_rest(model, state)
 
 
 def _all_writers_rest(model: Model, state: Any) -> bool:
-    """Every writer has begun a write, and none is in an operation."""
+    """Every writer has begun a write, and none is within an operation."""
     owns = {name: model.component(state, name) for name in model.actors_of("writer")}
     return all(own.number and not model.is_busy(name, own) for name, own in owns.items())
 
 
 def a_replace_gave_way(model: Model, state: Any) -> bool:
-    """A write is complete that an optimistic replace met; the replace has taken its files and its plan back."""
+    """An optimistic replace conflicted with a complete write, and removed its files and its plan."""
     owns = [model.component(state, name) for name in model.actors.get("overwriter", ())]
     return bool(_writes(model, state)) and any(own.step == "gave up" for own in owns)
 
@@ -130,7 +127,7 @@ GOALS: dict[str, Goal] = {
     for goal in (
         a_write_completed,
         two_writes_completed_out_of_order,
-        a_write_completed_beside_a_compaction,
+        a_write_completed_during_a_compaction,
         a_compaction_outlived_its_compactor,
         a_write_succeeded_at_its_second_try,
         a_dead_writers_write_was_rolled_back,

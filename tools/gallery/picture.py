@@ -15,33 +15,33 @@ from nbcc.simulator.view.svg import svg
 from .find import Found
 
 SENTENCE_WIDTH = 60
-"""Characters a line, so that the sentence stays left of the answers."""
+"""Characters of a line, so that the sentence does not overlap the answers."""
 SIZE, LINE = 11.5, 15
 
 
 def picture(found: Found) -> str:
     """The SVG file. It needs no other file, and is light on every page."""
-    told = document(found.trace)
-    drawing = figure(told)
-    _heading(drawing, told, found)
-    return f"{svg(drawing, *_sentence(told, found))}\n"
+    doc = document(found.trace)
+    drawing = figure(doc)
+    _heading(drawing, doc, found)
+    return f"{svg(drawing, *_sentence(doc, found))}\n"
 
 
-def _heading(drawing: Drawing, told: dict[str, Any], found: Found) -> None:
-    outline, sign = VERDICTS.get(told["verdict"], VERDICTS["UNDETERMINED"])
+def _heading(drawing: Drawing, doc: dict[str, Any], found: Found) -> None:
+    outline, sign = VERDICTS.get(doc["verdict"], VERDICTS["UNDETERMINED"])
     drawing.shape(moved(outline_of(outline), 0.55, 14, 8), fill=INK)
     drawing.shape(moved(outline_of(sign), 0.55, 14, 8), stroke=PAPER, width=1.4)
-    verdict = "KEPT" if found.entry.keeps else told["verdict"]
-    rule = told["views"][0]["label"] or "default protocol"
+    verdict = "KEPT" if found.entry.keeps else doc["verdict"]
+    rule = doc["views"][0]["label"] or "default protocol"
     width = drawing.text(30, 16.5, verdict, 8.5, bold=True)
-    claim = f"{told['promise']['name']} · {rule}"
+    claim = f"{doc['promise']['name']} · {rule}"
     drawing.text(38 + width, 16.5, fitted(claim, TIMES - 38 - width, 8.5), 8.5, MUTED)
 
 
-def _sentence(told: dict[str, Any], found: Found) -> Iterator[str]:
-    hue = dict(zip(told["actors"], hues(told["kinds"]), strict=True))
-    colours = {int(time): hue[history[0][1][3]].ink for time, history in told["views"][0]["instants"].items()}
-    sentence = [f"{found.entry.title}."] if found.entry.keeps else told["sentence"]
+def _sentence(doc: dict[str, Any], found: Found) -> Iterator[str]:
+    hue = dict(zip(doc["actors"], hues(doc["kinds"]), strict=True))
+    colours = {int(time): hue[history[0][1][3]].ink for time, history in doc["views"][0]["instants"].items()}
+    sentence = [f"{found.entry.title}."] if found.entry.keeps else doc["sentence"]
     for place, line in enumerate(_lines(sentence)):
         spans = "".join(_span(text, colours.get(time)) for text, time in line)
         yield f'<text x="14" y="{34 + LINE * place}" font-size="{SIZE}" font-weight="600" fill="{INK}">{spans}</text>'
@@ -52,7 +52,7 @@ def _span(text: str, colour: str | None) -> str:
 
 
 def _lines(sentence: list[Any]) -> Iterator[list[tuple[str, int]]]:
-    """The sentence in lines, broken between words; a piece is (text, requested time or 0)."""
+    """The sentence in lines, broken between words; a part is (text, requested time or 0)."""
     line: list[tuple[str, int]] = []
     length = 0
     for part in sentence:

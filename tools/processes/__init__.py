@@ -1,4 +1,4 @@
-"""Writers, a compactor and readers as processes of the operating system on one table, killed at random, then judged."""
+"""Kills random processes: writers, compactors, rollbackers and readers of one table, whose promises are then judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process writes down of itself: one JSON object a line, whole or not at all, that a kill cannot take back."""
+"""The notes of a process: one JSON object a line, which is written atomically and survives a kill."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ BEATS = "beats"
 
 
 class Notes:
-    """The notebook of one process. A line is one write to a file opened for appending: the kernel has it at once."""
+    """The notes of one process. A line is one unbuffered write to a file opened for appending."""
 
     def __init__(self, path: Path) -> None:
         self._file, self._beats = (
             os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666) for name in (path, path.parent / BEATS)
         )
 
-    def add(self, kind: str, **told: Any) -> int:
-        """Write a line, and return the time that it carries."""
+    def add(self, kind: str, **fields: Any) -> int:
+        """Write a line, and return its time."""
         now = time.monotonic_ns()
-        os.write(self._file, (json.dumps({"kind": kind, "at": now, **told}) + "\n").encode())
+        os.write(self._file, (json.dumps({"kind": kind, "at": now, **fields}) + "\n").encode())
         if kind == "wrote":
             os.write(self._beats, b".")
         return now
 
 
 def beats(folder: Path) -> int:
-    """How many writes of all processes together have returned so far."""
+    """The number of writes of all processes that have returned so far."""
     return (folder / BEATS).stat().st_size if (folder / BEATS).exists() else 0
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
-    """All whole lines; the last one may have been cut."""
+    """All complete lines; a kill may have truncated the last one."""
     text = path.read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
-def in_midst(path: Path) -> str:
-    """What its process was doing when it stopped, empty if nothing."""
-    told = lines(path) if path.exists() else []
-    return str(told[-1]["what"]) if told and told[-1]["kind"] == "begins" else ""
+def interrupted(path: Path) -> str:
+    """The operation that a process was in when it stopped; empty if none."""
+    notes = lines(path) if path.exists() else []
+    return str(notes[-1]["what"]) if notes and notes[-1]["kind"] == "begins" else ""
 
 
 def writes_of(*paths: Path) -> Iterator[Write]:
-    """The writes of processes. One that was sent again began with its first attempt, and returned with any."""
+    """The writes of processes. A write that is sent again begins with its first attempt and returns with any."""
     begun: dict[str, Write] = {}
     for line in sorted((line for path in paths for line in lines(path)), key=lambda line: int(line["at"])):
         if line["kind"] == "begins" and line["what"] == "write":
@@ -60,14 +60,14 @@ def writes_of(*paths: Path) -> Iterator[Write]:
 
 
 def unanswered(path: Path) -> dict[str, Any] | None:
-    """The batch that a process was writing when it stopped, None if none."""
-    told = lines(path) if path.exists() else []
-    last = told[-1] if told else None
+    """The batch that a process was writing when it stopped; None if none."""
+    notes = lines(path) if path.exists() else []
+    last = notes[-1] if notes else None
     return last if last and last["kind"] == "begins" and last["what"] == "write" else None
 
 
 def reads_of(path: Path) -> Iterator[Read]:
-    """The reads that ended."""
+    """The reads that returned."""
     for line in lines(path):
         if line["kind"] == "read":
             rows = tuple((key, batch, requested) for key, batch, requested in line["rows"])

@@ -1,7 +1,6 @@
-"""Start the processes, kill them in the midst of their work, start them again; see what the table is worth, and judge.
+"""Starts processes, kills them during operations, starts others in their place, and judges the table at the end.
 
-A killed process is dead between two machine instructions: SIGKILL runs no handler and no ``finally``. The kernel gives
-back its `flock`; everything else it had begun stays as it is.
+SIGKILL runs no handler and no ``finally``. The kernel releases the `flock` of a killed process; all else remains.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from nbcc.simulator.checkers import Chronicle, Published, judge
 from nbcc.simulator.checkers.history import batches_in
 from nbcc.simulator.interrupts import deferred
 
-from .notes import Notes, beats, in_midst, lines, reads_of, writes_of
+from .notes import Notes, beats, interrupted, lines, reads_of, writes_of
 from .report import Report
 from .workers import BEAT_SECONDS, MISSES, SCHEMA, look, opened, rows_of, work
 
 _FORKED = multiprocessing.get_context("forkserver")
-"""A process that has the engine loaded forks the others, in milliseconds; it never opens a table itself."""
+"""A server that has imported the engine forks the processes in milliseconds; it never opens a table."""
 
 PATIENCE_SECONDS = 10.0
 MOMENT_SECONDS = 0.02
@@ -38,7 +37,7 @@ MOMENT_SECONDS = 0.02
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How many processes, how many kills, how many writes return between two kills on average."""
+    """The numbers of processes and kills; `writes_between` two kills is an average."""
 
     writers: int = 3
     compactors: int = 1
@@ -52,7 +51,7 @@ class Plan:
 
 
 class Workers:
-    """The processes that are alive, each with a notebook; one that is killed comes back under a new name."""
+    """The living processes, each with its notes. A killed process is replaced by one with a new name."""
 
     def __init__(self, plan: Plan, folder: Path, notes: Path) -> None:
         self.kills: Counter[str] = Counter()
@@ -65,7 +64,7 @@ class Workers:
                 self.start(kind)
 
     def start(self, kind: str, before: Path | None = None) -> None:
-        """One more process of a kind, in the place of the one that wrote the notes `before`."""
+        """Start a process of a kind. It replaces the one that wrote the notes `before`."""
         self._started += 1
         name = f"{kind}-{self._started}"
         notes = self._notes / f"{name}.jsonl"
@@ -75,18 +74,18 @@ class Workers:
             self._alive[process] = (kind, notes)
 
     def kill(self, chance: random.Random, again: bool = True) -> None:
-        """Kill one of them in the midst of what it does, and start another of its kind."""
+        """Kill a process during an operation, and start another of its kind."""
         process = chance.choice(list(self._alive))
         kind, notes = self._alive.pop(process)
-        _stop_in_midst(process, notes)
+        _stop_in_operation(process, notes)
         process.kill()
         process.join()
-        self.kills[in_midst(notes)] += 1
+        self.kills[interrupted(notes)] += 1
         if again:
             self.start(kind, notes)
 
     def end(self) -> None:
-        """Kill whoever is left; that does not count."""
+        """Kill the remaining processes; these kills are not counted."""
         for process in self._alive:
             process.kill()
         for process in self._alive:
@@ -95,7 +94,7 @@ class Workers:
 
 
 def play(plan: Plan, folder: Path, progress: Callable[[int], None] = lambda kills: None) -> Report:
-    """Play a plan on a new table in an empty folder, and judge what was seen."""
+    """Execute a plan on a new table in an empty folder, and judge the promises."""
     began = time.monotonic()
     _FORKED.set_forkserver_preload(["tools.processes.workers"])
     notes = folder / "notes"
@@ -118,22 +117,22 @@ def play(plan: Plan, folder: Path, progress: Callable[[int], None] = lambda kill
     return _judged(table, notes, plan, workers.kills, errors=errors, took=time.monotonic() - began)
 
 
-def _stop_in_midst(process: BaseProcess, notes: Path) -> None:
-    """Stop it at one moment after another until it has begun something: who is killed at rest shows nothing.
+def _stop_in_operation(process: BaseProcess, notes: Path) -> None:
+    """Stop a process until it is within an operation; a kill between operations shows nothing.
 
-    A stopped process cannot end what it does between the look into its notes and the kill.
+    While the process is stopped, it cannot finish the operation between the check of its notes and the kill.
     """
     latest = time.monotonic() + PATIENCE_SECONDS
     while process.pid is not None and process.is_alive():
         os.kill(process.pid, signal.SIGSTOP)
-        if in_midst(notes) or time.monotonic() > latest:
+        if interrupted(notes) or time.monotonic() > latest:
             return
         os.kill(process.pid, signal.SIGCONT)
         time.sleep(random.uniform(0, MOMENT_SECONDS))
 
 
 def _let_them_work(notes: Path, chance: random.Random, plan: Plan) -> None:
-    """By what they get done and not by the clock, so that a slow machine kills no more often; then a moment more."""
+    """Wait for a number of writes, not for a time, so that a slow machine does not kill more often."""
     enough = beats(notes) + chance.expovariate(1 / plan.writes_between)
     latest = time.monotonic() + PATIENCE_SECONDS
     while beats(notes) < enough and time.monotonic() < latest:
@@ -142,7 +141,7 @@ def _let_them_work(notes: Path, chance: random.Random, plan: Plan) -> None:
 
 
 def _afterwards(table: Table, note: Notes) -> tuple[str, ...]:
-    """Every operation once more on what the dead left behind; the errors."""
+    """Run every operation on the table that the killed processes left; return the errors."""
     ordering = time.time_ns()
 
     def writes() -> None:
@@ -151,7 +150,7 @@ def _afterwards(table: Table, note: Notes) -> tuple[str, ...]:
         note.add("wrote", batch="after.1")
 
     def rolls_back() -> None:
-        time.sleep(BEAT_SECONDS * MISSES)  # until the last of the dead has been silent for long enough
+        time.sleep(BEAT_SECONDS * MISSES)  # until the heartbeat of the last killed process has expired
         table.rollback()
         left = [instant for instant in table.timeline() if not instant.completed and instant.action != "compaction"]
         if left:
@@ -173,7 +172,7 @@ def _afterwards(table: Table, note: Notes) -> tuple[str, ...]:
     for step in (reads, writes, rolls_back, compacts, reads, windows):
         try:
             step()
-        except Exception as error:  # whatever it is, it is what was found
+        except Exception as error:  # any error is a finding
             found.append(f"afterwards: {type(error).__name__}: {error}")
     return tuple(found)
 
@@ -182,7 +181,7 @@ def _judged(
     table: Table, notes: Path, plan: Plan, kills: Counter[str], *, errors: tuple[str, ...], took: float
 ) -> Report:
     paths = sorted(notes.glob("*.jsonl"))
-    told = [(path.stem, line) for path in paths for line in lines(path)]
+    entries = [(path.stem, line) for path in paths for line in lines(path)]
     done = [Published(i.requested, i.completed, i.action, _batch(table, i)) for i in table.timeline() if i.completed]
     history = Chronicle(
         tuple(writes_of(*paths)),
@@ -198,16 +197,16 @@ def _judged(
         visible_unacknowledged=len(seen - acked),
         reads=len(history.reads),
         compactions=sum(instant.action == "commit" for instant in done),
-        resumed=sum(line["kind"] == "resumed" for _, line in told),
+        resumed=sum(line["kind"] == "resumed" for _, line in entries),
         rolled_back=sum(instant.action == "rollback" for instant in done),
-        resent=sum(line["kind"] == "resent" for _, line in told),
+        resent=sum(line["kind"] == "resent" for _, line in entries),
         seconds=took,
         seed=plan.seed,
         breaches=judge(history),
-        failures=(*errors, *(f"{name}: {line['error']}" for name, line in told if line["kind"] == "failed")),
+        failures=(*errors, *(f"{name}: {line['error']}" for name, line in entries if line["kind"] == "failed")),
     )
 
 
 def _batch(table: Table, instant: Instant) -> str:
-    """The batch that an instant wrote, '' if it wrote none."""
+    """The batch of an instant; '' if it wrote none."""
     return table.context.commits.commit(instant).extra.get(EXTRA, "") if instant.writes else ""

@@ -1,4 +1,4 @@
-"""What a run with kills found, in words."""
+"""The report of a run with kills."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`kills` counts by what the killed process was doing; `breaches` maps a promise to sentences."""
+    """The figures of a run.
+
+    `kills`: interrupted operation -> number of kills. `breaches`: promise -> sentences about its violations.
+    """
 
     kills: dict[str, int]
     writes: int
@@ -25,21 +28,24 @@ class Report:
 
     @property
     def kept(self) -> bool:
-        """Whether every promise was kept and nobody failed without being killed."""
+        """Whether every promise was kept and no process failed without being killed."""
         return not self.failures and not any(self.breaches.values())
 
     @property
     def text(self) -> str:
-        """A few lines: the verdict, what was killed, what was seen."""
+        """The verdict and the figures in a few lines."""
         total = sum(self.kills.values())
-        midst = ", ".join(f"{count} in a {what}" if what else f"{count} at rest" for what, count in self.kills.items())
+        operations = ", ".join(
+            f"{count} in a {what}" if what else f"{count} at rest" for what, count in self.kills.items()
+        )
         lines = [
-            f"{'SURVIVED' if self.kept else 'BROKEN'}  {total} kills ({midst}), seed {self.seed}, {self.seconds:.0f} s",
+            f"{'SURVIVED' if self.kept else 'BROKEN'}  {total} kills ({operations}), "
+            f"seed {self.seed}, {self.seconds:.0f} s",
             f"  {self.writes} writes begun, {self.acknowledged} acknowledged; {self.visible_unacknowledged} became "
             f"visible that were not",
             f"  {self.compactions} compactions, {self.resumed} of them of plans whose compactor was killed; "
             f"{self.reads} snapshots",
-            f"  {self.rolled_back} writes of the dead rolled back by others, {self.resent} batches sent again",
+            f"  {self.rolled_back} writes of killed processes rolled back by others, {self.resent} batches sent again",
             f"  kept: {', '.join(name for name, found in self.breaches.items() if not found)}",
         ]
         for promise, found in self.breaches.items():

@@ -1,4 +1,4 @@
-"""What the processes do until they are killed: write, compact, read. Each runs in a process of its own."""
+"""The work of the processes until they are killed: write, compact, roll back, read."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ MOST_KEYS = 6
 
 BEAT_SECONDS = 0.25
 MISSES = 8
-"""Whoever has not beaten for so many beats is taken for dead: soon, so that a run sees it."""
+"""A heartbeat expires after this many missed beats; few, so that it happens within a run."""
 
 
 def opened(folder: Path) -> Table:
-    """The table as every process opens it."""
+    """The table, with short heartbeats, as every process opens it."""
     table = Table.open(None, folder)
     heartbeats = StoredHeartbeats(table.context.storage, BEAT_SECONDS, MISSES)
     return Table(replace(table.context, own_heartbeats=heartbeats), table.config)
 
 
 def work(kind: str, name: str, folder: Path, notes: Path, before: Path | None) -> None:
-    """The main function of a process that takes the place of another; an error is written down, and ends it."""
+    """The main function of a process; it records an error and ends. `before`: the notes of the process it replaces."""
     note = Notes(notes)
     try:
         table = opened(folder)
         if kind == "writer" and before and (batch := unanswered(before)):
             send_again(table, note, batch)
         {"writer": write, "compactor": compact, "rollbacker": roll_back, "reader": read}[kind](table, name, note)
-    except Exception as error:  # nobody else would hear of it
+    except Exception as error:  # the parent process reads it in the notes
         note.add("failed", error=f"{type(error).__name__}: {error}")
 
 
 def write(table: Table, name: str, note: Notes) -> None:
-    """Batches of fresh keys, each with the one key that everybody updates."""
+    """Write batches of new keys; each batch also updates one key that all writers share."""
     chance = random.Random(name)
     number = 0
     while True:
@@ -58,7 +58,7 @@ def write(table: Table, name: str, note: Notes) -> None:
 
 
 def put(table: Table, note: Notes, batch: str, size: int, ordering: int) -> None:
-    """One batch. Whoever was taken for dead, because its machine had no time for it, has not written it."""
+    """Write one batch. It is refused if the heartbeat expired, which can happen on a busy machine."""
     note.add("begins", what="write", batch=batch, size=size, ordering=ordering)
     try:
         table.upsert(rows_of(batch, size, ordering), batch_id=batch)
@@ -69,13 +69,13 @@ def put(table: Table, note: Notes, batch: str, size: int, ordering: int) -> None
 
 
 def send_again(table: Table, note: Notes, batch: dict[str, Any]) -> None:
-    """What the killed one wrote last: its caller knows no better than that it got no answer."""
+    """Send the last batch of a killed process again: its caller does not know whether it was written."""
     note.add("resent")
     put(table, note, batch["batch"], batch["size"], batch["ordering"])
 
 
 def roll_back(table: Table, name: str, note: Notes) -> None:
-    """What the dead leave behind, while others write; and what another of its kind has left half done."""
+    """Roll back writes of killed processes, and continue unfinished rollbacks, while others write."""
     while True:
         note.add("begins", what="rollback")
         done = table.rollback()
@@ -84,14 +84,14 @@ def roll_back(table: Table, name: str, note: Notes) -> None:
 
 
 def rows_of(batch: str, size: int, ordering: int) -> pa.Table:
-    """A batch as the table takes it."""
+    """A batch as an Arrow table."""
     keys = [*(key_of(batch, key) for key in range(size)), HOT]
     columns: dict[str, Any] = {"id": keys, "ts": [ordering] * len(keys), "batch": [batch] * len(keys)}
     return pa.table(columns, schema=SCHEMA)
 
 
 def compact(table: Table, name: str, note: Notes) -> None:
-    """Plans of the dead first, then one of its own after another."""
+    """Execute the plans of killed compactors, then plan and compact repeatedly."""
     note.add("begins", what="compaction")
     while table.run_compaction() is not None:
         note.add("resumed")
@@ -104,21 +104,21 @@ def compact(table: Table, name: str, note: Notes) -> None:
 
 
 def read(table: Table, name: str, note: Notes) -> None:
-    """Snapshots as of the settled time."""
+    """Read snapshots as of the settled time, repeatedly."""
     while True:
         look(table, note)
         time.sleep(10 * PAUSE_SECONDS)
 
 
 def look(table: Table, note: Notes) -> None:
-    """One snapshot, noted with all its rows."""
+    """Read one snapshot and record all its rows."""
     began = note.add("begins", what="read")
     settled = table.settled()
     if settled is None:
         return
     try:
         found = table.as_of(settled).to_pylist()
-    except Conflict as refused:  # a time that lies in the future of a clock is no answer, and no wrong one
+    except Conflict as refused:  # the settled time is in the future of this clock: there is no answer, so no wrong one
         note.add("refused", error=str(refused))
         return
     rows = [(row["id"], row["batch"], row["_hoodie_commit_time"]) for row in found]

@@ -5,7 +5,7 @@ removes them from the active timeline one by one, oldest first. In between, and 
 timelines; it is always on one of them.
 
     archiver    the actor that archives
-    reader      how a reader looks into the archive
+    reader      how a reader reads the archive
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ MECHANISM = Mechanism(
     actions=(
         Action("archiver_archives_instants", "under the lock: adds what may go to the archive and puts its manifest",
                "{actor} archives {instants}", service=True),
-        Action("archiver_resumes_archiving", "takes up what a dead archiver has left on both timelines",
-               "{actor} takes up {instants}, which are archived and still on the active timeline",
+        Action("archiver_resumes_archiving", "removes instants that a dead archiver has left on both timelines",
+               "{actor} resumes with {instants}, which are archived and still on the active timeline",
                service=True),
         Action("archiver_removes_instant", "takes the oldest of them off the active timeline",
                "{actor} takes {instants} off the active timeline", service=True),
         Action("reader_opens_archive", "reads the manifest of the archived timeline before it lists the active one",
                "{actor} opens the archive"),
         Action("reader_looks_into_archive", "reads the manifest of the archived timeline and what it lists",
-               "{actor} looks into the archive", continues_call=True),
+               "{actor} reads the archive", continues_call=True),
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Archiving(Options):
-    """What is archived, and when a reader looks into the archive."""
+    """What is archived, and when a reader reads the archive."""
 
     archive_bound: Literal["pending", "none"] = option(
         "pending",
@@ -17,7 +17,7 @@ class Archiving(Options):
     )
     archive_lookup: Literal["after_listing", "before_listing", "never"] = option(
         "after_listing",
-        "when a reader looks into the archive. after_listing: after each listing; before_listing: once, before the "
+        "when a reader reads the archive. after_listing: after each listing; before_listing: once, before the "
         "first listing; never: it reads the active timeline alone",
     )
 

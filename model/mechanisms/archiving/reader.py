@@ -1,7 +1,7 @@
-"""How a reader finds instants that have left the active timeline: it looks into the archive.
+"""How a reader finds instants that have left the active timeline: it reads the archive.
 
 A listing may miss every instant that leaves the active timeline while it runs. Such an instant is in the archive before
-it leaves. So a reader that looks into the archive after each listing misses none.
+it leaves. So a reader that reads the archive after each listing misses none.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...machine.transition import DEAD, Changes, Guard, Transition, preset, tran
 from ...variants.listing import Listing
 from .options import Archiving
 
-OPENED, HELD = "knows the archive", "listed what it will read"
+OPENED, HELD = "has read the archive", "has listed what it will read"
 
 
 class ReadBegun(NamedTuple):
@@ -70,7 +70,7 @@ def _after_listing(composition: Composition) -> None:
     composition.find(KEEPS).replace(lambda last: replace(last, to=HELD))
 
 
-NOT_OPENED = Guard("{me} must not have looked", lambda own: own.step != OPENED)
+NOT_OPENED = Guard("{me} must not have opened the archive", lambda own: own.step != OPENED)
 HAS_LISTED = Guard("{me} must have listed", lambda own: own.step in (LISTED, HELD) and own.step != DEAD)
 
 

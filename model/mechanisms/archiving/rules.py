@@ -38,7 +38,7 @@ def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay
 
 
 def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained: int) -> frozenset[int]:
-    """The completed instants that stay whatever is pending, by requested time."""
+    """The completed instants that stay, regardless of pending ones, by requested time."""
     by_completion = sorted(active, key=lambda entry: entry.completed)
     newest = [entry.requested for entry in by_completion if isinstance(entry, WRITES)][-retained:]
     cleans = [entry.requested for entry in by_completion if isinstance(entry, CompletedClean)][-1:]

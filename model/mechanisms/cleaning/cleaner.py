@@ -10,12 +10,12 @@ from ...kernel.clock import READS_CLOCK, TakeTime
 from ...kernel.compactor import PLANS
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
-from ...kernel.table import Instant, Table
+from ...kernel.table import Instant, Table, pending_plans
 from ...kernel.timeline import PENDING, Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.plans import Planner, Runner, runner
-from ...machine.transition import Args, Changes, Guard, preset, transition
+from ...machine.transition import Args, Changes, Guard, become, preset, transition
 from ...rules import Rules
 from ...world import World
 from .options import Cleans
@@ -29,7 +29,7 @@ PLANNED, CLEANING = "about to start its clean", "cleaning"
 
 
 class Cleaner(NamedTuple):
-    """`clean` is the requested time of its clean, `groups` what it deletes, `gone` in how many groups it has done so.
+    """`clean` is the requested time of its clean, `groups` what it deletes, `gone` how many of them are cleaned.
 
     `horizon`: that of the clean, until the plan is on storage.
     """
@@ -69,8 +69,8 @@ def compose(composition: Composition) -> None:
             transition("cleaner_deletes_files", me, at=CLEANING, effect=delete_files, arguments=next_group,
                        changes=("own", "deleted")),
         )  # fmt: skip
-        composition.register(Planner("cleaner", me, "cleaner_schedules_clean", "cleans", "clean", become_idle))
-        runs = Runner("cleaner", me, "cleans", "clean", started, CompletedClean, "cleaner_resumes_clean", "clean")
+        composition.register(Planner("cleaner", me, "cleaner_schedules_clean", "cleans", "clean", become(Cleaner())))
+        runs = Runner("cleaner", me, "cleans", "clean", start, CompletedClean, "cleaner_resumes_clean", "clean")
         runner(composition, "cleaner_starts_clean", PLANNED, runs)
         publication(composition, Publication("cleaner", me, "cleaned", partial(published_clean, me), "clean"))
 
@@ -105,7 +105,7 @@ def files_to_delete(clean_plan: CleanPlan) -> tuple[Victims, ...]:
 
 CLEAN_LEFT = Guard("a clean must be left", clean_is_left, limit=True)
 NO_CLEAN_PENDING = Guard("no clean may be pending", no_clean_is_pending)
-FILES_TO_DELETE = Guard("there must be a file that nobody needs", files_to_delete)
+FILES_TO_DELETE = Guard("there must be a file that no read needs", files_to_delete)
 
 
 def take_time(clock: int, request_time: TakeTime, clean_plan: CleanPlan, cleans: Plans, latest_time: int) -> Changes:
@@ -121,15 +121,9 @@ def put_plan(own: Cleaner, me: str, cleans: Plans) -> Changes:
     return {"own": own._replace(step=PLANNED, horizon=0), "cleans": (*cleans, plan)}
 
 
-def become_idle() -> Changes:
-    return {"own": Cleaner()}
-
-
-def started(own: Cleaner, me: str, clean: Clean, cleans: Plans) -> tuple[Cleaner, Plans]:
-    """The cleaner at work on a clean, and the cleans."""
-    own = own._replace(step=CLEANING, clean=clean.requested, groups=clean.groups, gone=0)
-    now = clean._replace(runner=me, inflight=True)
-    return own, tuple(now if each == clean else each for each in cleans)
+def start(own: Cleaner, clean: Clean) -> Cleaner:
+    """The cleaner while it runs a clean."""
+    return own._replace(step=CLEANING, clean=clean.requested, groups=clean.groups, gone=0)
 
 
 def next_group(own: Cleaner) -> Iterable[Args]:
@@ -152,6 +146,4 @@ def pending_cleans(pending_instants: Iterable[Instant], cleans: Plans, published
     """The pending instants, with those of cleans."""
     yield from pending_instants
     done = {entry.requested for entry in published if isinstance(entry, CompletedClean)} if cleans else ()
-    for each in cleans:
-        if each.requested not in done:
-            yield Instant(each.requested, "clean", "inflight" if each.inflight else "requested", None)
+    yield from pending_plans(cleans, "clean", done)

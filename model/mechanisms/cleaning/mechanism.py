@@ -5,7 +5,7 @@ horizon is refused, whether or not its files are deleted already. Another runner
 file that is absent is no error.
 
     cleaner    the actor that plans cleans and runs them
-    reads      how a reader and a compactor meet a deleted file
+    reads      what a reader and a compactor do about deleted files
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ MECHANISM = Mechanism(
                "{actor} schedules a clean"),
         Action("cleaner_starts_clean", "puts the inflight instant of the clean it scheduled",
                "{actor} starts its clean"),
-        Action("cleaner_resumes_clean", "takes up the oldest pending clean whose runner died",
-               "{actor} takes up the clean of a dead cleaner"),
+        Action("cleaner_resumes_clean", "resumes the oldest pending clean whose runner died",
+               "{actor} resumes the clean of a dead cleaner"),
         Action("cleaner_deletes_files", "deletes the superseded files of one file group",
                "{actor} deletes the superseded files of group {group}"),
         *publication_actions("cleaner"),

@@ -18,7 +18,7 @@ from ...machine.marks import mark, with_mark
 from ...protocol import Protocol
 from ...rules import Rules
 from ...slices import file_slices
-from ..bulk_insert import loaded
+from ..bulk_insert.rules import loaded
 from ..log_compaction.rules import covered, log_compactions
 from .options import Cleaning
 

@@ -1,4 +1,4 @@
-"""How a consumer meets a file that a clean has deleted."""
+"""What a consumer does if a clean has deleted files of its window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...machine.composition import Composition
 from ...machine.transition import Changes
 from ...protocol import Protocol
 from ...rules import Rules
-from ..bulk_insert import loaded
+from ..bulk_insert.rules import loaded
 from ..cleaning.rules import Clean, DataFile, published_horizon
 from .consumer import LISTS_WINDOW, READABLE, Consumer
 from .options import Consumers

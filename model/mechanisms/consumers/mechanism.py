@@ -4,7 +4,7 @@ RFC-22, "Incremental reads", asks how a checkpoint passes writers that are under
 moves the checkpoint up to the oldest of them; option 2 reads no further than that; option 3 goes by completion times.
 
     consumer    the actor
-    cleaned     how a consumer meets a file that a clean has deleted
+    cleaned     what a consumer does about deleted files
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MECHANISM = Mechanism(
     actions=(
         Action("consumer_takes_window", "lists the timeline; its window ends at the newest that it sees",
                "{actor} takes a window"),
-        Action("consumer_lists_window", "lists again, and knows all that completed in the window",
+        Action("consumer_lists_window", "lists again, and finds every write that completed in the window",
                "{actor} lists its window"),
         Action("consumer_reads_window", "reads the window and stores, with what it read, its new checkpoint",
                "{actor} reads its window and stores the checkpoint"),

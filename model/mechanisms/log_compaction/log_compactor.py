@@ -15,12 +15,12 @@ from ...kernel.compactor import PLANNED, PLANS, READS_INPUT, RUNNING
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
 from ...kernel.reader import KEPT_TABLE
-from ...kernel.table import GroupPlan, Instant, Plan, Plans, Table
+from ...kernel.table import GroupPlan, Instant, Plan, Plans, Table, pending_plans
 from ...kernel.timeline import COMPLETED_TABLE, LATEST, PENDING, TABLE, Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.plans import Planner, Runner, runner
-from ...machine.transition import Args, Changes, Guard, preset, transition
+from ...machine.transition import Args, Changes, Guard, become, preset, transition
 from ...rules import Rules
 from ...world import World
 from .options import LogCompactionLimits
@@ -75,9 +75,9 @@ def compose(composition: Composition) -> None:
                        tags=(READS_INPUT,)),
         )  # fmt: skip
         composition.register(
-            Planner("log_compactor", me, "log_compactor_schedules_plan", "log_plans", "plan", become_idle)
+            Planner("log_compactor", me, "log_compactor_schedules_plan", "log_plans", "plan", become(LogCompactor()))
         )
-        runs = Runner("log_compactor", me, "log_plans", "plan", started, LogCompaction, "log_compactor_resumes_plan")
+        runs = Runner("log_compactor", me, "log_plans", "plan", start, LogCompaction, "log_compactor_resumes_plan")
         runner(composition, "log_compactor_starts_plan", PLANNED, runs)
         publish = partial(published_log_compaction, me)
         publication(composition, Publication("log_compactor", me, "written", publish, "plan"))
@@ -131,15 +131,9 @@ def put_plan(own: LogCompactor, me: str, log_plans: Plans) -> Changes:
     return {"own": planned, "log_plans": (*log_plans, Plan(own.plan, me, False, own.parts))}
 
 
-def become_idle() -> Changes:
-    return {"own": LogCompactor()}
-
-
-def started(own: LogCompactor, me: str, plan: Plan, plans: Plans) -> tuple[LogCompactor, Plans]:
-    """The log compactor at work on a plan, and the plans."""
-    own = LogCompactor(RUNNING, plan.requested, tuple(part.group for part in plan.groups))
-    now = plan._replace(runner=me, inflight=True)
-    return own, tuple(now if each == plan else each for each in plans)
+def start(own: LogCompactor, plan: Plan) -> LogCompactor:
+    """The log compactor while it runs a plan."""
+    return LogCompactor(RUNNING, plan.requested, tuple(part.group for part in plan.groups))
 
 
 def next_group(own: LogCompactor) -> Iterable[Args]:
@@ -162,7 +156,5 @@ def pending_log_compactions(
 ) -> Iterable[Instant]:
     """The pending instants, after those of log compactions, which come before a deltacommit of the same time."""
     done = {entry.requested for entry in published if isinstance(entry, LogCompaction)} if log_plans else ()
-    for each in log_plans:
-        if each.requested not in done:
-            yield Instant(each.requested, "logcompaction", "inflight" if each.inflight else "requested", None)
+    yield from pending_plans(log_plans, "logcompaction", done)
     yield from pending_instants

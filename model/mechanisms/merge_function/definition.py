@@ -1,7 +1,7 @@
-"""A user's merge function as a definition: the row that a key has, given all that was written to it.
+"""The definition of a user's merge function: the row of a key after all its writes.
 
-A delete hides what completed before it; of what completed after the last one the function makes one value, in whatever
-order and groups it is applied, if it keeps the laws (docs/contract.md, LAWS).
+A delete hides what completed before it. The function merges what completed after the last delete into one value, in any
+order and grouping, if it keeps the laws (docs/contract.md, LAWS).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 
 
 def value_of(written: Sequence[Value | None], function: Callable[[Value, Value], Value]) -> Value | None:
-    """What a key has of all that was written to it, by completion. None deletes, and is the answer without a row."""
+    """The value of a key after these writes, in completion order. A written None deletes; the result None is no row."""
     last = max((place for place, value in enumerate(written) if value is None), default=-1)
     since = [value for value in written[last + 1 :] if value is not None]
     return reduce(function, since) if since else None

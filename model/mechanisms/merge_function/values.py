@@ -35,12 +35,12 @@ FUNCTIONS: Final[dict[str, Callable[[Value, Value], Value]]] = {
     "not_commutative": lambda one, other: tuple(dict.fromkeys((*one, *other))),
     "not_associative": _pair,
 }
-"""By the law that a table's function breaks, if it does; it gets the older value first."""
+"""By the law that the function breaks (`all`: it breaks none). The older value is the first argument."""
 
 
 class Merged(NamedTuple):
-    """What is shown of one key: the value, () without a row; the log of the newest record in it; and the last delete,
-    where deletes are part of an answer."""
+    """The answer for one key: the value, () without a row; the log of its newest record; and the last delete, if the
+    answer includes deletes."""
 
     value: Value = ()
     newest: Log | None = None
@@ -48,7 +48,7 @@ class Merged(NamedTuple):
 
 
 def join(older: Merged, newer: Merged, laws: str) -> Merged:
-    """Both together. A delete hides what is older: that goes by completion, for a value cannot be taken apart again."""
+    """Join two states. A delete hides everything that completed before it: a merged value cannot be split again."""
     if newer.delete is not None or not older.value:
         return newer._replace(delete=newer.delete or older.delete)
     if not newer.value:
@@ -57,7 +57,7 @@ def join(older: Merged, newer: Merged, laws: str) -> Merged:
 
 
 def read(shape: Fold, content: Contents, laws: str, deletes: bool) -> Merged | None:
-    """What a read shows of the key; None: nothing."""
+    """What a read shows of the key; None if it shows nothing."""
     made = of_fold(shape, content, laws)
     if shape.shown is not None and made.newest not in shape.shown:
         made = made._replace(value=(), newest=None)
@@ -65,7 +65,7 @@ def read(shape: Fold, content: Contents, laws: str, deletes: bool) -> Merged | N
 
 
 def of_fold(shape: Fold, content: Contents, laws: str) -> Merged:
-    """All that a fold holds of the key; a base file holds no delete, for nothing that comes later is older."""
+    """Everything that a fold holds of the key. A base file holds no delete: later logs are never older than it."""
     made = Merged() if shape.base is None else of_fold(shape.base, content, laws)._replace(delete=None)
     for log in shape.logs:
         newer = of_fold(log, content, laws) if isinstance(log, Fold) else _of_log(log, content(log))
@@ -85,7 +85,7 @@ def _shown(made: Merged, deletes: bool) -> Merged | None:
 
 
 def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], laws: str, deletes: bool) -> Merged | None:
-    """What completed writes make of a key, whose logs come by completion: it uses no file slice and no base file."""
+    """The answer for a key by definition, from logs in completion order, without file slices or base files."""
     here = [log for log in logs if log in rows]
     value = value_of([None if rows[log].deleted else (log,) for log in here], FUNCTIONS[laws])
     delete = next((log for log in reversed(here) if rows[log].deleted), None)
@@ -93,7 +93,7 @@ def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], laws: str, d
 
 
 def merged_on(state: Merged, window: Merged, laws: str) -> Merged | None:
-    """A state with a window merged into it, by a reader that has both answers and nothing else."""
+    """The answer that a reader gets by merging the answer of a window into an earlier answer."""
     return _shown(join(state, window, laws), deletes=True)
 
 

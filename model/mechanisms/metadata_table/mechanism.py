@@ -38,12 +38,12 @@ from .options import HasMetadataTable, MetadataOptions
 from .rules import MetadataTable, refine, through
 
 UNLISTED, BEGUN = "about to list its files", "listing its files"
-LISTED, PUBLISHED = "sure that its files are listed", "published, its files not listed"
-FILES_LISTED = "sure of its files"
+LISTED, PUBLISHED = "its files are listed", "published, its files not listed"
+FILES_LISTED = "has listed files"
 
 
 class ListedFiles(NamedTuple):
-    """The instants whose files a reader has found in the metadata table; None before it has looked."""
+    """The instants whose files a reader has found in the metadata table; None before it lists them."""
 
     instants: frozenset[int] | None = None
 
@@ -197,11 +197,14 @@ def check(world: World) -> None:
 
 
 def agree(protocol: Protocol) -> None:
-    """Raise ValueError for a decision log beside a metadata table that is not written before it, under the lock."""
+    """Raise ValueError for a decision log with a metadata table that is not written first, under the lock."""
     options = protocol[MetadataOptions]
     usual = (options.metadata_commit, options.metadata_lock) == ("before_data", "under_lock")
     if protocol[DecisionLog].decision == "log" and not usual:
-        raise ValueError("protocol: decision = 'log' is modelled with a metadata table that is told under the lock")
+        raise ValueError(
+            "protocol: decision = 'log' is modelled with a metadata table that is written under the lock, before the "
+            "data table"
+        )
 
 
 MECHANISM = Mechanism(

@@ -30,17 +30,17 @@ class MetadataTable(NamedTuple):
     begun: frozenset[int] = frozenset()
 
     def begin(self, requested: int) -> MetadataTable:
-        """A deltacommit begins: what another had begun is rolled back, what this instant had applied goes."""
+        """Begin a deltacommit: roll back one that was begun, and remove what this instant applied earlier."""
         return MetadataTable(self.listed - {requested}, frozenset({requested}))
 
     def commit(self, requested: int) -> MetadataTable:
-        """It completes, if nobody has rolled it back."""
+        """Complete the deltacommit, unless it was rolled back."""
         added = self.begun & {requested}
         return MetadataTable(self.listed | added, self.begun - added)
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules under which a reader trusts the metadata table alone: pending instants stand."""
+    """The rules under which a reader trusts only the metadata table: pending instants are visible."""
     return with_pending(rules) if protocol[MetadataOptions].metadata_trust == "listed" else rules
 
 

@@ -118,7 +118,10 @@ def marked(
     own: Writer, me: str, world: World, every_writer: Mapping[str, Writer], rollbacks: tuple[Rollback, ...] = ()
 ) -> int | None:
     """The requested time of another pending write with a marker in the file group that is next."""
-    group, _ = world.files(me, own.number)[own.files]
+    left = world.files(me, own.number)[own.files :]
+    if not left:  # a guard is also evaluated for a dead writer, which may have put all its files
+        return None
+    group, _ = left[0]
     for name, peer in every_writer.items():
         deleted = max((each.deleted for each in rollbacks if each.target == peer.requested), default=0)
         files = world.files(name, peer.number)[deleted : peer.files] if name != me else ()
@@ -136,7 +139,7 @@ def list_marked(
 def check(world: World) -> None:
     """Refuse batches that are sent again by writers that retry."""
     if world[Resends].resends and world[Retries].retries:
-        raise ValueError("world: resends beside retries are not modelled; leave one of them out")
+        raise ValueError("world: resends together with retries are not modelled; leave one of them out")
 
 
 MECHANISM = Mechanism(
@@ -148,7 +151,7 @@ MECHANISM = Mechanism(
     actions=(
         Action("writer_passes_check", "finds no conflicting write that completed since it began",
                "{actor} finds no conflict"),
-        Action("writer_aborts", "finds a conflicting write that completed since it began; gives the lock back",
+        Action("writer_aborts", "finds a conflicting write that completed since it began; releases the lock",
                "{actor} aborts: a write conflicts that completed since it began"),
         Action("writer_meets_marker", "finds the marker of another pending write where it is about to write; aborts",
                "{actor} aborts: another write is at work in the same file group"),

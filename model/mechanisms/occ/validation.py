@@ -19,14 +19,14 @@ from ..file_ids import FIXED, NewFileIds
 from .conflicts import Attempt, conflicting
 from .options import Occ, Validation
 
-ABORTED, CHECKED = "aborted", "sure that nothing conflicts"
+ABORTED, CHECKED = "aborted", "checked: nothing conflicts"
 
 Touches = Callable[[Any], tuple[int, ...]]
 """Of an actor: the file groups that its write writes or declares as read."""
 
 HAS_PASSED = Guard("{me} must have found no conflict", lambda own_validation: own_validation.passed)
 NOT_CHECKED = Guard(
-    "{me} must not have looked for conflicts yet", lambda own_validation: not own_validation.passed, place=True
+    "{me} must not have checked for conflicts yet", lambda own_validation: not own_validation.passed, place=True
 )
 
 

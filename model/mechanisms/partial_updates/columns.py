@@ -22,8 +22,8 @@ ROW = ""
 
 
 class Made(NamedTuple):
-    """What is shown of one key: by column, `ROW` first, the log that it is taken from; and the greatest delete, where
-    deletes are part of an answer."""
+    """The answer for one key: by column, `ROW` first, the log that its value is from; and the greatest delete, if the
+    answer includes deletes."""
 
     columns: tuple[tuple[str, Log], ...] = ()
     delete: Log | None = None
@@ -33,7 +33,7 @@ Contents = Callable[[Log], Content | None]
 
 
 def read(shape: Fold, content: Contents, merger: Merger, column_merge: str, deletes: bool) -> Made | None:
-    """What a read shows of the key; None: nothing."""
+    """What a read shows of the key; None if it shows nothing."""
     state = state_of_fold(shape, content, merger, column_merge)
     logs = {name: log for name, _, log in state.columns if state.row > state.delete}
     if shape.shown is not None and logs.get(ROW) not in shape.shown:
@@ -102,7 +102,7 @@ def _log(rank: Rank) -> Log:
 
 
 def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merger, deletes: bool) -> Made | None:
-    """What completed writes make of a key, whose logs come by rank: it uses no file slice and no base file."""
+    """The answer for a key by definition, from logs in rank order, without file slices or base files."""
     parts = [
         _part(log, rows[log], (float(rows[log].ordering) * merger.event_time, place, *log))
         for place, log in enumerate(logs)

@@ -1,8 +1,8 @@
-"""Partial updates as a definition: which columns a key has, given all that was written to it (docs/contract.md, SNAP).
+"""The definition of partial updates: the columns of a key after all its writes (docs/contract.md, SNAP).
 
 A record has a rank, and is a delete or sets some columns. The row exists iff some record outranks the greatest delete;
-each column is that of the highest record above that delete that set it. A `State` is what must be remembered of records
-so that the row is known whatever merges into it later: the greatest delete, and above it each column with its rank.
+each column has the value of the highest record above that delete that set it. A `State` holds what later merges need
+of the records so far: the greatest delete, and above it each column with its rank.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def row_of(parts: Iterable[Part]) -> dict[str, Any] | None:
 
 
 def state_of(part: Part) -> State:
-    """What one record says."""
+    """The state of one record."""
     if part.values is None:
         return State(delete=part.rank)
     return State(row=part.rank, columns=tuple((name, part.rank, value) for name, value in sorted(part.values.items())))
 
 
 def join(one: State, other: State) -> State:
-    """Both together: commutative, associative, idempotent. The order and number of merges do not matter."""
+    """Join two states: commutative, associative, idempotent. The order and number of merges do not matter."""
     delete, row = max(one.delete, other.delete), max(one.row, other.row)
     best: dict[str, tuple[str, Rank, Any]] = {}
     for column in (*one.columns, *other.columns):
@@ -56,5 +56,5 @@ def join(one: State, other: State) -> State:
 
 
 def row_of_state(state: State) -> dict[str, Any] | None:
-    """The same as `row_of` of all that the state was joined from."""
+    """The row of a state: equal to `row_of` of the records that were joined into it."""
     return {name: value for name, _, value in state.columns} if state.row else None

@@ -1,9 +1,9 @@
 """Restores: a restore takes the table back to a savepoint, and undoes everything that completed since.
 
     restorer    the actor
-    undone      how writers, compactors and overwriters find that their instant was undone
+    undone      how an actor finds that a restore has undone its instant
     listing     how a reader lists a timeline off which instants are taken
-    windows     how a consumer meets what was undone
+    windows     what a consumer does about undone writes
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def check(world: World) -> None:
     for others, allowed in (("", (*WITH_READS, *OTHERS)), ("reader", WITH_READS), ("consumer", WITH_READS)):
         if (not others or others in there) and (refused := sorted(there - {*allowed})):
             met = "restorer" + (f" and a {others}" if others else "")
-            raise ValueError(f"world: a {refused[0]} beside a {met} is not modelled; leave one of them out")
+            raise ValueError(f"world: a {refused[0]} together with a {met} is not modelled; leave one of them out")
 
 
 MECHANISM = Mechanism(
@@ -49,11 +49,11 @@ MECHANISM = Mechanism(
     options=Restores,
     limits=RestoreLimits,
     actions=(
-        Action("restorer_plans_restore", "under the lock: puts the plan, from which on nobody sees what it undoes",
+        Action("restorer_plans_restore", "under the lock: puts the plan; from then on no actor sees what it undoes",
                "{actor} plans the restore to the newest savepoint"),
         Action("restorer_starts_restore", "puts the inflight instant of its restore", "{actor} starts its restore"),
-        Action("restorer_resumes_restore", "takes up the restore of a restorer that died",
-               "{actor} takes up the restore of a dead restorer"),
+        Action("restorer_resumes_restore", "resumes the restore of a dead restorer",
+               "{actor} resumes the restore of a dead restorer"),
         Action("restorer_undoes_instant", "deletes the files of one instant, then its files on the timeline",
                "{actor} undoes {instant}"),
         *publication_actions("restorer"),

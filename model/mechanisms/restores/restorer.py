@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from ...kernel.compactor import PLANS
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
-from ...kernel.table import Instant, Plans
+from ...kernel.table import Instant, Plans, pending_plans
 from ...kernel.timeline import PENDING, SETTLED, Published
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.plans import Planner, Runner, runner
-from ...machine.transition import Args, Changes, Guard, preset, transition
+from ...machine.transition import Args, Changes, Guard, become, preset, transition
 from ...protocol import Protocol
 from ...variants.listing import Listing
 from ...world import World
@@ -79,8 +79,8 @@ def compose(composition: Composition) -> None:
             transition("restorer_undoes_instant", me, at="undoing", effect=undo_instant, arguments=next_instant,
                        changes=("own", "restores")),
         )  # fmt: skip
-        composition.register(Planner("restorer", me, action, "restores", "restore", become_idle))
-        runs = Runner("restorer", me, "restores", "restore", started, Restored, "restorer_resumes_restore", "restore")
+        composition.register(Planner("restorer", me, action, "restores", "restore", become(Restorer())))
+        runs = Runner("restorer", me, "restores", "restore", start, Restored, "restorer_resumes_restore", "restore")
         runner(composition, "restorer_starts_restore", PLANNED, runs)
         publication(composition, Publication("restorer", me, "undone", partial(published_restore, me), "restore"))
 
@@ -142,14 +142,9 @@ def put_plan(
     }
 
 
-def become_idle() -> Changes:
-    return {"own": Restorer()}
-
-
-def started(own: Restorer, me: str, restore: Restore, restores: Planned) -> tuple[Restorer, Planned]:
-    """The restorer at work on a restore."""
-    own = Restorer("undoing", restore.requested, restore.undone)
-    return own, tuple(r._replace(runner=me, inflight=True) if r == restore else r for r in restores)
+def start(own: Restorer, restore: Restore) -> Restorer:
+    """The restorer while it runs a restore."""
+    return Restorer("undoing", restore.requested, restore.undone)
 
 
 def next_instant(own: Restorer) -> Iterable[Args]:
@@ -176,9 +171,7 @@ def pending_restores(
         if instant.action != "deltacommit" or not is_undone(restores, instant.requested):
             yield instant
     done = {entry.requested for entry in published if isinstance(entry, Restored)} if restores else ()
-    for each in restores:
-        if each.requested not in done:
-            yield Instant(each.requested, "restore", "inflight" if each.inflight else "requested", None)
+    yield from pending_plans(restores, "restore", done)
 
 
 def settled_time(settled_time: int, restores: Planned) -> int:

@@ -19,11 +19,11 @@ from .options import Restores
 
 
 class Restore(NamedTuple):
-    """A restore that was planned, to the state as of `at`: from then on nobody sees the instants `undone` (requested
-    times, in the order in which they go; the first `gone` of them are gone). `runner` is at work on it.
+    """A planned restore to the state as of `at`. Once it is planned, no reader sees the instants `undone`.
 
-    `kept`: the writes of the savepoint. `plans`: the compaction plans among what is undone; `entries`, where somebody
-    may be reading by them: the completed instants.
+    `undone`: requested times, in the order in which the restore removes them; the first `gone` of them are removed.
+    `runner`: the actor that runs it. `kept`: the writes of the savepoint. `plans`: the undone compaction plans.
+    `entries`: the undone completed instants, in worlds in which a reader or consumer may still use them.
     """
 
     requested: int
@@ -80,7 +80,7 @@ def still_there(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[An
 
 
 def taken_off(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
-    """The others, which somebody may be reading by."""
+    """The published instants that a restore undoes; running reads may still use them."""
     return tuple(entry for entry in published if isinstance(entry, WRITES) and entry.requested in undone)
 
 
@@ -100,7 +100,7 @@ def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:
 
 
 def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
-    """Whether a file that the plan takes in a file group is gone, because a restore has undone who put it."""
+    """Whether a restore has deleted a file that the plan takes in a file group."""
     for each in restores:
         found = next((known for known in each.plans if known.requested == plan), None)
         part = found.part_in(group) if found else None

@@ -1,7 +1,7 @@
 """How an actor finds that a restore has undone its instant: before it starts its plan, as it reads, or under the lock.
 
 Writers and overwriters find it under the lock alone. Compactors and log compactors may also find a file of their plan
-deleted, or their plan gone before they start it.
+deleted, or their plan undone before they start it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...kernel.table import Plans
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.plans import STARTS_PLAN
-from ...machine.transition import Action, Changes, Component, Guard, preset, transition
+from ...machine.transition import Action, Changes, Component, Guard, become, preset, transition
 from ..insert_overwrite import Overwriter
 from ..log_compaction.log_compactor import LogCompactor
 from ..refusal import refuse
@@ -35,11 +35,11 @@ def compose(composition: Composition) -> None:
     for me in composition.actors_of("writer"):
         refuse(composition, "writer", me, IS_NOT_UNDONE, give_up_write)
     for me in composition.actors_of("overwriter"):
-        refuse(composition, "overwriter", me, IS_NOT_UNDONE, preset(become, state=Overwriter("gave up")))
+        refuse(composition, "overwriter", me, IS_NOT_UNDONE, become(Overwriter("gave up")))
     for kind, plans, idle in RUNNERS:
         for me in composition.actors_of(kind):
             _counts_undone(composition, me, plans)
-            _runs_undone(composition, kind, me, preset(become, state=idle))
+            _runs_undone(composition, kind, me, become(idle))
     if composition.actors_of("compactor"):
         composition.map_view("plans_ever", plans_ever)
     if composition.actors_of("log_compactor"):
@@ -63,7 +63,7 @@ def log_plans_ever(log_plans: Plans, restores: Planned) -> Plans:
 
 def _runs_undone(composition: Composition, kind: str, me: str, becomes_idle: Any) -> None:
     gone = Guard("a restore must have undone its plan", PLAN_STANDS.holds, negated=True)
-    lost = Guard("a file of its plan must be gone", INPUT_STANDS.holds, negated=True)
+    lost = Guard("a file of its plan must be deleted", INPUT_STANDS.holds, negated=True)
     starts = composition.select(STARTS_PLAN, actors=[me]).require(PLAN_STANDS)
     starts.exit(lambda _: transition(f"{kind}_finds_plan_gone", me, guards=(gone,), effect=becomes_idle))
     reads = composition.select(READS_INPUT, actors=[me]).require(INPUT_STANDS)
@@ -84,10 +84,6 @@ INPUT_STANDS = Guard("no restore may have deleted what the plan takes", keeps_in
 IS_NOT_UNDONE = Guard("no restore may have undone its instant", preset(is_not_undone, requested="requested"))
 
 
-def become(state: Any) -> Changes:
-    return {"own": state}
-
-
 def give_up_write(own: Writer) -> Changes:
     """Delete the files, then, under the lock, the pending instant."""
     return {"own": Writer(number=own.number)}
@@ -98,13 +94,13 @@ def actions() -> Iterator[Action]:
     kinds = [kind for kind, *_ in RUNNERS]
     for kind in kinds:
         yield Action(f"{kind}_finds_plan_gone", "is about to start its plan, and a restore has undone it",
-                     "{actor} finds its plan gone")  # fmt: skip
+                     "{actor} finds its plan undone")  # fmt: skip
         yield Action(f"{kind}_misses_input",
                      "finds a file of its plan deleted, by the restore that has undone the plan",
-                     "{actor} finds its input gone")  # fmt: skip
+                     "{actor} finds its input deleted")  # fmt: skip
     for kind in (*kinds, "overwriter"):
         yield Action(f"{kind}_is_refused",
-                     "under the lock: finds that a restore has undone its plan; gives the lock back",
+                     "under the lock: finds that a restore has undone its plan; releases the lock",
                      "{actor} finds that its plan was undone")  # fmt: skip
         yield Action(f"{kind}_gives_up", "deletes its files, then, under the lock, what it left of its instant",
                      "{actor} takes its files back")  # fmt: skip

@@ -86,7 +86,7 @@ def is_not_given_up(own: Writer, own_heartbeat: Heartbeat, rollbacks: tuple[Roll
 IS_PENDING = Guard("{me} must have a pending instant", is_pending)
 IS_RENEWED = Guard("the heartbeat of {me} must not have expired", is_renewed)
 NOT_GIVEN_UP = Guard(
-    "its heartbeat must not have expired, and nobody may have planned to roll its write back", is_not_given_up
+    "its heartbeat must not have expired, and no rollback of its write may be planned", is_not_given_up
 )
 
 
@@ -103,9 +103,9 @@ def give_up(own: Writer) -> Changes:
 ACTIONS = (
     Action("heartbeat_expires", "a writer that is dead, or stalls, has not beaten for too long",
            "the heartbeat of {actor} expires"),
-    Action("writer_looks_at_heartbeat", "looks whether it was taken for dead, without the lock",
-           "{actor} looks at its heartbeat"),
-    Action("writer_is_refused", "under the lock: finds that it was taken for dead; gives the lock back",
+    Action("writer_looks_at_heartbeat", "checks without the lock whether its heartbeat has expired",
+           "{actor} checks its heartbeat"),
+    Action("writer_is_refused", "under the lock: finds its heartbeat expired, or a planned rollback; releases the lock",
            "{actor} finds that it was taken for dead"),
     Action("writer_gives_up", "deletes its files, then, under the lock, its pending instant",
            "{actor} takes its files and its instant back"),

@@ -1,4 +1,4 @@
-"""Which failed writes are rolled back, and who checks what under the lock."""
+"""The options of rollbacks: which failed writes are rolled back, and what is checked under the lock."""
 
 from __future__ import annotations
 

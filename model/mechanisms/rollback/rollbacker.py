@@ -22,13 +22,13 @@ from ...kernel.publication import (
     publication,
     publication_actions,
 )
-from ...kernel.table import Instant, Write
+from ...kernel.table import Instant, Write, pending_plans
 from ...kernel.timeline import PENDING, Published
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.plans import STARTS_PLAN, Planner
-from ...machine.transition import Action, Args, Changes, Guard, preset, record_of, transition
+from ...machine.transition import Action, Args, Changes, Guard, become, preset, record_of, transition
 from ...protocol import Protocol
 from ...variants.completion import Completion
 from ...world import World
@@ -109,7 +109,7 @@ def _plans(composition: Composition, me: str, unread: Mapping[str, Any]) -> None
     plans = transition(action, me, at="idle", to=PLANNED, guards=(LOCK_IS_FREE, ROLLBACK_LEFT, there),
                        effect=preset(choose_and_take_time, **parameters), changes=changes, tags=(PLANS,))  # fmt: skip
     composition.add(plans.extend(put_plan, "rollbacks"))
-    composition.register(Planner("rollbacker", me, action, "rollbacks", "rollback", become_idle))
+    composition.register(Planner("rollbacker", me, action, "rollbacks", "rollback", become(Rollbacker())))
 
 
 def _completes(composition: Composition, me: str) -> None:
@@ -122,7 +122,7 @@ def _completes(composition: Composition, me: str) -> None:
     last = UNDER_LOCK if logged else READY if outside else "removed"
     looks = Guard("{me} must be about to start or to complete its rollback", preset(is_about_to, last=last))
     free = Guard("the lock must be free, unless it starts or has it", lock_is_not_in_the_way)
-    finds = transition("rollbacker_finds_it_done", me, guards=(looks, free, IS_COMPLETED), effect=become_idle)
+    finds = transition("rollbacker_finds_it_done", me, guards=(looks, free, IS_COMPLETED), effect=become(Rollbacker()))
     finds = finds.extend(release_lock, "lock") if logged or outside else finds
     composition.add(finds.require(CAUGHT_UP) if logged else finds)
     publish = partial(published_rollback, me)
@@ -179,10 +179,6 @@ def take_time(own: Rollbacker, clock: int) -> Changes:
 def put_plan(own: Rollbacker, me: str, rollbacks: Plans) -> Changes:
     """Put the plan."""
     return {"own": own._replace(step=PLANNED), "rollbacks": (*rollbacks, Rollback(own.rollback, own.target, me))}
-
-
-def become_idle() -> Changes:
-    return {"own": Rollbacker()}
 
 
 def pending_rollback(published: Published, rollbacks: Plans) -> Rollback | None:
@@ -264,8 +260,8 @@ def is_completed(own: Rollbacker, published: Published) -> bool:
     return any(entry.requested == own.rollback for entry in published)
 
 
-IS_COMPLETED = Guard("another must have completed its rollback", is_completed)
-NOT_COMPLETED = Guard("nobody else may have completed its rollback", is_completed, negated=True)
+IS_COMPLETED = Guard("another rollbacker must have completed its rollback", is_completed)
+NOT_COMPLETED = Guard("no other rollbacker may have completed its rollback", is_completed, negated=True)
 
 
 def is_about_to(own: Rollbacker, last: str) -> bool:
@@ -292,25 +288,23 @@ def pending_rollbacks(pending_instants: Iterable[Instant], published: Published,
     """The pending instants, with those of rollbacks."""
     yield from pending_instants
     done = {entry.requested for entry in published} if rollbacks else ()
-    for each in rollbacks:
-        if each.requested not in done:
-            yield Instant(each.requested, "rollback", "inflight" if each.inflight else "requested", None)
+    yield from pending_plans(rollbacks, "rollback", done)
 
 
 ACTIONS = (
-    Action("rollbacker_chooses_write", "looks at timeline and heartbeats without the lock",
+    Action("rollbacker_chooses_write", "reads the timeline and the heartbeats without the lock",
            "{actor} chooses a failed write"),
     Action("rollbacker_plans_rollback", "under the lock: finds a failed write, takes a requested time, puts the plan",
            "{actor} plans the rollback of a failed write"),
-    Action("rollbacker_starts_rollback", "puts the inflight instant of its rollback and looks for the write's files",
+    Action("rollbacker_starts_rollback", "puts the inflight instant of its rollback and lists the write's files",
            "{actor} starts its rollback"),
-    Action("rollbacker_resumes_rollback", "takes up a pending rollback that another has planned",
-           "{actor} takes up a pending rollback"),
+    Action("rollbacker_resumes_rollback", "resumes a pending rollback of another rollbacker",
+           "{actor} resumes a pending rollback"),
     Action("rollbacker_deletes_log", "deletes one log file", "{actor} deletes log version {version} of group {group}",
            continues_call=True),
     Action("rollbacker_removes_instant", "under the lock: takes the failed write's instant off the timeline",
            "{actor} takes the failed write off the timeline", continues_call=True),
-    Action("rollbacker_finds_it_done", "sees that another has completed the rollback",
+    Action("rollbacker_finds_it_done", "finds that another rollbacker has completed the rollback",
            "{actor} finds its rollback completed"),
     *publication_actions("rollbacker", within_call=True),
 )  # fmt: skip

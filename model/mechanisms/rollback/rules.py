@@ -12,7 +12,7 @@ Published = TypeVar("Published")
 class Rollback(NamedTuple):
     """A plan, made by `planner`, to undo the write requested at `target`.
 
-    `deleted`: how many of its files are gone, those put first; `forgotten`: how many of them nobody looks for again.
+    `deleted`: how many of its files are deleted, oldest first; `forgotten`: how many of them no later rollback deletes.
     `removed`: the state that the write's instant had when it was taken off the timeline, '' while it is there.
     """
 

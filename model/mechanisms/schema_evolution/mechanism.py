@@ -1,7 +1,7 @@
 """Added columns: a schema evolver adds a column under the lock, and then publishes a commit without files.
 
 The component `schemas` holds the times since which the table has one column more each. The table has the column from
-the time that the schema evolver takes under the lock. A writer or service that opened the table earlier does not know
+the time that the schema evolver takes under the lock. A writer or service that opened the table earlier works without
 it. The commit is for readers that take the columns of the newest commit for those of the table.
 """
 
@@ -50,17 +50,17 @@ SCHEMA_EVOLVER = Kind(name="schema_evolver", prefix="evol", first=SchemaEvolver(
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every schema evolver; let writers and compactors know some of the columns."""
+    """Add the transitions of every schema evolver; let writers and compactors find some of the columns."""
     if not composition.actors_of("schema_evolver"):
         return
     composition.add_component("schemas", ())
     composition.add_field("writer", "known_columns", Columns())
     for me in composition.actors_of("schema_evolver"):
         composition.add(
-            transition("schema_evolver_adds_column", me, at="idle", to="about to say so",
+            transition("schema_evolver_adds_column", me, at="idle", to="about to commit the change",
                        guards=(LOCK_IS_FREE, CHANGE_LEFT),
                        effect=add_column, changes=("own", "clock", "schemas")),
-            transition("schema_evolver_requests_instant", me, at="about to say so", to="requested",
+            transition("schema_evolver_requests_instant", me, at="about to commit the change", to="requested",
                        guards=(LOCK_IS_FREE,),
                        effect=request_instant, changes=("own", "clock")),
             transition("schema_evolver_starts_commit", me, at="requested", to="started", effect=start_commit),
@@ -104,7 +104,7 @@ def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altere
 
 
 def known_columns(schemas: Schemas) -> Iterable[Args]:
-    """A writer has opened the table now, or at any earlier time: it may know so many columns."""
+    """The columns that a writer may have found: it opened the table now, or at any earlier time."""
     return tuple((("columns", known),) for known in range(len(schemas) + 1))
 
 
@@ -143,7 +143,9 @@ def check(world: World) -> None:
         return
     others = {kind for kind, count in world.actors.items() if count} - {"writer", "compactor", "schema_evolver"}
     if others:
-        raise ValueError(f"world: a {min(others)} beside a schema evolver is not modelled; leave one of them out")
+        raise ValueError(
+            f"world: a {min(others)} together with a schema evolver is not modelled; leave one of them out"
+        )
     by_one_clock = not world[Skew].skew and not world[LostLocks].lock_losses
     if is_copy_on_write(world) or world[PartialColumns].columns or world.custom or not by_one_clock:
         raise ValueError(

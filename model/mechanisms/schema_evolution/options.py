@@ -13,7 +13,7 @@ class SchemaEvolution(Options):
     columns_shown: Literal["as_of_time", "current", "last_commit"] = option(
         "as_of_time",
         "which columns a read as of a time shows. as_of_time: those that the table had then; current: those of now; "
-        "last_commit: those that the commit requested last names, even if its writer did not know all (Apache Hudi)",
+        "last_commit: those that the commit requested last names, even if its writer did not find all (Apache Hudi)",
     )
     columns_written: Literal["current", "at_open"] = option(
         "current",

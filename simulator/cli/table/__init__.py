@@ -12,7 +12,7 @@ from .options import remember
 
 
 class _Commands(click.Group):
-    """Imports a command's module when it is asked for."""
+    """Imports the module of a command on its first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(
@@ -28,16 +28,16 @@ class _Commands(click.Group):
         return command
 
 
-@click.group(cls=_Commands, short_help="Look at one table, run its services, repair what validate complains about.")
+@click.group(cls=_Commands, short_help="Inspect one table, run its services, repair what validate reports.")
 @click.argument("table")
 @debug_option
 @click.pass_context
 def command(ctx: click.Context, table: str) -> None:
-    """Look at TABLE, run its services, repair it.
+    """Inspect TABLE, run its services, repair it.
 
     TABLE is a path or a URL (s3://, gs://, abfs://; credentials from the environment or the --storage-option of a
-    command). No Spark and no JVM, unless --spark asks for it. What changes something says with --dry-run what it would
-    do, and then changes nothing.
+    command). No Spark and no JVM without --spark. With --dry-run, a command that changes the table only reports what it
+    would do.
 
     \b
     Examples:

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import click
 
-from ..command import WholeNumber, debug_option, json_option
+from ..command import WholeNumber
 from ..outcome import Exit
-from .options import dry_run_option, pass_table
+from .options import changes_table
 from .service import say, service
 
 
 @click.command(short_help="Move the oldest completed instants into the archived timeline.")
 @click.option("--retain", type=WholeNumber(min=1), default=20, show_default=True, metavar="N",
               help="How many of the newest writes stay on the active timeline.")  # fmt: skip
-@dry_run_option
-@json_option
-@debug_option
-@pass_table
+@changes_table
 def command(table: str, retain: int, dry_run: bool, as_json: bool) -> Exit:
-    """Keep the active timeline short, which every write and every read lists. No answer changes.
+    """Keep the active timeline short, because every write and every read lists it. No answer changes.
 
-    What stays, besides: a write whose logs are not compacted yet, the newest clean, and whatever was requested or
-    completed since the oldest pending instant was requested. So compact first, and roll back what has failed.
+    These instants also stay: a write whose logs are not compacted yet, the newest clean, and every instant requested or
+    completed since the oldest pending instant was requested. So compact first, and roll back failed writes.
 
     \b
     Examples:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..command import WholeNumber, debug_option, json_option
+from ..command import WholeNumber
 from ..outcome import Exit
-from .options import dry_run_option, pass_table
+from .options import changes_table
 from .service import Service, say, service
 
 if TYPE_CHECKING:
     from nbcc.engine.services.cleaning import PolicyName
 
-# Engine's `PolicyName`, repeated because --help must not import the engine; a test holds them together.
+# Repeats the engine's `PolicyName`, because --help must not import the engine. A test compares both.
 POLICIES: Final[Mapping[str, PolicyName]] = {
     "commits": "KEEP_LATEST_COMMITS",
     "hours": "KEEP_LATEST_BY_HOURS",
@@ -27,16 +27,13 @@ POLICIES: Final[Mapping[str, PolicyName]] = {
 @click.option("--retain", type=WholeNumber(min=1), default=10, show_default=True, metavar="N",
               help="How many commits, hours or file versions stay readable.")  # fmt: skip
 @click.option("--by", "policy", type=click.Choice([*POLICIES]), default="commits", show_default=True,
-              help="What is counted: newest writes, hours, or newest base files of each file group.")  # fmt: skip
-@dry_run_option
-@json_option
-@debug_option
-@pass_table
+              help="The unit of --retain: writes, hours, or base files of each file group.")  # fmt: skip
+@changes_table
 def command(table: str, retain: int, policy: str, dry_run: bool, as_json: bool) -> Exit:
-    """Publish a plan with a horizon, delete what it lists, complete it. A clean that somebody left is finished first.
+    """Publish a plan with a horizon, delete the files that it lists, and complete it. First finish a pending clean.
 
-    Reads as of a time before the horizon, and windows that begin before it, are refused from then on and say so. Files
-    that a pending compaction takes in stay. No other answer changes.
+    Reads as of a time before the horizon, and windows that begin before it, are refused from then on. Inputs of a
+    pending compaction stay. No other answer changes.
 
     \b
     Examples:
@@ -55,7 +52,7 @@ def command(table: str, retain: int, policy: str, dry_run: bool, as_json: bool) 
 
 
 def _run(work: Service, requested: str | None) -> str:
-    """Carry a plan out and say so in a line."""
+    """Run a plan and return a line about it."""
     from nbcc.engine.audit.amounts import several, size
 
     if requested is None:

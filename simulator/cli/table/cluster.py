@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import click
 
-from ..command import debug_option, json_option
 from ..outcome import Exit
-from .options import dry_run_option, pass_table
+from .options import changes_table
 from .service import master_option, say, service
 
 
 @click.command(short_help="Merge the logs of each file group into a new base file, sorted.")
-@click.option("--sort-by", required=True, metavar="COLUMNS", help="The columns to sort by, parted by commas.")
+@click.option("--sort-by", required=True, metavar="COLUMNS", help="The columns to sort by, separated by commas.")
 @master_option
-@dry_run_option
-@json_option
-@debug_option
-@pass_table
+@changes_table
 def command(table: str, sort_by: str, master: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """Plan all file groups that have logs, and run that plan; the rows of each new base file are sorted.
+    """Plan all file groups with logs and run that plan. The rows of each new base file are sorted.
 
-    No writer waits for it, and no answer of a read changes. Buckets fix the file ids, so that no file group is split,
-    joined or renamed.
+    Writers do not wait for it, and no answer changes. File groups are not split, joined or renamed, because buckets fix
+    their ids.
 
     \b
     Examples:

@@ -6,34 +6,31 @@ from typing import NamedTuple
 
 import click
 
-from ..command import debug_option, json_option
 from ..outcome import Exit
-from .options import dry_run_option, pass_table
+from .options import changes_table
 from .service import Service, master_option, say, service
 
 
 @click.command(short_help="Merge the logs of each file group into a new base file.")
-@click.option("--plan-only", is_flag=True, help="Publish a plan and leave the work to whoever runs it.")
+@click.option("--plan-only", is_flag=True, help="Publish a plan and do not run it.")
 @master_option
-@dry_run_option
-@json_option
-@debug_option
-@pass_table
+@changes_table
 def command(table: str, plan_only: bool, master: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """Run the plans that are pending, oldest first, then plan all file groups that have logs left, and run that plan.
+    """Run the pending plans, oldest first. Then plan all file groups that still have logs, and run that plan.
 
-    No writer waits for it, and no answer of a read changes, but that of read-optimised ones. Others may run a plan at
-    the same time: whoever is first completes it.
+    Writers do not wait for it, and no answer changes except those of read-optimised reads. Several processes may run
+    the same plan: the first one completes it.
 
     \b
     Examples:
       nbcc table /data/trips compact --dry-run
       nbcc table /data/trips compact --spark 'local[4]'
-      nbcc table /data/trips plans               what is planned and has not run
+      nbcc table /data/trips plans               the plans that have not run
     """
     with service(table, "compact", dry_run, master) as work:
         made = [i.requested for i in work.table.timeline() if i.action == "compaction"]
-        left = [plan for plan in made if not work.table.context.commits.plan(plan).replaces]  # those are a write's
+        # The plan of a replace is part of a write, which completes it.
+        left = [plan for plan in made if not work.table.context.commits.plan(plan).replaces]
         plans = {requested: _operations(work, requested) for requested in left}
         if not (dry_run or plan_only):
             _run(work, left)
@@ -60,7 +57,7 @@ def _rows(plans: dict[str, list[_Group]]) -> list[dict[str, object]]:
 
 
 class _Group(NamedTuple):
-    """What a plan merges in one file group."""
+    """The files that a plan merges in one file group."""
 
     partition: str
     file_group: str

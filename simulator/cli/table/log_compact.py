@@ -1,26 +1,22 @@
-"""`nbcc table TABLE log-compact`: put one log in place of several."""
+"""`nbcc table TABLE log-compact`: merge several logs into one."""
 
 from __future__ import annotations
 
 import click
 
-from ..command import debug_option, json_option
 from ..outcome import Exit
-from .options import dry_run_option, pass_table
+from .options import changes_table
 from .service import Service, master_option, say, service
 
 
-@click.command(short_help="Put one log in place of the several of a file group.")
+@click.command(short_help="Merge the logs of each file group into one log.")
 @master_option
-@dry_run_option
-@json_option
-@debug_option
-@pass_table
+@changes_table
 def command(table: str, master: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """Run the log compactions that are pending, oldest first, then one over all file groups with several logs.
+    """Run the pending log compactions, oldest first. Then plan and run one for all file groups with several logs.
 
-    Base files stay as they are, so that it costs what the logs cost and no more. No writer waits for it, and no answer
-    of a read changes. The logs that it replaces stay until cleaning takes their slice.
+    It reads and writes logs only, no base files. Writers do not wait for it, and no answer changes. The logs that it
+    replaces stay until a clean deletes their slice.
 
     \b
     Examples:

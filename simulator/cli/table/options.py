@@ -1,14 +1,16 @@
-"""What the commands on a table share: the table they were given, the evidence of it, its lock."""
+"""The parts that the commands of `nbcc table` share: their options, the table's audit, its lock."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..command import debug_option, json_option
+from ..outcome import Exit
 from ..progress import on_stderr
 from ..tables import storage_option
 
@@ -16,29 +18,30 @@ if TYPE_CHECKING:
     from nbcc.engine.audit import Audit
     from nbcc.engine.storage import Storage
 
-Options = ParamSpec("Options")
-Answer = TypeVar("Answer")
 _KEY = "nbcc.table"
-
-dry_run_option = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 
 
 def remember(ctx: click.Context, table: str) -> None:
-    """Keep the table for the command that follows."""
+    """Store the table for the sub-command."""
     ctx.meta[_KEY] = table
 
 
-def pass_table(function: Callable[Concatenate[str, Options], Answer]) -> Callable[Options, Answer]:
-    """Give a command the table, as its first argument, and --storage-option."""
+def reads_table(function: Callable[..., Exit]) -> Callable[..., Exit]:
+    """Add --storage-option, --json and --debug to a command, and pass the table as its first argument."""
 
-    def with_table(*args: Options.args, **kwargs: Options.kwargs) -> Answer:
-        return function(click.get_current_context().meta[_KEY], *args, **kwargs)
+    def with_table(**options: Any) -> Exit:
+        return function(click.get_current_context().meta[_KEY], **options)
 
-    return storage_option(update_wrapper(with_table, function))
+    return json_option(debug_option(storage_option(update_wrapper(with_table, function))))
+
+
+def changes_table(function: Callable[..., Exit]) -> Callable[..., Exit]:
+    """As `reads_table`, with --dry-run."""
+    return click.option("--dry-run", is_flag=True, help="Only report what would be done.")(reads_table(function))
 
 
 def audit_of(storage: Storage) -> Audit:
-    """All that the table says of itself."""
+    """The audit of the table, with a progress bar."""
     from nbcc.engine.audit import gather
 
     with on_stderr() as progress:
@@ -47,7 +50,7 @@ def audit_of(storage: Storage) -> Audit:
 
 @contextmanager
 def locked(storage: Storage) -> Iterator[None]:
-    """The lock that the table's own writers take: the one that its properties name, if it is of nbcc."""
+    """Hold the lock that the table's writers take: the one that the properties of a table of nbcc name."""
     from dataclasses import replace
 
     import pyarrow as pa
@@ -68,6 +71,6 @@ def locked(storage: Storage) -> Iterator[None]:
 
 
 def done(verb: str, paths: list[str], dry_run: bool) -> None:
-    """Say what was done, or would be: a line a file."""
+    """Print one line per file: what was done, or would be done."""
     for path in paths:
         click.echo(f"{'would ' if dry_run else ''}{verb} {path}")

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import click
 
-from ..command import answer, debug_option, json_option
+from ..command import answer
 from ..outcome import Exit
 from ..tables import opened
-from .options import audit_of, done, dry_run_option, pass_table
+from .options import audit_of, changes_table, done
 
 
-@click.command(short_help="Partitions without .hoodie_partition_metadata; --write puts it.")
-@click.option("--write", is_flag=True, help="Put the missing files.")
-@dry_run_option
-@json_option
-@debug_option
-@pass_table
+@click.command(short_help="Partitions without .hoodie_partition_metadata; --write writes it.")
+@click.option("--write", is_flag=True, help="Write the missing files.")
+@changes_table
 def command(table: str, write: bool, dry_run: bool, as_json: bool) -> Exit:
     """List the partitions whose .hoodie_partition_metadata is missing: Hudi on Spark returns no row of them.
 
-    Ends with 1 if files are still missing.
+    Exit code 1 if files are still missing.
     """
+    from nbcc.engine.audit.amounts import several
     from nbcc.engine.file_names import PARTITION_METADATA, in_partition
     from nbcc.engine.repair import missing_metadata, write_metadata
 
-    with opened(table, "look for partitions of") as storage:
+    with opened(table, "find the partitions of") as storage:
         missing = missing_metadata(audit_of(storage))
         written = write_metadata(storage, missing.items()) if write and not dry_run else []
     paths = [in_partition(partition, PARTITION_METADATA) for partition in missing]
@@ -37,5 +35,5 @@ def command(table: str, write: bool, dry_run: bool, as_json: bool) -> Exit:
     else:
         for path in paths:
             click.echo(path)
-    click.echo(f"{len(paths)} partitions without their metadata file")
+    click.echo(f"{several(len(paths), 'partition')} without a metadata file")
     return Exit.VIOLATED if left else Exit.AGREES

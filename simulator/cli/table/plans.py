@@ -1,4 +1,4 @@
-"""`nbcc table TABLE plans`: pending compactions, and giving one up."""
+"""`nbcc table TABLE plans`: list pending compactions, or drop one."""
 
 from __future__ import annotations
 
@@ -6,36 +6,35 @@ from dataclasses import asdict
 
 import click
 
-from ..command import answer, debug_option, json_option
+from ..command import answer
 from ..outcome import Exit
 from ..tables import opened
-from .options import audit_of, done, dry_run_option, locked, pass_table
+from .options import audit_of, changes_table, done, locked
 
 
-@click.command(short_help="Pending compactions; --drop gives one up.")
-@click.option("--drop", "barrier", metavar="T", help="Give up the plan requested at that time.")
-@dry_run_option
-@json_option
-@debug_option
-@pass_table
+@click.command(short_help="Pending compactions; --drop deletes one.")
+@click.option("--drop", "barrier", metavar="T", help="Delete the plan requested at that time, and its files.")
+@changes_table
 def command(table: str, barrier: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """List the compactions that are planned and have not completed, and what each of them lacks.
+    """List the pending compactions, each with its missing inputs.
 
-    A plan that is given up loses no row: its logs fall back into the slice before. Make sure that nobody runs it. Ends
-    with 1 if a plan lacks inputs.
+    A dropped plan loses no row: its logs return to the slice before. Make sure that no process runs it. Exit code 1 if
+    a plan lacks inputs.
     """
+    from nbcc.engine.audit.amounts import several
     from nbcc.engine.errors import BadInput
     from nbcc.engine.repair import drop_plan, pending_plans
 
     dropped: list[str] = []
-    with opened(table, "look for plans in") as storage:
-        found = pending_plans(audit_of(storage))
+    with opened(table, "find the plans of") as storage:
+        plans = pending_plans(audit_of(storage))
         if barrier is not None:
-            plan = next((plan for plan in found if plan.barrier == barrier), None)
+            plan = next((plan for plan in plans if plan.barrier == barrier), None)
             if plan is None:
-                there = ", ".join(plan.barrier for plan in found) or "none"
-                exists = f"the pending compactions of the table are: {there}"
-                raise BadInput(f"give up the compaction {barrier}", exists, "name one that is pending")
+                asked, pending = f"drop the compaction {barrier}", ", ".join(plan.barrier for plan in plans)
+                if not pending:
+                    raise BadInput(asked, "the table has no pending compaction", "leave --drop out")
+                raise BadInput(asked, f"it is not pending; pending are {pending}", "use one of these")
             if dry_run:
                 paths = [f".hoodie/timeline/{barrier}.compaction.{state}" for state in ("inflight", "requested")]
                 listed = {entry.path for entry in storage.list(".hoodie/timeline")}
@@ -43,14 +42,15 @@ def command(table: str, barrier: str | None, dry_run: bool, as_json: bool) -> Ex
             else:
                 with locked(storage):
                     dropped = drop_plan(storage, plan)
-                found = tuple(each for each in found if each is not plan)
+                plans = tuple(each for each in plans if each is not plan)
     if as_json:
-        answer({"plans": [asdict(plan) for plan in found], "deleted": dropped, "dry_run": dry_run})
+        answer({"plans": [asdict(plan) for plan in plans], "deleted": dropped, "dry_run": dry_run})
     else:
         done("delete" if dry_run else "deleted", dropped, dry_run)
-        for plan in found:
-            click.echo(f"{plan.barrier} {plan.state}: {plan.logs} logs in {plan.groups} file groups")
+        for plan in plans:
+            inputs = f"{several(plan.logs, 'log')} in {several(plan.groups, 'file group')}"
+            click.echo(f"{plan.barrier} {plan.state}: {inputs}")
             for path in plan.gone:
-                click.echo(f"  gone: {path}")
-        click.echo(f"{len(found)} pending compactions")
-    return Exit.VIOLATED if any(plan.gone for plan in found) else Exit.AGREES
+                click.echo(f"  missing: {path}")
+        click.echo(several(len(plans), "pending compaction"))
+    return Exit.VIOLATED if any(plan.gone for plan in plans) else Exit.AGREES

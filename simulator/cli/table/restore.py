@@ -1,28 +1,24 @@
-"""`nbcc table TABLE restore`: go back to a savepoint."""
+"""`nbcc table TABLE restore`: return to a savepoint."""
 
 from __future__ import annotations
 
 import click
 
-from ..command import debug_option, json_option
 from ..outcome import Exit
-from .options import dry_run_option, pass_table
+from .options import changes_table
 from .service import say, service
 
 
-@click.command(short_help="Go back to a savepoint: undo what completed since, and what is pending.")
+@click.command(short_help="Return to a savepoint: undo later and pending instants.")
 @click.option("--to", "instant", metavar="T",
               help="The savepoint of the instant requested at that time.  [default: the newest]")  # fmt: skip
-@dry_run_option
-@json_option
-@debug_option
-@pass_table
+@changes_table
 def command(table: str, instant: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """Undo what completed after the savepoint's instant, and every write and compaction that is pending.
+    """Undo all instants that completed after the savepoint's instant, and all pending writes and compactions.
 
-    From the moment its plan is published no reader of nbcc sees what it undoes, and writers that are under way are
-    refused; others begin anew at once. A restore that somebody left is finished first, and nothing else is done then.
-    Reads as of a time that was undone are refused. Readers of other engines see the steps in between.
+    Once the plan is published, readers of nbcc do not see what it undoes, running writers are refused, and new writers
+    can start. If a restore is pending, the command finishes it and does nothing else. Reads as of an undone time are
+    refused. Readers of other engines see the intermediate states.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`nbcc table TABLE retime`: give an instant a completion time that contradicts no other."""
+"""`nbcc table TABLE retime`: correct the completion time of an instant."""
 
 from __future__ import annotations
 
@@ -6,24 +6,21 @@ from datetime import UTC, datetime
 
 import click
 
-from ..command import answer, debug_option, json_option
+from ..command import answer
 from ..outcome import Exit
 from ..tables import opened
-from .options import audit_of, done, dry_run_option, locked, pass_table
+from .options import audit_of, changes_table, done, locked
 
 
-@click.command(short_help="Put the completion time of an instant right.")
+@click.command(short_help="Correct the completion time of an instant.")
 @click.argument("instant", metavar="T")
-@dry_run_option
-@json_option
-@debug_option
-@pass_table
+@changes_table
 def command(table: str, instant: str, dry_run: bool, as_json: bool) -> Exit:
-    """Give the instant requested at T the completion time that it should have.
+    """Correct the completion time of the instant requested at T.
 
-    Of a completion in the future that is now; of one that another instant has, too, the next millisecond; of two
-    completions the first. A pending instant of the future goes, with its files. Nothing is done where another
-    instant's time lies in between, because slices, plans and reads go by the order of times.
+    A completion in the future becomes now. A completion at the time of another instant becomes the next millisecond. Of
+    two completions the first remains. A pending instant in the future is deleted, with its files. The command refuses
+    if another instant's time is in between, because slices, plans and reads depend on the order of times.
 
     \b
     Examples:
@@ -33,7 +30,7 @@ def command(table: str, instant: str, dry_run: bool, as_json: bool) -> Exit:
     from nbcc.engine.repair import retime, retiming
 
     now = to_instant(int(datetime.now(UTC).timestamp() * 1000))
-    with opened(table, "put times right in") as storage:
+    with opened(table, "correct the times of") as storage:
         made = retiming(audit_of(storage), instant, now)
         if not dry_run:
             with locked(storage):

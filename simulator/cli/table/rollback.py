@@ -1,26 +1,22 @@
-"""`nbcc table TABLE rollback`: undo what failed writers have left behind."""
+"""`nbcc table TABLE rollback`: undo failed writes."""
 
 from __future__ import annotations
 
 import click
 
-from ..command import debug_option, json_option
 from ..outcome import Exit
-from .options import dry_run_option, pass_table
+from .options import changes_table
 from .service import Service, say, service
 
 
 @click.command(short_help="Undo writes whose writers have failed.")
 @click.option("--instant", metavar="T", help="Only the write requested at that time.")
-@dry_run_option
-@json_option
-@debug_option
-@pass_table
+@changes_table
 def command(table: str, instant: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """Delete the files of pending writes whose heartbeat has stopped for two minutes, then their instants.
+    """Delete the files of pending writes whose heartbeat is older than two minutes, then their instants.
 
-    No reader has seen them, so that no answer changes. A write that is alive is left alone, a completed one is never
-    undone, and a failed compaction needs no rollback: `compact` takes its plan up.
+    No reader has seen these files, so that no answer changes. A running write is skipped, a completed write is never
+    undone, and a failed compaction needs no rollback: `compact` resumes its plan.
 
     \b
     Examples:

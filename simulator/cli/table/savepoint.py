@@ -1,26 +1,22 @@
-"""`nbcc table TABLE savepoint`: pin a state, list what is pinned, or drop it."""
+"""`nbcc table TABLE savepoint`: pin the state after an instant, or drop a savepoint."""
 
 from __future__ import annotations
 
 import click
 
-from ..command import debug_option, json_option
 from ..outcome import Exit
-from .options import dry_run_option, pass_table
+from .options import changes_table
 from .service import Service, say, service
 
 
 @click.command(short_help="Pin the state after an instant, or drop a savepoint.")
 @click.option("--instant", metavar="T", help="The instant requested at that time.  [default: the newest completed one]")
 @click.option("--drop", is_flag=True, help="Drop the savepoint of the instant.  [default: the oldest]")
-@dry_run_option
-@json_option
-@debug_option
-@pass_table
+@changes_table
 def command(table: str, instant: str | None, drop: bool, dry_run: bool, as_json: bool) -> Exit:
-    """Keep the files that a read as of the instant's completion opens, from cleaning and for `restore`.
+    """Protect the files of a read as of the instant's completion from cleaning, so that `restore` can return to it.
 
-    Nothing is archived past a savepoint. What it kept goes with a clean after it was dropped.
+    No later instant is archived. After the savepoint is dropped, the next clean deletes the files.
 
     \b
     Examples:
@@ -34,11 +30,11 @@ def command(table: str, instant: str | None, drop: bool, dry_run: bool, as_json:
 
 def _make(work: Service, instant: str | None) -> str:
     from nbcc.engine.audit.amounts import several, size
-    from nbcc.engine.services.savepoints import said
+    from nbcc.engine.services.savepoints import decoded
 
     saved = work.table.run("savepoint", instant=instant)
     work.ran.append(saved)
-    paths = said(work.table.context, saved).paths
+    paths = decoded(work.table.context, saved).paths
     return f"savepoint {saved.requested}: {several(len(paths), 'file')}, {size(work.size_of(paths))}"
 
 

@@ -1,4 +1,4 @@
-"""What the services on a table share: the table, opened for a run or for a dry one, and how they say what they did."""
+"""The parts that service commands share: a table opened for a run or a dry run, and the report."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 master_option = click.option(
     "--spark", "master", metavar="MASTER",
-    help="Do the data work on Spark with this master, e.g. 'local[4]'. Without it: here, one file group after another.",
+    help="Do the data work on this Spark master, e.g. 'local[4]'.  [default: this process, one file group at a time]",
 )  # fmt: skip
 
 
 @dataclass(slots=True)
 class Service:
-    """A table whose storage writes down what is done to it. In a dry run the operation runs whole and nothing happens.
+    """A table whose storage records every change. In a dry run the operation runs, but the storage changes nothing.
 
-    `ran` are the instants that the command completed (or would have), `expected` how many files it is about to delete.
+    `ran` are the instants that the command completed, or would complete. `expected` is the number of files to delete.
     """
 
     table: Table
@@ -42,11 +42,11 @@ class Service:
 
     @property
     def deleted(self) -> list[str]:
-        """Data files that went, or would have."""
+        """The data files that were deleted, or would be."""
         return [path for path in self.storage.deleted if not path.startswith(".hoodie/")]
 
     def size_of(self, paths: Iterable[str]) -> int:
-        """Bytes of those of `paths` that are there."""
+        """The bytes of those paths that exist."""
         wanted = {*paths}
         folders = {path.rpartition("/")[0] for path in wanted}
         return sum(entry.size for folder in folders for entry in self.storage.list(folder) if entry.path in wanted)
@@ -54,9 +54,9 @@ class Service:
 
 @contextmanager
 def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> Iterator[Service]:
-    """The table at `path` as a service of it needs it; `master`: the Spark that does the data work, if any is to be.
+    """Open the table at `path` for a service. `master` is the Spark master for the data work; None: this process.
 
-    A dry run takes no lock, for it publishes nothing: what it says may be out of date by the time it is read.
+    A dry run takes no lock, because it publishes nothing. Its report may be out of date when it is read.
     """
     from nbcc.engine import Context, Table
     from nbcc.engine.clock import WallClock
@@ -80,7 +80,7 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
 
 
 def say(work: Service, lines: Sequence[str], as_json: bool, **more: Any) -> Exit:
-    """The answer of a service: its files, then `lines`; as JSON its instants, files and whatever `more` it has."""
+    """Print the report of a service: its files, then `lines`. As JSON: its instants, its files, and `more`."""
     from nbcc.engine.timeline.instant import COLUMNS
 
     if as_json:

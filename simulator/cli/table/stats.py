@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..command import answer, debug_option, json_option
+from ..command import answer
 from ..outcome import Exit
 from ..tables import opened
-from .options import audit_of, pass_table
+from .options import audit_of, reads_table
 
 if TYPE_CHECKING:
     from nbcc.engine.audit.stats import Stats
 
 
 @click.command(short_help="Counts, sizes, logs per file group, write amplification.")
-@json_option
-@debug_option
-@pass_table
+@reads_table
 def command(table: str, as_json: bool) -> Exit:
     """Report figures of TABLE: its instants and files, what a snapshot reads, and its write amplification.
 

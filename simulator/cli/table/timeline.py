@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import click
 
-from ..command import WholeNumber, answer, debug_option, json_option
+from ..command import WholeNumber, answer
 from ..outcome import Exit
 from ..tables import opened
-from .options import pass_table
+from .options import reads_table
 
 
 @click.command(short_help="The active timeline, newest instants last.")
 @click.option("--last", type=WholeNumber(min=1), metavar="N", help="Only the newest N by requested time.")
 @click.option("--pending", is_flag=True, help="Only instants that have not completed.")
-@json_option
-@debug_option
-@pass_table
+@reads_table
 def command(table: str, last: int | None, pending: bool, as_json: bool) -> Exit:
-    """List the instants of TABLE by requested time: action, state, both times."""
+    """List the instants of TABLE by requested time, each with its completion time, action and state."""
     from nbcc.engine.definition.load import load_properties
     from nbcc.engine.timeline import load
     from nbcc.engine.timeline.instant import COLUMNS

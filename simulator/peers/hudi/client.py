@@ -30,8 +30,8 @@ ACTION = "deltacommit"
 @lru_cache(maxsize=8)
 def parameters(path: str, *options: tuple[str, str]) -> Any:
     """The write options with the data source's defaults, as a Scala map."""
-    given = hudi().HoodieConversionUtils.mapAsScalaImmutableMap(java_map({**dict(options), "path": path}))
-    return hudi().HoodieWriterUtils.parametersWithWriteDefaults(given)
+    options_map = hudi().HoodieConversionUtils.mapAsScalaImmutableMap(java_map({**dict(options), "path": path}))
+    return hudi().HoodieWriterUtils.parametersWithWriteDefaults(options_map)
 
 
 class Client:
@@ -133,13 +133,13 @@ class Client:
         frame = spark()._jsparkSession.createDataFrame(values, kinds)
         frame = frame.withColumn("ts", frame.col("ts").cast("long"))
         upsert = hudi().common.model.WriteOperationType.UPSERT
-        given = [frame, self.hudis.getConfig(), self._parameters, RECORD, NAMESPACE, schema, schema, upsert,
+        arguments = [frame, self.hudis.getConfig(), self._parameters, RECORD, NAMESPACE, schema, schema, upsert,
                   self.instant, False, False, False, *record_arguments(table_config)]  # fmt: skip
         # Py4J cannot resolve the name of a Scala case class inside an object.
         loader = java().lang.Thread.currentThread().getContextClassLoader()
         name = "org.apache.hudi.HoodieCreateRecordUtils$createHoodieRecordRddArgs"
         wanted = java().lang.Class.forName(name, True, loader).getConstructors()[0]
-        return hudi().HoodieCreateRecordUtils.createHoodieRecordRdd(wanted.newInstance(java_array(given)))
+        return hudi().HoodieCreateRecordUtils.createHoodieRecordRdd(wanted.newInstance(java_array(arguments)))
 
     # a rollback of another client's write
 

@@ -137,9 +137,9 @@ class Table:
     def cluster(self, actor: str, instant: str) -> None:
         Client(self._path, self._options).cluster(instant)
 
-    def procedure(self, name: str, given: Mapping[str, str]) -> None:
+    def procedure(self, name: str, parameters: Mapping[str, str]) -> None:
         """Call a procedure of Hudi's SQL on this table: ``create_savepoint``, ``rollback_to_savepoint``, ..."""
-        arguments = "".join(f", {key} => '{value}'" for key, value in given.items())
+        arguments = "".join(f", {key} => '{value}'" for key, value in parameters.items())
         # Procedures read the writer's options from the session. Later calls must not see them there.
         for key, value in self._options.items():
             spark().conf.set(key, value)

@@ -42,7 +42,7 @@ def configuration(
     """
     unknown = sorted(protocol.differences().keys() - set(KNOWN))
     if unknown or protocol[Slicing].slicing == "base_instant":
-        raise ValueError(f"the twin does not know the setting {(unknown or ['slicing'])[0]}")
+        raise ValueError(f"the twin does not have the option {(unknown or ['slicing'])[0]}")
     others = sorted(kind for kind, count in world.actors.items() if count and kind not in ("writer", "compactor"))
     if others or world.writes or world.log_versions != 1 or world[Skew].skew:
         raise ValueError(f"the twin knows writers and compactors that write one file a group, not {others or 'this'}")

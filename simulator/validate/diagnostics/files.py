@@ -95,12 +95,12 @@ def two_groups(view: View) -> Iterator[Case]:
     groups = {group for group in view.by_group if group not in view.replaced}
     if not view.audit.own and not all(_BUCKET_ID.fullmatch(file_id) for _, file_id in groups):
         return
-    seen: dict[tuple[str, int], Group] = {}
+    by_bucket: dict[tuple[str, int], Group] = {}
     for group in sorted(groups):
         bucket = bucket_of(group[1])
         if bucket is None:
             continue
-        first = seen.setdefault((group[0], bucket), group)
+        first = by_bucket.setdefault((group[0], bucket), group)
         if first != group:
             because = f"the bucket {bucket} of its partition also has the file group {first[1]}: a key can be in both"
             remedy = "find the writer with another index or bucket count; rewrite the partition with one of them"

@@ -63,9 +63,9 @@ def backwards(view: View) -> Iterator[Case]:
 
 
 def twice(view: View) -> Iterator[Case]:
-    seen: dict[tuple[str, str], Instant] = {}
+    by_instant: dict[tuple[str, str], Instant] = {}
     for instant in view.audit.completions:
-        first = seen.setdefault((instant.requested, instant.completes_as), instant)
+        first = by_instant.setdefault((instant.requested, instant.completes_as), instant)
         if first != instant:
             because = f"the same instant also completed as {timeline_file(first)}: readers use one or the other"
             yield Case(timeline_file(instant), because, _right(instant))

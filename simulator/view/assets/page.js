@@ -303,17 +303,17 @@ function slide(places) {
 
 // Why: the path in sentences; promises as chips.
 function drawExplanation(explanation) {
-  const told = byId("explanation");
+  const panel = byId("explanation");
   byId("why-title").textContent = explanation ? `Why ${explanation.key} is wrong` : "Why";
   if (explanation) {
     const tick = sv("svg", { viewBox: "0 0 20 20" }, sv("path", { d: "M4 10.5l4 4 8-9" }));
     const stops = explanation.captions.map((caption, place) => el("li", {}, el("span", { class: "stop" }, String(place + 1)), el("span", {}, ...parts(caption))));
-    told.replaceChildren(el("ol", {}, ...stops, explanation.right ? el("li", { class: "right" }, tick, el("span", {}, ...parts(explanation.right))) : null));
-  } else told.replaceChildren(el("p", {}, ...nothingWrong()));
+    panel.replaceChildren(el("ol", {}, ...stops, explanation.right ? el("li", { class: "right" }, tick, el("span", {}, ...parts(explanation.right))) : null));
+  } else panel.replaceChildren(el("p", {}, ...nothingWrong()));
   const order = (promise) => (promise.step === null ? Infinity : promise.step), broke = shown.view.promises.some((promise) => promise.step !== null);
   byId("promises").replaceChildren(el("span", { class: "quiet" }, broke ? "Promises, as they broke:" : "Promises:"), ...[...shown.view.promises].sort((one, other) => (order(one) < order(other) ? -1 : order(one) > order(other) ? 1 : 0)).map((promise) => {
     const broken = promise.step !== null && promise.step <= shown.step;
-    const button = el("button", { class: broken ? (promise.name === doc.promise.name ? "broken told" : "broken") : null, title: `${promise.name}: ${promise.about}${broken ? ` Broken: ${promise.message}` : ""}`, "data-promise": promise.name }, promise.step === null ? `✓ ${promise.name}` : broken ? `✕ ${promise.name} step ${promise.step}` : `${promise.name} until ${promise.step}`);
+    const button = el("button", { class: broken ? (promise.name === doc.promise.name ? "broken current" : "broken") : null, title: `${promise.name}: ${promise.about}${broken ? ` Broken: ${promise.message}` : ""}`, "data-promise": promise.name }, promise.step === null ? `✓ ${promise.name}` : broken ? `✕ ${promise.name} step ${promise.step}` : `${promise.name} until ${promise.step}`);
     button.onclick = () => promise.step !== null && show(promise.step);
     return button;
   }));
@@ -366,18 +366,18 @@ function stepLine(step) {
 }
 function foldLine(from, to) { // steps `from` to before `to`; when one of them is shown, the line says it
   const [actor, , time] = doc.steps[from - 1], text = el("span"), line = el("li", { class: "fold", "data-fold": from, "data-i": time, title: "unfold" }, el("span", {}, `${from}–${to - 1}`), track(actor), text);
-  line.tell = (step) => { text.textContent = step ? `${saysOf(step)} (step ${step})` : `${saysOf(from)}, ${to - from - 1} more step${to - from > 2 ? "s" : ""}`; };
-  line.tell(0);
+  line.describe = (step) => { text.textContent = step ? `${saysOf(step)} (step ${step})` : `${saysOf(from)}, ${to - from - 1} more step${to - from > 2 ? "s" : ""}`; };
+  line.describe(0);
   line.onclick = () => { opened.add(from); buildSteps(); drawSteps(); };
   return line;
 }
 let marked = [];
 function drawSteps() {
   const list = byId("steps"), line = lines[shown.step];
-  marked.forEach((node) => { node.classList.remove("now"); if (node.tell) node.tell(0); });
+  marked.forEach((node) => { node.classList.remove("now"); if (node.describe) node.describe(0); });
   list.classList.toggle("other", shown.view !== own);
   marked = line ? [line] : [];
-  marked.forEach((node) => { node.classList.add("now"); if (node.tell) node.tell(shown.step); });
+  marked.forEach((node) => { node.classList.add("now"); if (node.describe) node.describe(shown.step); });
   if (line) list.scrollTop = Math.max(0, Math.ceil((line.offsetTop - list.clientHeight * 0.6) / LINE) * LINE);
   else list.scrollTop = 0;
   byId("position").replaceChildren("step ", el("b", {}, String(shown.step)), ` of ${last}`);

@@ -1,0 +1,130 @@
+"""`nbcc explain`: every name there is, each with its sentence, its source and a run that replays."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nbcc.model import Model
+from nbcc.model.mechanisms import actions
+from nbcc.model.promises import PROMISES
+from nbcc.model.protocol import choices
+from nbcc.simulator import minimal_examples, specs
+from nbcc.simulator.cli.main import run
+from nbcc.simulator.explain import VERDICTS, explain, names, pinned
+from nbcc.simulator.replay import replay
+
+ACTIONS = [*actions()]
+
+
+def test_every_name_is_known_once_per_kind() -> None:
+    assert {*PROMISES, *ACTIONS, *choices(), *specs.protocol_names(), *specs.world_names(), *VERDICTS} <= {*names()}
+    for name in names():
+        told = explain(name)
+        assert len({each.kind for each in told}) == len(told), f"{name} is explained twice"
+        for each in told:
+            assert len(each.about.split()) > 3, f"{name} has no sentence"
+            assert each.source, f"{name} has no source"
+
+
+@pytest.mark.parametrize("protocol", sorted(pinned()))
+def test_a_protocol_shows_its_pinned_counterexample(protocol: str) -> None:
+    [told] = explain(protocol)
+    trace = told.run()
+    promise = pinned()[protocol]["promise"]
+    assert trace is not None
+    assert (trace.promise, trace.verdict) == (promise, "VIOLATED")
+    assert len(trace.steps) == pinned()[protocol]["violated"][promise]
+    assert trace.protocol == specs.protocol(protocol)
+    again = replay(trace).outcomes[0]
+    assert (again.fits, again.same, again.verdict) == (True, True, "VIOLATED")
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_an_action_shows_a_run_that_ends_with_it(action: str) -> None:
+    trace = explain(action)[0].run()
+    assert trace is not None
+    assert trace.steps[-1].action == action
+    assert action not in [step.action for step in trace.steps[:-1]]
+    assert replay(trace).outcomes[0].verdict == "AGREED"
+
+
+@pytest.mark.parametrize("name", sorted(PROMISES))
+def test_a_promise_shows_its_shortest_breach_or_its_first_test(name: str) -> None:
+    [told] = explain(name)
+    trace = told.run()
+    assert trace is not None
+    breaches = [known["violated"][name] for known in pinned().values() if name in known["violated"]]
+    if breaches:
+        assert (trace.promise, trace.verdict, len(trace.steps)) == (name, "VIOLATED", min(breaches))
+    else:
+        model = Model(trace.world)
+        states = [model.initial]
+        for step in trace.steps:
+            able = [s for s in model.successors(states[-1]) if (s[0].actor, s[0].action) == (step.actor, step.action)]
+            states.append(able[0][1])
+        reached = [PROMISES[name].sometimes(model, state) for state in states]
+        assert reached == [False] * len(trace.steps) + [True]
+
+
+STRICTER = {"scheduling", "uniqueness", "as_of_pending", "unmarked"}
+"""To plan only when nobody writes, a requested time that must be put first, to answer only what nobody can change; and
+to take another engine's base file for one of ours, which differs where there is one."""
+
+
+@pytest.mark.parametrize("field", sorted(choices()))
+def test_a_setting_shows_what_its_weaker_value_breaks(field: str) -> None:
+    [told] = [each for each in explain(field) if each.kind == "option"]
+    trace = told.run()
+    assert (trace is None) == (field in STRICTER)
+    if field in ("decision", "log_layout"):  # what loses nothing by itself shows a run in which all is kept
+        assert trace is not None
+        assert trace.verdict == ""
+    elif trace is not None:
+        assert trace.verdict == "VIOLATED"
+        assert field in trace.protocol.differences()
+
+
+def test_worlds_show_a_run_of_all_their_actors() -> None:
+    for name in specs.world_names():
+        [told] = [each for each in explain(name) if each.kind == "world"]
+        trace = told.run()
+        assert trace is not None
+        assert {step.actor for step in trace.steps} >= {f"w{i + 1}" for i in range(specs.world(name).actors["writer"])}
+
+
+def test_a_promise_that_holds_shows_no_breach() -> None:
+    assert minimal_examples.breaking(specs.world("demo"), specs.protocol("default"), "SNAP") is None
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ("snap", "promise"),
+        ("not_applicable", "verdict"),
+        ("Slicing", "option"),
+        ("Requested Time Slicing", "protocol"),
+    ],
+)
+def test_spelling_does_not_matter(given: str, kind: str) -> None:
+    assert [each.kind for each in explain(given)] == [kind]
+
+
+def test_the_command_prints_saves_and_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["explain", "tombstones-dropped"]) == 0
+    shown = capfd.readouterr().out
+    assert shown.startswith("tombstones-dropped  (protocol)\n  A compaction drops deletes")
+    handle = shown.rsplit(" ", 1)[-1].strip()
+    assert (tmp_path / "traces" / f"{handle}.json").is_file()
+    assert run(["explain", "scheduling"]) == 0
+    assert capfd.readouterr().out.endswith("under scheduling=serial: none exists.\n")
+    assert run(["explain", "SNAP", "--json"]) == 0
+    [told] = json.loads(capfd.readouterr().out)["explanations"]
+    assert (told["name"], told["kind"], told["run"]["verdict"]) == ("SNAP", "promise", "VIOLATED")
+    assert run(["explain", "tombstone-dropped"]) == 2
+    assert "similar names: tombstones-dropped" in capfd.readouterr().err

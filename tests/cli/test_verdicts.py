@@ -1,0 +1,170 @@
+"""`nbcc verdicts`: bounds, cells, the page, the command; the matrix itself is in tests/search/test_verdicts.py."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbcc.model import Step, World
+from nbcc.simulator import specs, verdicts
+from nbcc.simulator.cli.main import run
+from nbcc.simulator.explore import PromiseResult, Result, Verdict
+from nbcc.simulator.verdicts import bound_of, exceeds, judge, matrix, page
+from nbcc.simulator.verdicts.bound import covers, sentence
+from nbcc.simulator.verdicts.judge import SearchedWorld, cell
+from nbcc.simulator.verdicts.search_bounds import all_bounds, from_mapping, large, services
+
+DEMO, READERS = specs.world("demo"), specs.world("readers")
+
+
+def test_a_bound_counts_actors_limits_and_groups() -> None:
+    world = specs.world("crash_resume").replace(buckets=2, partitions=3)
+    found = bound_of(world)
+    assert found == {
+        "writer": 2, "compactor": 2, "groups": 6, "writes_per_writer": 1, "compactions": 2, "crashes": 1,
+        "log_versions": 1,
+    }  # fmt: skip
+    assert sentence(found) == "2 writers × 1 write, 2 compactors × 2 compactions, 6 groups, 1 crash"
+    assert "compactions" not in bound_of(World(actors={"writer": 2}))
+
+
+def test_one_bound_is_beyond_another_if_nothing_is_smaller_and_something_larger() -> None:
+    demo, more = bound_of(DEMO), bound_of(DEMO.replace(buckets=2))
+    assert exceeds(more, demo)
+    assert not exceeds(demo, more)
+    assert not exceeds(demo, demo)
+    assert covers(demo, demo)
+    assert not exceeds(bound_of(DEMO.replace(buckets=2, actors={"writer": 1, "compactor": 1})), demo)
+
+
+def test_the_bounds_grow() -> None:
+    bounds = [each.bound for each in all_bounds()]
+    assert not [(a, b) for i, a in enumerate(bounds) for b in bounds[i:] if exceeds(a, b)]
+    with pytest.raises(ValueError, match="unknown field 'limit'; did you mean 'limits'"):
+        from_mapping({"limit": {}})
+    with pytest.raises(ValueError, match="depth = 'fast'"):
+        from_mapping({"depth": "fast"})
+
+
+def searched(world: World, verdict: Verdict, *, steps: int = 0, stopped: str | None = None) -> SearchedWorld:
+    trace = (Step("w1", "x"),) * steps if steps else None
+    found = PromiseResult(name="SNAP", verdict=verdict, because=stopped or "so it is", trace=trace)
+    result = Result(distinct=12, generated=20, depth=3, seconds=0, stopped=stopped, promises={"SNAP": found})
+    return SearchedWorld(world=world, result=result)
+
+
+def test_violated_in_one_world_is_violated_by_the_shortest_trace() -> None:
+    found = cell("SNAP", [
+        searched(DEMO, Verdict.HOLDS),
+        searched(DEMO, Verdict.VIOLATED, steps=9),
+        searched(READERS, Verdict.VIOLATED, steps=7),
+        searched(DEMO, Verdict.UNDETERMINED, stopped="too many"),
+    ])  # fmt: skip
+    assert (found.verdict, found.steps, found.bounds) == (Verdict.VIOLATED, 7, (bound_of(READERS),))
+
+
+def test_a_search_that_stopped_leaves_the_cell_undetermined_with_the_count_reached() -> None:
+    found = cell("SNAP", [searched(DEMO, Verdict.HOLDS), searched(READERS, Verdict.UNDETERMINED, stopped="no room")])
+    assert found.verdict is Verdict.UNDETERMINED
+    assert found.because is not None
+    assert found.because.endswith("no room, after 12 states")
+
+
+def test_holds_needs_one_world_that_says_so_and_names_all_that_do() -> None:
+    found = cell("SNAP", [
+        searched(DEMO, Verdict.NOT_APPLICABLE), searched(READERS, Verdict.HOLDS), searched(DEMO, Verdict.UNDETERMINED),
+    ])  # fmt: skip
+    assert (found.verdict, found.bounds) == (Verdict.HOLDS, (bound_of(READERS),))
+    assert cell("SNAP", [searched(DEMO, Verdict.NOT_APPLICABLE)]).verdict is Verdict.NOT_APPLICABLE
+    assert cell("SNAP", [searched(DEMO, Verdict.UNDETERMINED)]).verdict is Verdict.UNDETERMINED
+    assert cell("SNAP", []).verdict is Verdict.UNDETERMINED
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """One weaker setting beside the default, in the demo's world alone; the page lies in an empty folder."""
+    found = tmp_path / "verdicts.md"
+    chosen = tuple(specs.protocol_file(name) for name in ("default", "tombstones-dropped"))
+    monkeypatch.setattr(verdicts, "protocols", lambda: chosen)
+    monkeypatch.setattr(verdicts, "page_path", lambda depth: found)
+    monkeypatch.setattr(verdicts, "believable", lambda rows, known: rows)
+    monkeypatch.setattr(judge, "protocols", lambda: chosen)
+    monkeypatch.setattr(judge, "worlds_of", lambda name, depth: {DEMO: False})
+    return found
+
+
+def nbcc(*line: str) -> int:
+    return int(run(["verdicts", "--workers", "1", *line]))
+
+
+def test_the_matrix_is_held_against_what_was_accepted(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert nbcc() == 1, "nothing was accepted yet"
+    assert nbcc("--accept") == 0
+    assert nbcc() == 0
+    text = small.read_text("utf-8")
+    small.write_text(text.replace("| **18** |", "| **19** |", 1), encoding="utf-8")
+    capsys.readouterr()
+    assert nbcc() == 1
+    assert "Find out why" in capsys.readouterr().out
+
+
+def test_the_answer_in_json(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nbcc("--accept", "--json")
+    given: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert given["format"] == 1
+    cells = given["protocols"]["tombstones-dropped"]
+    assert {"verdict", "bound", "steps", "trace"} <= cells["SNAP"].keys()
+    assert (cells["SNAP"]["verdict"], cells["SNAP"]["steps"]) == ("VIOLATED", len(cells["SNAP"]["trace"]))
+    assert cells["SNAP"]["bound"] == [bound_of(DEMO)]
+    assert given["protocols"]["default"]["SNAP"]["verdict"] == "HOLDS"
+
+
+@pytest.mark.usefixtures("small")
+def test_a_search_that_is_cut_off_is_not_green(capsys: pytest.CaptureFixture[str]) -> None:
+    assert nbcc("--accept", "--max-states", "100") == 3
+    assert "?" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("small")
+def test_the_picture_is_drawn(tmp_path: Path) -> None:
+    assert nbcc("--accept", "--picture", str(tmp_path / "matrix.svg")) == 0
+    assert "</svg>" in (tmp_path / "matrix.svg").read_text("utf-8")
+
+
+def test_what_cannot_be_drawn_is_told_before_any_search(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(verdicts, "matrix")
+    assert nbcc("--picture", str(tmp_path / "matrix.txt")) == 2
+    assert "matrix.txt is not a picture; name a file that ends in .png or .svg" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("small")
+def test_the_page_says_why_it_does_not_know() -> None:
+    rows = matrix("quick", verdicts.protocols(), max_states=50)
+    text = page(rows, "quick")
+    assert "## Undetermined" in text
+    assert "more than 50 distinct states" in text
+    assert "| **?** |" in text
+
+
+def test_services_are_searched_each_alone_and_every_two_together() -> None:
+    every = [service.actors for service in services()]
+    beside = [each.world.actors for each in large() if each.world.groups == 2]
+    together = [each.world.actors for each in large() if each.world.groups == 1]
+    for number, service in enumerate(every):
+        assert {"writer": 2, "compactor": 1, **service} in beside
+        for other in every[:number]:
+            assert {"writer": 2, "compactor": 1, **service, **other} in together
+    assert len(together) == len(every) * (len(every) - 1) // 2
+
+
+def test_the_default_setting_alone_climbs_to_the_large_worlds() -> None:
+    default, weaker = (judge.worlds_of(name, "full") for name in ("default", "tombstones-dropped"))
+    core = World(actors={"writer": 3, "compactor": 1, "rollbacker": 1}, buckets=2, compactions=2, crashes=1)
+    assert any(covers(bound_of(world), bound_of(core)) for world in default)
+    assert not any(covers(bound_of(world), bound_of(core)) for world in weaker)
+    assert {each.world for each in large()}.isdisjoint(judge.worlds_of("default", "quick"))

@@ -1,0 +1,89 @@
+"""How the rules of reading a table are composed, and what mechanisms add to its values."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from math import inf
+
+import pytest
+
+from nbcc.model import Model, Protocol, World, mechanisms
+from nbcc.model.assembly import rules_of
+from nbcc.model.kernel.merge import Fold
+from nbcc.model.kernel.reads import as_of, incremental
+from nbcc.model.kernel.table import CompletesAs, Write
+from nbcc.model.machine.marks import mark, marks, with_mark
+from nbcc.model.machine.mechanism import Mechanism
+from nbcc.model.mechanisms.bulk_insert.rules import Loaded
+from nbcc.model.mechanisms.insert_overwrite import Replaced
+from nbcc.model.rules import of_kernel
+from nbcc.model.slices import file_slices
+from nbcc.simulator import specs
+
+from .test_slicing import DEMO, RFC
+
+
+def test_equal_protocols_share_their_rules() -> None:
+    assert rules_of(Protocol()) is rules_of(Protocol(slicing="completion"))
+    assert rules_of(Protocol()).under(slicing="requested") is rules_of(Protocol(slicing="requested"))
+
+
+def test_a_variant_replaces_only_its_rules() -> None:
+    by_request = rules_of(Protocol(slicing="requested"))
+    kernel = of_kernel(Protocol().options, rules_of)
+    assert RFC.slice_time is kernel.slice_time
+    assert by_request.slice_time is not kernel.slice_time
+    assert by_request.is_visible is RFC.is_visible is kernel.is_visible
+
+
+def test_the_kernel_alone_reads_a_table_without_mechanisms() -> None:
+    kernel = of_kernel(Protocol().options, rules_of)
+    model = Model(specs.world("demo"))
+    states, seen = [model.initial], {model.initial}
+    for state in states:
+        table = model.table(state)
+        assert file_slices(kernel, table, 0) == file_slices(model.rules, table, 0)
+        for time in (*range(9), inf):
+            assert as_of(kernel, table, 0, time) == as_of(model.rules, table, 0, time)
+            assert incremental(kernel, table, 0, 2, time) == incremental(model.rules, table, 0, 2, time)
+        new = [after for _, after in model.successors(state) if after not in seen]
+        seen.update(new)
+        states += dict.fromkeys(new)
+    assert len(states) == 415
+
+
+def test_a_rule_is_called_through_the_rules_that_are_passed() -> None:
+    nothing = replace(RFC, is_visible=lambda requested, completed, time: False)
+    assert as_of(nothing, DEMO, 0, inf) == Fold(None, ())
+
+
+def test_every_rule_of_the_kernel_is_set() -> None:
+    assert all(getattr(RFC, each.name) is not None for each in fields(RFC))
+
+
+def test_a_mechanism_comes_after_those_that_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    after = {"a": ("c",), "b": (), "c": ("b",), "d": ("a",)}
+    several = {name: Mechanism(after=names) for name, names in after.items()}
+    monkeypatch.setattr(mechanisms, "of_package", lambda package: several if package == "mechanisms" else {})
+    assert [name for name, _, _ in mechanisms.in_order()] == ["b", "c", "a", "d"]
+    assert [each for _, each, _ in mechanisms.in_order()] == [several[name] for name in "bcad"]
+
+
+def test_marks_with_their_defaults_are_left_out() -> None:
+    assert marks(Loaded(), CompletesAs("deltacommit"), Replaced((0,))) == (Replaced((0,)),)
+    write = Write(1, 2, "w1", 1, ((0, 1),), marks(Loaded((0,))))
+    assert mark(write, Loaded).groups == (0,)
+    assert mark(write, Replaced) == Replaced()
+    assert with_mark(write.marks, Loaded()) == ()
+
+
+def test_marks_of_two_types_are_never_equal() -> None:
+    assert marks(Loaded((0,))) != marks(Replaced((0,)))
+
+
+def test_how_records_merge_depends_on_the_world() -> None:
+    event, commit = (World(merge_mode=mode) for mode in ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"))
+    assert RFC.merger(event).keeps_tombstones
+    assert not RFC.merger(commit).keeps_tombstones
+    assert not rules_of(Protocol(tombstones="drop")).merger(event).keeps_tombstones
+    assert not RFC.merger(World(actors={"writer": 1}, table_type="COPY_ON_WRITE")).keeps_tombstones

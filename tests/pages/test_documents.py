@@ -1,0 +1,95 @@
+"""The pages in docs/ and the gallery: links lead somewhere, numbers in prose are those of the runs, programs run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from nbcc.model.promises import PROMISES
+from nbcc.simulator.trace import load
+from nbcc.simulator.view.frames import document
+from tools.gallery.files import FOLDER
+
+from .conftest import ROOT, Installed
+from .readme import commands, programs, run_commands
+
+GALLERY = ROOT / "specs" / "traces" / "README.md"
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), GALLERY, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+PROGRAMS = [page for page in PAGES if page.parent.name == "docs" and programs(page)]
+
+
+def ids(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def anchors(page: Path) -> set[str]:
+    """The addresses that forges give to a page's headings."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    kept = ("".join(c for c in heading.lower() if c.isalnum() or c in " -_") for heading in headings)
+    return {heading.replace(" ", "-") for heading in kept}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_links_and_pictures_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text("utf-8")):
+        if not target.startswith("https://"):
+            path, _, anchor = target.partition("#")
+            there = (page.parent / path).resolve() if path else page
+            assert there.exists(), target
+            assert not anchor or anchor in anchors(there), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_no_page_knows_a_machine(page: Path) -> None:
+    assert not re.search(r"(?<![\w.])/(home|root|work|tmp|Users)/|localhost|127\.0\.0\.1", page.read_text("utf-8"))
+
+
+def test_docs_readme_lists_every_page() -> None:
+    listed = set(LINK.findall((ROOT / "docs" / "README.md").read_text("utf-8")))
+    assert {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"} <= listed
+
+
+def test_the_gallery_has_a_command_a_run() -> None:
+    names = [path.stem for path in sorted(FOLDER.glob("*.json"))]
+    assert [command.line.split()[2] for command in commands(GALLERY)] == names
+
+
+@pytest.mark.timeout(900)
+def test_the_commands_of_the_gallery_run(installed: Installed) -> None:
+    run_commands(GALLERY, installed)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("page", PROGRAMS, ids=ids)
+def test_the_programs_of_the_documents_run(page: Path, installed: Installed) -> None:
+    for number, program in enumerate(programs(page)):
+        file = installed.elsewhere / f"{page.stem}{number}.py"
+        file.write_text(program, encoding="utf-8")
+        ran = installed.run(f"python {file.name}")
+        assert ran.returncode == 0, ran.stderr
+
+
+def test_the_pages_about_completion_time_tell_what_happens() -> None:
+    """Steps and times that the prose names."""
+    late = load("06-lost-row", [FOLDER])
+    assert late.steps[10 - 1].action == "compactor_schedules_plan"
+    instants = document(late)["views"][0]["instants"]
+    assert instants["3"][-1][1] == ["deltacommit", "completed", 6, "w2"]
+    assert instants["4"][0][1][0] == "compaction"
+    same = [(step.actor, step.action) for step in load("07-old-file-names", [FOLDER]).steps]
+    assert same == [(step.actor, step.action) for step in late.steps]
+    window = document(load("09-incremental", [FOLDER]))["views"][0]["instants"]
+    assert {time: history[-1][1][2:] for time, history in window.items()} == {"1": [4, "w1"], "2": [3, "w2"]}
+    tie = document(load("08-merge-order", [FOLDER]))["views"][0]["instants"]
+    assert tie["1"][-1][1][2:] == [5, "w1"]
+
+
+def test_the_glossary_is_in_order_and_knows_the_promises() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+    words = [word.casefold() for word in re.findall(r"^\| \*\*(.+?)\*\*", text, re.MULTILINE)]
+    assert words == sorted(words)
+    promise = next(line for line in text.splitlines() if line.startswith("| **promise**"))
+    assert promise.rpartition(": ")[2].rstrip(" |") == ", ".join(PROMISES)

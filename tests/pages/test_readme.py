@@ -1,0 +1,47 @@
+"""README.md and the pages in docs/ are true: their commands run as an installed nbcc does, and print what they show."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .conftest import ROOT, Installed
+from .readme import commands, programs, run_commands
+
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def test_the_pages_have_commands() -> None:
+    assert [command.line for command in commands(README) if command.line.startswith("make")] == [
+        "make demo",
+        "make test",
+    ]
+    assert any(command.shown for command in commands(README))
+
+
+def test_what_the_pages_tell_to_make_exists() -> None:
+    for command in (command for page in PAGES for command in commands(page)):
+        if command.line.startswith("make"):
+            subprocess.run([*command.line.split(), "--dry-run"], cwd=ROOT, check=True, capture_output=True)
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_commands_run_in_order_and_print_what_the_page_shows(page: Path, installed: Installed) -> None:
+    run_commands(page, installed)
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+def test_the_programs_run(installed: Installed) -> None:
+    found = programs(README)
+    assert found
+    for number, program in enumerate(found):
+        name = f"program{number}.py"
+        (installed.elsewhere / name).write_text(program, encoding="utf-8")
+        ran = installed.run(f"python {name}")
+        assert ran.returncode == 0, ran.stderr

@@ -1,0 +1,57 @@
+"""What `pip install nbcc` gives: real folders, package data, a command, and light imports."""
+
+from __future__ import annotations
+
+import subprocess
+import zipfile
+from pathlib import Path
+
+from .conftest import ROOT, Installed
+
+IMPORTED = "import sys; {}; print(sorted({{name.partition('.')[0] for name in sys.modules}} & {{{}}}))"
+
+
+def test_the_wheel_holds_the_real_folders(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for package, kind in (("model", "py"), ("engine", "py"), ("simulator", "py"), ("specs", "toml")):
+        ours = {f"nbcc/{path.relative_to(ROOT)}" for path in (ROOT / package).rglob(f"*.{kind}")}
+        assert ours
+        assert ours <= names
+    assert {"nbcc/__init__.py", "nbcc/py.typed"} <= names
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"nbcc", "pyspark_nbcc"}
+
+
+def test_the_model_needs_nothing_installed(installed: Installed) -> None:
+    ran = subprocess.run(
+        [str(installed.bare / "bin/python"), "-c", "import nbcc, nbcc.model; print(nbcc.model.Model.__name__)"],
+        cwd=installed.elsewhere, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert ran.stdout == "Model\n"
+
+
+def test_the_installed_package_is_the_one_that_runs(installed: Installed) -> None:
+    ran = installed.run("python -c 'import nbcc.model, nbcc.engine; print(nbcc.model.__file__, nbcc.engine.__file__)'")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.count(str(installed.full)) == 2
+
+
+def test_importing_nbcc_is_light(installed: Installed) -> None:
+    heavy = "'pyspark', 'hypothesis', 'pyarrow', 'hudi'"
+    ran = installed.run(f'python -c "{IMPORTED.format("import nbcc", heavy)}"')
+    assert ran.stdout == "[]\n", ran.stderr
+
+
+def test_the_command_line_imports_spark_and_hypothesis_only_where_needed(installed: Installed) -> None:
+    heavy = "'pyspark', 'hypothesis', 'hudi'"
+    for arguments in (["--help"], ["list", "worlds"], ["check", "--help"], ["explore", "demo"]):
+        run = f"from nbcc.simulator.cli import main; assert main.run({arguments}) == 0"
+        ran = installed.run(f'python -c "{IMPORTED.format(run, heavy)}"')
+        assert ran.stdout.splitlines()[-1] == "[]", (arguments, ran.stderr)
+
+
+def test_the_names_of_worlds_come_with_the_package(installed: Installed) -> None:
+    ran = installed.run("nbcc list worlds")
+    assert ran.returncode == 0, ran.stderr
+    assert [line.split()[0] for line in ran.stdout.splitlines() if not line.startswith(" ")] == sorted(
+        path.stem for path in (ROOT / "specs" / "worlds").glob("*.toml")
+    )

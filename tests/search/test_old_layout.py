@@ -1,0 +1,43 @@
+"""The old layout: what serial scheduling costs, as docs/old-layout-and-new.md says it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nbcc.model import Model
+from nbcc.simulator import specs
+
+PAGE = Path(__file__).parents[2] / "docs" / "old-layout-and-new.md"
+COUNTS = {"base-instant-naming": (420, 18), "old-layout-serial": (144, 0), "default": (300, 18)}
+"""Setting -> states of the demo in which somebody writes, and those of them in which a plan can be made."""
+
+
+def counts(protocol: str) -> tuple[int, int]:
+    model = Model(specs.world("demo"), specs.protocol(protocol))
+    seen, left = {model.initial}, [model.initial]
+    writing = planning = 0
+    while left:
+        state = left.pop()
+        steps = list(model.successors(state))
+        if any(each.action == "deltacommit" and each.completed is None for each in model.timeline(state)):
+            writing += 1
+            planning += any(step.action == "compactor_schedules_plan" for step, _ in steps)
+        new = {after for _, after in steps} - seen
+        seen |= new
+        left += new
+    return writing, planning
+
+
+@pytest.mark.parametrize("protocol", COUNTS)
+def test_when_a_plan_can_be_made(protocol: str) -> None:
+    assert counts(protocol) == COUNTS[protocol]
+
+
+def test_the_page_says_so() -> None:
+    text = PAGE.read_text("utf-8")
+    writing, planning = zip(*(COUNTS[name] for name in COUNTS), strict=True)
+    assert f"| states with a write in flight | {' | '.join(map(str, writing))} |" in text
+    assert f"| of these, a plan can be scheduled in | {' | '.join(map(str, planning))} |" in text.replace("*", "")
+    assert f"in none of the {COUNTS['old-layout-serial'][0]} states" in text.replace("\n", " ")
