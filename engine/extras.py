@@ -15,6 +15,7 @@ EXTRAS: Final = {
     "hudi": "test",
     "hypothesis": "test",
     "networkx": "test",
+    "z3": "proof",
 }
 """Top-level modules of the optional distributions; the base tier imports none of them."""
 

@@ -7,7 +7,7 @@ must be true there, and each step must satisfy the guard of an action that stand
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,8 @@ from nbcc.model.kernel.table import Compaction, Write
 from nbcc.model.machine.transition import DEAD
 
 from .finite import Explorer, Instance, Table, Taken
-from .lemmas import core
+from .lemmas.core import vocabulary as core
+from .logic import Sort
 from .system import System
 
 PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.WRITING, "under the lock": core.LOCKED,
@@ -48,7 +49,7 @@ def instance(model: Model) -> Instance:
             fixed["earlier", other, write] = other[0] == write[0] and other[1] < write[1]
     fixed |= {("plan_before", a, b): a < b for a in plans for b in plans}
     fixed |= {("group_before", a, b): a < b for a in groups for b in groups}
-    elements = {
+    elements: dict[Sort, Sequence[Any]] = {
         core.WRITE: writes, core.LOG: logs, core.GROUP: groups, core.PLAN: plans,
         core.COMPACTOR: model.actors_of("compactor"), core.READER: model.actors_of("reader"),
     }  # fmt: skip
@@ -76,10 +77,10 @@ def interpret(model: Model, state: State, elements: Instance) -> Table:
     for me in model.actors_of("reader"):
         own = model.component(state, me)
         facts |= {("reading", me): READINGS[own.step], ("reads_at", me): own.time}
-        facts |= {("there_write", me, write): entry.requested in own.there for write, entry in written.items()}
-        facts |= {("kept_write", me, write): entry.requested in own.kept for write, entry in written.items()}
-        facts |= {("there_plan", me, n): done.requested in own.there for n, done in compactions.items()}
-        facts |= {("kept_plan", me, n): done.requested in own.kept for n, done in compactions.items()}
+        facts |= {("there_write", me, write): entry.requested in own.at_start for write, entry in written.items()}
+        facts |= {("kept_write", me, write): entry.requested in own.instants for write, entry in written.items()}
+        facts |= {("there_plan", me, n): done.requested in own.at_start for n, done in compactions.items()}
+        facts |= {("kept_plan", me, n): done.requested in own.instants for n, done in compactions.items()}
         facts |= {("seen_plan", me, n): plan.requested in own.plans for n, plan in enumerate(plans)}
     return facts
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import chain, combinations, product
 from typing import Any
 
@@ -54,7 +53,6 @@ class Explorer:
         }
         self._names = {relation.name: relation for relation in system.relations}
 
-    @cache
     def initial(self) -> tuple[Any, ...]:
         """Every relation is empty, every time 0; the system's own condition must hold."""
         values = tuple(FIRST.get(str(self._names[key[0]].values)) for key in self.keys)
@@ -79,9 +77,7 @@ class Explorer:
                     if self.instance.limit(self.view(after)):
                         yield Taken(action, parameters), after
 
-    def after(
-        self, state: tuple[Any, ...], now: Finite, action: Action, arguments: Sequence[Any]
-    ) -> tuple[Any, ...]:
+    def after(self, state: tuple[Any, ...], now: Finite, action: Action, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """The state after an action."""
         values = list(state)
         for name, update in action.updates(now, *arguments).items():
@@ -108,7 +104,8 @@ class Explorer:
             return self.instance.elements[kind]
         if isinstance(kind, Predicate):
             every = list(product(*(self.instance.elements[sort] for sort in kind.arguments)))
-            return [frozenset(some) for some in chain.from_iterable(combinations(every, n) for n in range(len(every) + 1))]
+            sizes = range(len(every) + 1)
+            return [frozenset(some) for some in chain.from_iterable(combinations(every, n) for n in sizes)]
         return range(now.clock() + 1)
 
 

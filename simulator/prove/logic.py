@@ -114,7 +114,7 @@ class Symbolic:
     def __init__(self, relations: Iterable[Relation], updates: Mapping[str, Update] | None = None,
                  before: Symbolic | None = None) -> None:  # fmt: skip
         self._before = before
-        self.time = lambda: z3_time()
+        self.time = z3_time
         self._functions: dict[str, Callable[..., Term]] = (
             {relation.name: symbol(relation) for relation in relations}
             if before is None
@@ -135,19 +135,18 @@ class Symbolic:
         return _quantified(z3.Exists, sorts_and_body)
 
 
-_depth = 0
+_depth = [0]
 
 
 def _quantified(quantifier: Callable[..., Term], sorts_and_body: Sequence[Any]) -> Term:
     """A variable is named by its sort and depth, so that equal formulas are one expression of z3."""
-    global _depth
     *sorts, body = sorts_and_body
-    variables = [constant(sort, f"{sort.name}!{_depth + place}") for place, sort in enumerate(sorts)]
-    _depth += len(sorts)
+    variables = [constant(sort, f"{sort.name}!{_depth[0] + place}") for place, sort in enumerate(sorts)]
+    _depth[0] += len(sorts)
     try:
         return quantifier(variables, body(*variables))
     finally:
-        _depth -= len(sorts)
+        _depth[0] -= len(sorts)
 
 
 class Finite:

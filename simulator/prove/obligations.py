@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from .logic import Symbolic, Term, both, constant, no, symbol
+from .logic import Relation, Symbolic, Term, constant, no, symbol
 from .system import Action, Claim, Predicate, System
-from .logic import Relation
 
 Answer = Literal["PROVED", "FAILED", "UNDETERMINED"]
 MILLISECONDS = 10_000
@@ -66,7 +65,8 @@ def obligations(system: System) -> Iterator[Obligation]:
         guard, after = step(system, now, action)
         for name, formula in system.clauses.items():
             goal = formula(after)
-            yield Obligation("preserved", name, action.name, (*invariant, guard), goal, (*assumed, clauses[name], guard))
+            near = (*assumed, clauses[name], guard)
+            yield Obligation("preserved", name, action.name, (*invariant, guard), goal, near)
     for claim in system.claims:
         used = [clauses[name] for name in claim.by] or list(clauses.values())
         yield from _implied(system, claim, now, (*assumed, *used))

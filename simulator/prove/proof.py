@@ -1,6 +1,7 @@
 """The proof of a protocol: every obligation of every file of lemmas, and the verdict of each promise.
 
-A promise is PROVED if every obligation on which it rests is. An obligation that fails has a counterexample to induction.
+A promise is PROVED if every obligation on which it rests is. An obligation that fails has a counterexample to
+induction.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Part:
         if self.reason:
             return "UNDETERMINED"
         answers = {result.answer for result in self.results if _supports(result, promise)}
-        return next((answer for answer in ("FAILED", "UNDETERMINED") if answer in answers), "PROVED")  # type: ignore[return-value]
+        return next((answer for answer in ("FAILED", "UNDETERMINED") if answer in answers), "PROVED")
 
     def open(self) -> Iterator[Result]:
         """The obligations that are not proved."""

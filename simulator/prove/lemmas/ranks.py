@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from ..logic import Relation, Term, Update, both, choose, either, iff, implies, no
+from ..logic import Relation, Term, Update, both, choose, either, implies, no
 from ..system import Claim, System
 from . import core
-from .core import LOG, PLAN, RELATIONS, any_time, complete
+from .core.vocabulary import LOG, PLAN, RELATIONS, any_time, complete, has_base, initially, published
 
 RECORDS: Final = (
     Relation("record", (LOG,), fixed=True),  # the log holds a record of the key
@@ -67,11 +67,10 @@ class Ranks(core.Core):
 
     def wins(self, s: Any, log: Term, base: Any, logs: Any) -> Term:
         """The record of the log wins a merge of a base file and logs; of equal ordering values a log beats the base."""
-        over_base = lambda other: s.ordering(log) >= s.ordering(other)  # noqa: E731
         in_logs = both(
             logs(log), s.record(log),
             s.every(LOG, lambda o: implies(both(logs(o), s.record(o), o != log), self.beats_log(s, log, o))),
-            s.every(LOG, lambda o: implies(base(o), over_base(o))),
+            s.every(LOG, lambda o: implies(base(o), s.ordering(log) >= s.ordering(o))),
         )  # fmt: skip
         in_base = both(
             base(log),
@@ -82,21 +81,25 @@ class Ranks(core.Core):
     def new_winner(self, s: Any, log: Term) -> Term:
         """The base file of a plan that is scheduled now keeps the record of the log."""
         g = s.group_of(log)
-        base = lambda o: both(s.group_of(o) == g, core.has_base(s, g), s.kept(s.newest(g), o))  # noqa: E731
-        logs = lambda o: both(s.group_of(o) == g, self.takes(s, o))  # noqa: E731
-        return both(self.new_part(s, g), self.wins(s, log, base, logs))
+        wins = self.wins(
+            s, log,
+            base=lambda o: both(s.group_of(o) == g, has_base(s, g), s.kept(s.newest(g), o)),
+            logs=lambda o: both(s.group_of(o) == g, self.takes(s, o)),
+        )  # fmt: skip
+        return both(self.new_part(s, g), wins)
 
     def schedule(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
-        lasts = lambda log: True if self.options.tombstones == "keep" else no(s.deleted(log))  # noqa: E731
-        kept = lambda q, log: choose(  # noqa: E731
-            q == p, both(self.new_winner(s, log), lasts(log)), s.kept(q, log)
-        )
+        def kept(q: Term, log: Term) -> Term:
+            lasts = True if self.options.tombstones == "keep" else no(s.deleted(log))
+            return choose(q == p, both(self.new_winner(s, log), lasts), s.kept(q, log))
+
         return {**super().schedule(s, c, p), "kept": kept}
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """A merge of finitely many records has a winner. First-order logic does not know that they are finitely many."""
+        """A merge has a winner. First-order logic cannot state the reason: the records are finitely many."""
+
         def candidate(log: Term) -> Term:
-            base = both(core.has_base(s, s.group_of(log)), s.kept(s.newest(s.group_of(log)), log))
+            base = both(has_base(s, s.group_of(log)), s.kept(s.newest(s.group_of(log)), log))
             return either(base, both(self.takes(s, log), s.record(log)))
 
         return both(super().may_schedule(s, c, p), s.every(LOG, lambda log: implies(
@@ -124,23 +127,25 @@ class Ranks(core.Core):
 
     def claims(self) -> tuple[Claim, ...]:
         return (
-            Claim("QUIET", "the row of a read from any base file has the greatest rank of all records", self.row_is_greatest, by=ROWS),
-            Claim("QUIET", "the record of greatest rank is the row of a read from any base file", self.greatest_is_row, by=ROWS),
+            Claim("QUIET", "the row of a read from any base file has the greatest rank of all records",
+                  self.row_is_greatest, by=ROWS),
+            Claim("QUIET", "the record of greatest rank is the row of a read from any base file",
+                  self.greatest_is_row, by=ROWS),
             Claim("LAWS", "rank is a strict total order of the records of completed logs: merging is a maximum",
                   self.total),
         )  # fmt: skip
 
     def row(self, s: Any, q: Term, log: Term, t: Term) -> Term:
         """The read as of t, from the base file of q and the logs above, has the record of the log as its row."""
-        here = lambda o: s.group_of(o) == s.group_of(log)  # noqa: E731
+        g = s.group_of(log)
         return self.wins(
-            s, log, lambda o: both(here(o), s.kept(q, o)), lambda o: both(here(o), self.in_logs(s, q, o, t))
-        )
+            s, log,
+            base=lambda o: both(s.group_of(o) == g, s.kept(q, o)),
+            logs=lambda o: both(s.group_of(o) == g, self.in_logs(s, q, o, t)),
+        )  # fmt: skip
 
     def greatest(self, s: Any, log: Term, t: Term) -> Term:
-        return self.greatest_of(
-            s, log, lambda o: both(s.group_of(o) == s.group_of(log), complete(s, s.write_of(o), t))
-        )
+        return self.greatest_of(s, log, lambda o: both(s.group_of(o) == s.group_of(log), complete(s, s.write_of(o), t)))
 
     def row_is_greatest(self, s: Any) -> Term:
         t = any_time(s)
@@ -153,7 +158,9 @@ class Ranks(core.Core):
             both(readable(s, q, log, t), self.greatest(s, log, t)), self.row(s, q, log, t)))  # fmt: skip
 
     def total(self, s: Any) -> Term:
-        done = lambda *logs: both(*(core.published(s, s.write_of(log)) for log in logs))  # noqa: E731
+        def done(*logs: Term) -> Term:
+            return both(*(published(s, s.write_of(log)) for log in logs))
+
         return both(
             s.every(LOG, LOG, lambda a, b: implies(both(done(a, b), a != b, s.group_of(a) == s.group_of(b)), both(
                 either(self.outranks(s, a, b), self.outranks(s, b, a)),
@@ -165,7 +172,7 @@ class Ranks(core.Core):
     def system(self) -> System:
         return System(
             "ranks", "merge by rank, with tombstones", (*RELATIONS, *RECORDS),
-            lambda s: both(core.initially(s), s.every(PLAN, LOG, lambda p, log: no(s.kept(p, log)))),
+            lambda s: both(initially(s), s.every(PLAN, LOG, lambda p, log: no(s.kept(p, log)))),
             self.actions(), self.clauses(), self.claims(),
             {"the logs of a write have an order": order_of_logs},
         )  # fmt: skip
@@ -178,9 +185,14 @@ def readable(s: Any, q: Term, log: Term, t: Term) -> Term:
 
 def order_of_logs(s: Any) -> Term:
     """`put_before` is a strict total order of the logs of a write in a file group."""
-    same = lambda *logs: both(*(s.write_of(log) == s.write_of(logs[0]) for log in logs))  # noqa: E731
+
+    def same(a: Term, b: Term) -> Term:
+        return s.write_of(a) == s.write_of(b)
+
     return both(
         s.every(LOG, LOG, lambda a, b: implies(s.put_before(a, b), both(same(a, b), no(s.put_before(b, a))))),
-        s.every(LOG, LOG, lambda a, b: implies(both(same(a, b), a != b), either(s.put_before(a, b), s.put_before(b, a)))),
-        s.every(LOG, LOG, LOG, lambda a, b, c: implies(both(s.put_before(a, b), s.put_before(b, c)), s.put_before(a, c))),
-    )
+        s.every(LOG, LOG, lambda a, b: implies(
+            both(same(a, b), a != b), either(s.put_before(a, b), s.put_before(b, a)))),
+        s.every(LOG, LOG, LOG, lambda a, b, c: implies(
+            both(s.put_before(a, b), s.put_before(b, c)), s.put_before(a, c))),
+    )  # fmt: skip

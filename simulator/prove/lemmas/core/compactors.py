@@ -1,0 +1,165 @@
+"""Compactors of the core: `model/kernel/compactor.py` and `planning.py`, with crashes and plans that others resume."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...logic import Term, Update, at, both, choose, either, implies, no
+from ...system import Action
+from .options import Base
+from .vocabulary import (
+    COMPACTOR,
+    COMPLETING,
+    GROUP,
+    IDLE,
+    LOG,
+    PLAN,
+    RUNNING,
+    SCHEDULED,
+    TIMED,
+    alive_compactor,
+    all_bases_written,
+    has_base,
+    lock_is_free,
+    published,
+    takes_up,
+    tick,
+)
+
+
+class Compactors(Base):
+    """The actions of compactors."""
+
+    def takes(self, s: Any, log: Term) -> Term:
+        """A plan that is scheduled now takes the log: it is complete, and in the newest slice of its group."""
+        w, g = s.write_of(log), s.group_of(log)
+        complete = (
+            both(published(s, w), s.completed(w) < s.clock() + 1)
+            if self.options.plan_takes == "completed_before_barrier"
+            else s.stored(log)
+        )
+        return both(complete, implies(has_base(s, g), self.slice_time(s, w) >= s.barrier(s.newest(g))))
+
+    def new_part(self, s: Any, g: Term) -> Term:
+        """A plan that is scheduled now works on the group: none is pending there, and there is a log to compact."""
+        idle = s.every(PLAN, lambda q: implies(s.part(q, g), s.done(q)))
+        return both(idle, s.some(LOG, lambda log: both(s.group_of(log) == g, self.takes(s, log))))
+
+    def new_content(self, s: Any, log: Term) -> Term:
+        """The base file of a plan that is scheduled now holds the log."""
+        g = s.group_of(log)
+        merged = both(has_base(s, g), s.holds(s.newest(g), log))
+        return both(self.new_part(s, g), either(merged, self.takes(s, log)))
+
+    def schedule(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
+        return {
+            **tick(s),
+            "planned": at(s.planned, p, to=True),
+            "barrier": at(s.barrier, p, to=s.clock() + 1),
+            "runner": at(s.runner, p, to=c),
+            "part": lambda q, g: choose(q == p, self.new_part(s, g), s.part(q, g)),
+            "newest": lambda g: choose(self.new_part(s, g), p, s.newest(g)),
+            "holds": lambda q, log: choose(q == p, self.new_content(s, log), s.holds(q, log)),
+            **takes_up(s, c, p, SCHEDULED),
+        }
+
+    def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
+        return both(
+            s.work(c) == IDLE, no(s.dead_compactor(c)), lock_is_free(s), no(s.planned(p)),
+            s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.planned(q))),
+            s.some(GROUP, lambda g: self.new_part(s, g)),
+        )  # fmt: skip
+
+    def planners(self) -> tuple[Action, ...]:
+        return (
+            Action(
+                "compactor schedules plan", (COMPACTOR, PLAN),
+                self.may_schedule, self.schedule, ("compactor_schedules_plan",),
+            ),
+            Action(
+                "compactor starts plan", (COMPACTOR,), lambda s, c: alive_compactor(s, c, SCHEDULED),
+                lambda s, c: {
+                    "work": at(s.work, c, to=RUNNING), "started": at(s.started, s.own_plan(c), to=True)
+                },
+                ("compactor_starts_plan",),
+            ),
+            Action(
+                "compactor resumes plan", (COMPACTOR, PLAN),
+                lambda s, c, p: both(alive_compactor(s, c, IDLE), self.may_resume(s, c, p)),
+                lambda s, c, p: {
+                    **takes_up(s, c, p, RUNNING), "started": at(s.started, p, to=True),
+                    "runner": at(s.runner, p, to=c),
+                },
+                ("compactor_resumes_plan",),
+            ),
+            Action(
+                "compactor writes base", (COMPACTOR, GROUP),
+                lambda s, c, g: both(
+                    alive_compactor(s, c, RUNNING), s.part(s.own_plan(c), g), no(s.base_written(c, g)),
+                    s.every(GROUP, lambda h: implies(both(s.group_before(h, g), s.part(s.own_plan(c), h)),
+                                                     s.base_written(c, h))),
+                ),
+                lambda s, c, g: {"base_written": at(s.base_written, c, g, to=True)}, ("compactor_writes_base",),
+            ),
+        )  # fmt: skip
+
+    def compactors(self) -> tuple[Action, ...]:
+        outside = self.options.completion_time == "outside_lock"
+        return (
+            Action(
+                "compactor takes lock", (COMPACTOR,),
+                lambda s, c: both(
+                    alive_compactor(s, c, TIMED if outside else RUNNING), lock_is_free(s), all_bases_written(s, c),
+                    no(s.done(s.own_plan(c))),
+                ),
+                lambda s, c: {
+                    "compactor_locks": at(s.compactor_locks, c, to=True), "work": at(s.work, c, to=COMPLETING)
+                },
+                ("compactor_takes_lock",),
+            ),
+            Action(
+                "compactor takes completion time", (COMPACTOR,),
+                lambda s, c: both(alive_compactor(s, c, RUNNING if outside else COMPLETING), all_bases_written(s, c),
+                                  outside or s.compactor_locks(c)),
+                lambda s, c: {
+                    **tick(s), "completing": at(s.completing, c, to=s.clock() + 1), "work": at(s.work, c, to=TIMED)
+                },
+                ("compactor_takes_completion_time",),
+            ),
+            Action(
+                "compactor publishes instant", (COMPACTOR,),
+                lambda s, c: both(alive_compactor(s, c, COMPLETING if outside else TIMED), s.compactor_locks(c)),
+                lambda s, c: {
+                    "compactor_locks": at(s.compactor_locks, c, to=False), "work": at(s.work, c, to=IDLE),
+                    "done": at(s.done, s.own_plan(c), to=True),
+                    "compacted": at(s.compacted, s.own_plan(c), to=s.completing(c)),
+                },
+                ("compactor_publishes_instant",),
+            ),
+            Action(
+                "compactor crashes", (COMPACTOR,),
+                lambda s, c: both(s.work(c) > IDLE, no(s.dead_compactor(c))),
+                lambda s, c: {
+                    "dead_compactor": at(s.dead_compactor, c, to=True),
+                    "work": at(s.work, c, to=choose(s.work(c) == TIMED, TIMED, RUNNING)),
+                },
+                ("actor_crashes",),
+            ),
+            Action(
+                "lock of a dead compactor expires", (COMPACTOR,),
+                lambda s, c: both(s.dead_compactor(c), s.compactor_locks(c)),
+                lambda s, c: {"compactor_locks": at(s.compactor_locks, c, to=False)}, ("lock_expires",),
+            ),
+        )  # fmt: skip
+
+    def may_resume(self, s: Any, c: Term, p: Term) -> Term:
+        pending = both(s.planned(p), no(s.done(p)))
+        if self.options.rivals:
+            return pending
+
+        def orphan(q: Term) -> Term:
+            return both(s.planned(q), no(s.done(q)), s.dead_compactor(s.runner(q)), s.runner(q) != c)
+
+        oldest = s.every(PLAN, lambda q: implies(orphan(q), s.barrier(p) <= s.barrier(q)))
+        return both(orphan(p), oldest)

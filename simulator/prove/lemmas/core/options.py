@@ -1,0 +1,35 @@
+"""The options of the model on which the core depends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ...logic import Term
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of the model, by its names and values, on which the core depends."""
+
+    slicing: Literal["completion", "requested"] = "completion"
+    completion_time: Literal["under_lock", "outside_lock"] = "under_lock"
+    plan_takes: Literal["completed_before_barrier", "any_log"] = "completed_before_barrier"
+    listing: Literal["twice", "once"] = "twice"
+    read_time: Literal["settled", "clock"] = "settled"
+    visibility: Literal["completed", "any"] = "completed"
+    as_of_axis: Literal["completion", "requested"] = "completion"
+    incremental_axis: Literal["completion", "requested"] = "completion"
+    rivals: bool = True
+    """Whether a compactor may run the plan of a live compactor."""
+
+
+class Base:
+    """The options of a relation, and the time by which it slices."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def slice_time(self, s: Any, w: Term) -> Term:
+        """The time that assigns the logs of a write to a slice."""
+        return s.completed(w) if self.options.slicing == "completion" else s.requested(w)

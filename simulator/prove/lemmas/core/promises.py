@@ -1,0 +1,109 @@
+"""The promises that the invariant of the core implies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...logic import Term, both, either, iff, implies, no
+from ...system import Claim
+from .invariant import Invariant
+from .vocabulary import LOG, PLAN, WRITE, any_time, complete, published, settled_times
+
+
+class Promises(Invariant):
+    """The promises, as formulas over states or steps."""
+
+    def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
+        """A read as of t from the base file of q reads the log: it is in the slice of q or later, and visible."""
+        w = s.write_of(log)
+        return both(published(s, w), s.completed(w) <= t, self.slice_time(s, w) >= s.barrier(q))
+
+    def snapshot_on(self, s: Any, q: Term, log: Term, t: Term) -> Term:
+        """The read as of t, from the base file of q and the logs above, contains the log."""
+        return either(s.holds(q, log), self.in_logs(s, q, log, t))
+
+    def axis(self, s: Any, w: Term, option: str) -> Term:
+        """The time of a write that a read compares with its own."""
+        return s.completed(w) if option == "completion" else s.requested(w)
+
+    def visible(self, s: Any, log: Term, t: Term) -> Term:
+        """A read as of t counts the log."""
+        w = s.write_of(log)
+        if self.options.visibility == "any":
+            return s.stored(log)
+        return both(published(s, w), self.axis(s, w, self.options.as_of_axis) <= t)
+
+    def delivered(self, s: Any, w: Term, after: Term, until: Term) -> Term:
+        """The window (after, until] contains the write."""
+        time = self.axis(s, w, self.options.incremental_axis)
+        return both(published(s, w), after < time, time <= until)
+
+    def claims(self) -> tuple[Claim, ...]:
+        return (
+            Claim("SNAP", "a read as of any time contains exactly the logs that completed by then", self.snap),
+            Claim("PART", "a completed log is in a base file, or in a slice above it, never in both", self.part),
+            Claim("ATOM", "a read shows all logs of a write or none, and none of a write that is not complete",
+                  self.atom),
+            Claim("TRAVEL", "a read as of a settled time never changes", step=self.travel),
+            Claim("INCR", "a window of settled times never changes, and leads from one state to the next",
+                  self.incr, self.incr_again),
+            Claim("MONO", "times are distinct, and instants are published in the order of their completion times",
+                  self.distinct, self.in_order),
+        )  # fmt: skip
+
+    def snap(self, s: Any) -> Term:
+        t = any_time(s)
+        return s.every(PLAN, LOG, lambda q, log: implies(
+            both(s.done(q), s.compacted(q) <= t, s.part(q, s.group_of(log))),
+            iff(self.snapshot_on(s, q, log, t), complete(s, s.write_of(log), t))))  # fmt: skip
+
+    def part(self, s: Any) -> Term:
+        return s.every(PLAN, LOG, lambda q, log: implies(
+            both(s.part(q, s.group_of(log)), published(s, s.write_of(log))),
+            iff(s.holds(q, log), self.slice_time(s, s.write_of(log)) < s.barrier(q))))  # fmt: skip
+
+    def atom(self, s: Any) -> Term:
+        t = any_time(s)
+        return s.every(LOG, LOG, lambda log, other: implies(
+            both(self.visible(s, log, t), s.write_of(log) == s.write_of(other)),
+            both(self.visible(s, other, t), s.stored(other), published(s, s.write_of(log)))))  # fmt: skip
+
+    def travel(self, s: Any, n: Any) -> Term:
+        return settled_times(s, lambda t: both(
+            s.every(LOG, lambda log: iff(self.visible(s, log, t), self.visible(n, log, t))),
+            s.every(PLAN, lambda p: iff(
+                both(s.done(p), s.compacted(p) <= t), both(n.done(p), n.compacted(p) <= t)))))  # fmt: skip
+
+    def incr(self, s: Any) -> Term:
+        t = any_time(s)
+        return settled_times(s, lambda until: implies(t <= until, s.every(WRITE, lambda w: iff(
+            either(complete(s, w, t), self.delivered(s, w, t, until)), complete(s, w, until)))))  # fmt: skip
+
+    def incr_again(self, s: Any, n: Any) -> Term:
+        t = any_time(s)
+        return settled_times(s, lambda until: s.every(WRITE, lambda w: iff(
+            self.delivered(s, w, t, until), self.delivered(n, w, t, until))))  # fmt: skip
+
+    def distinct(self, s: Any) -> Term:
+        names = ("completion times of instants are distinct", "requested times are distinct",
+                 "no requested time is a completion time")  # fmt: skip
+        return both(*(self.clauses()[name](s) for name in names))
+
+    def in_order(self, s: Any, n: Any) -> Term:
+        """An instant that is published now is later than every instant that was published before."""
+
+        def new_write(w: Term) -> Term:
+            return both(published(n, w), no(published(s, w)))
+
+        def new_plan(p: Term) -> Term:
+            return both(n.done(p), no(s.done(p)))
+
+        return both(
+            s.every(WRITE, WRITE, lambda w, v: implies(
+                both(new_write(w), published(s, v)), s.completed(v) < n.completed(w))),
+            s.every(WRITE, PLAN, lambda w, p: implies(
+                both(new_write(w), s.done(p)), s.compacted(p) < n.completed(w))),
+            s.every(PLAN, WRITE, lambda p, w: implies(
+                both(new_plan(p), published(s, w)), s.completed(w) < n.compacted(p))),
+            s.every(PLAN, PLAN, lambda p, q: implies(both(new_plan(p), s.done(q)), s.compacted(q) < n.compacted(p))),
+        )  # fmt: skip

@@ -1,0 +1,176 @@
+"""The sorts and relations of the core, and formulas that several of its files use."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ...logic import Relation, Sort, Term, Update, at, both, choose, either, implies, no
+
+WRITE, LOG, GROUP, PLAN = Sort("Write"), Sort("Log"), Sort("Group"), Sort("Plan")
+COMPACTOR, READER = Sort("Compactor"), Sort("Reader")
+
+IDLE, REQUESTED, WRITING, LOCKED, READY, PUBLISHED = range(6)
+"""Phases of a write. `WRITING` includes a write whose logs are all on storage."""
+SCHEDULED, RUNNING, COMPLETING, TIMED = 1, 2, 3, 4
+"""What a compactor is doing; 0: nothing."""
+LISTING, LISTED, LISTING_AGAIN, SURE, ANSWERED = range(1, 6)
+"""What a reader is doing; 0: nothing."""
+
+RELATIONS: Final = (
+    Relation("write_of", (LOG,), WRITE, fixed=True),
+    Relation("group_of", (LOG,), GROUP, fixed=True),
+    Relation("earlier", (WRITE, WRITE), fixed=True),  # of one writer
+    Relation("put_before", (LOG, LOG), fixed=True),
+    Relation("plan_before", (PLAN, PLAN), fixed=True),
+    Relation("group_before", (GROUP, GROUP), fixed=True),
+    Relation("clock", (), "time"),
+    Relation("writer_locks", (WRITE,)),
+    Relation("compactor_locks", (COMPACTOR,)),
+    Relation("phase", (WRITE,), "time"),
+    Relation("dead_writer", (WRITE,)),
+    Relation("requested", (WRITE,), "time"),
+    Relation("completed", (WRITE,), "time"),
+    Relation("stored", (LOG,)),
+    Relation("planned", (PLAN,)),
+    Relation("started", (PLAN,)),
+    Relation("runner", (PLAN,), COMPACTOR),
+    Relation("barrier", (PLAN,), "time"),
+    Relation("part", (PLAN, GROUP)),  # the plan takes logs of the group
+    Relation("newest", (GROUP,), PLAN),  # of the plans with a part in the group, that of the greatest barrier
+    Relation("holds", (PLAN, LOG)),  # the base file of the plan holds the rows of the log
+    Relation("done", (PLAN,)),
+    Relation("compacted", (PLAN,), "time"),
+    Relation("work", (COMPACTOR,), "time"),
+    Relation("dead_compactor", (COMPACTOR,)),
+    Relation("own_plan", (COMPACTOR,), PLAN),
+    Relation("base_written", (COMPACTOR, GROUP)),
+    Relation("completing", (COMPACTOR,), "time"),
+    Relation("reading", (READER,), "time"),
+    Relation("there_write", (READER, WRITE)),
+    Relation("there_plan", (READER, PLAN)),
+    Relation("seen_plan", (READER, PLAN)),  # the plan was there when the present listing began
+    Relation("reads_at", (READER,), "time"),
+    Relation("kept_write", (READER, WRITE)),
+    Relation("kept_plan", (READER, PLAN)),
+)
+
+
+def published(s: Any, w: Term) -> Term:
+    return s.phase(w) == PUBLISHED
+
+
+def alive_writer(s: Any, w: Term, phase: int) -> Term:
+    return both(s.phase(w) == phase, no(s.dead_writer(w)))
+
+
+def alive_compactor(s: Any, c: Term, work: int) -> Term:
+    return both(s.work(c) == work, no(s.dead_compactor(c)))
+
+
+def lock_is_free(s: Any) -> Term:
+    return both(s.every(WRITE, lambda w: no(s.writer_locks(w))), s.every(COMPACTOR, lambda c: no(s.compactor_locks(c))))
+
+
+def all_stored(s: Any, w: Term) -> Term:
+    return s.every(LOG, lambda log: implies(s.write_of(log) == w, s.stored(log)))
+
+
+def all_bases_written(s: Any, c: Term) -> Term:
+    return s.every(GROUP, lambda g: implies(s.part(s.own_plan(c), g), s.base_written(c, g)))
+
+
+def any_time(s: Any) -> Term:
+    """A time that a user may name: any at all in a proof; on a finite instance, see `Finite.time`."""
+    return s.time()
+
+
+def complete(s: Any, w: Term, t: Term) -> Term:
+    return both(published(s, w), s.completed(w) <= t)
+
+
+def settled_times(s: Any, holds: Any) -> Term:
+    """The formula holds of every settled time: that of a published instant, and that of a reader."""
+    return both(
+        s.every(WRITE, lambda w: implies(published(s, w), holds(s.completed(w)))),
+        s.every(PLAN, lambda p: implies(s.done(p), holds(s.compacted(p)))),
+        s.every(READER, lambda d: implies(s.reading(d) >= LISTED, holds(s.reads_at(d)))),
+    )
+
+
+def has_base(s: Any, g: Term) -> Term:
+    """A plan has a part in the group."""
+    return s.part(s.newest(g), g)
+
+
+def tick(s: Any) -> dict[str, Update]:
+    return {"clock": lambda: s.clock() + 1}
+
+
+def takes_up(s: Any, c: Term, p: Term, work: int) -> dict[str, Update]:
+    """The compactor begins to work on a plan, without base files."""
+    return {
+        "work": at(s.work, c, to=work),
+        "own_plan": at(s.own_plan, c, to=p),
+        "base_written": lambda b, g: choose(b == c, False, s.base_written(b, g)),
+        "completing": at(s.completing, c, to=0),
+    }
+
+
+def part_of_the_new(s: Any, d: Term, sw: Term, sp: Term) -> Term:
+    """The listing shows some instants that were published after it began."""
+    return both(
+        s.every(WRITE, lambda w: implies(sw(w), both(published(s, w), no(s.there_write(d, w))))),
+        s.every(PLAN, lambda p: implies(sp(p), both(s.done(p), no(s.there_plan(d, p))))),
+    )
+
+
+def shown(s: Any, d: Term, sw: Term, sp: Term) -> tuple[Any, Any]:
+    return (lambda w: either(s.there_write(d, w), sw(w))), (lambda p: either(s.there_plan(d, p), sp(p)))
+
+
+def greatest(s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
+    """t is the greatest completion time that the listing shows, 0 if it shows none."""
+    write, plan = shown(s, d, sw, sp)
+    return both(
+        s.every(WRITE, lambda w: implies(write(w), s.completed(w) <= t)),
+        s.every(PLAN, lambda p: implies(plan(p), s.compacted(p) <= t)),
+        either(
+            t == 0,
+            s.some(WRITE, lambda w: both(write(w), s.completed(w) == t)),
+            s.some(PLAN, lambda p: both(plan(p), s.compacted(p) == t)),
+        ),
+    )
+
+
+def keep(s: Any, d: Term, sw: Term, sp: Term, t: Term) -> dict[str, Update]:
+    write, plan = shown(s, d, sw, sp)
+    return {
+        "kept_write": lambda r, w: choose(r == d, both(write(w), s.completed(w) <= t), s.kept_write(r, w)),
+        "kept_plan": lambda r, p: choose(r == d, both(plan(p), s.compacted(p) <= t), s.kept_plan(r, p)),
+    }
+
+
+def newest_of_all(s: Any, time: Term) -> Term:
+    """The time is later than every published completion, every requested time and every barrier."""
+    return both(
+        s.every(WRITE, lambda w: both(
+            implies(s.phase(w) > IDLE, s.requested(w) < time), implies(published(s, w), s.completed(w) < time))),
+        s.every(PLAN, lambda p: both(
+            implies(s.planned(p), s.barrier(p) < time), implies(s.done(p), s.compacted(p) < time))),
+    )  # fmt: skip
+
+
+def initially(s: Any) -> Term:
+    """No actor has done anything."""
+    return both(
+        s.clock() == 0,
+        s.every(WRITE, lambda w: both(no(s.writer_locks(w)), s.phase(w) == IDLE, no(s.dead_writer(w)))),
+        s.every(LOG, lambda log: no(s.stored(log))),
+        s.every(PLAN, lambda p: both(no(s.planned(p)), no(s.started(p)), no(s.done(p)))),
+        s.every(PLAN, GROUP, lambda p, g: no(s.part(p, g))),
+        s.every(PLAN, LOG, lambda p, log: no(s.holds(p, log))),
+        s.every(COMPACTOR, lambda c: both(no(s.compactor_locks(c)), s.work(c) == IDLE, no(s.dead_compactor(c)))),
+        s.every(READER, lambda d: s.reading(d) == 0),
+        s.every(READER, WRITE, lambda d, w: both(no(s.there_write(d, w)), no(s.kept_write(d, w)))),
+        s.every(READER, PLAN, lambda d, p: both(no(s.there_plan(d, p)), no(s.seen_plan(d, p)), no(s.kept_plan(d, p)))),
+    )

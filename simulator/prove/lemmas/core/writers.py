@@ -1,0 +1,101 @@
+"""Writers of the core: `model/kernel/writer.py` and `publication.py`, with crashes."""
+
+from __future__ import annotations
+
+from ...logic import at, both, choose, implies, no
+from ...system import Action
+from .options import Base
+from .vocabulary import (
+    IDLE,
+    LOCKED,
+    LOG,
+    PUBLISHED,
+    READY,
+    REQUESTED,
+    WRITE,
+    WRITING,
+    alive_writer,
+    all_stored,
+    lock_is_free,
+    published,
+    tick,
+)
+
+
+class Writers(Base):
+    """The actions of writers."""
+
+    def writers(self) -> tuple[Action, ...]:
+        outside = self.options.completion_time == "outside_lock"
+        return (
+            Action(
+                "writer requests instant", (WRITE,),
+                lambda s, w: both(
+                    alive_writer(s, w, IDLE), lock_is_free(s),
+                    s.every(WRITE, lambda v: implies(s.earlier(v, w), published(s, v))),
+                ),
+                lambda s, w: {
+                    **tick(s), "requested": at(s.requested, w, to=s.clock() + 1), "phase": at(s.phase, w, to=REQUESTED)
+                },
+                ("writer_requests_instant",),
+            ),
+            Action(
+                "writer starts writing", (WRITE,), lambda s, w: alive_writer(s, w, REQUESTED),
+                lambda s, w: {"phase": at(s.phase, w, to=WRITING)}, ("writer_starts_writing",),
+            ),
+            Action(
+                "writer writes log", (LOG,),
+                lambda s, log: both(
+                    alive_writer(s, s.write_of(log), WRITING), no(s.stored(log)),
+                    s.every(LOG, lambda other: implies(s.put_before(other, log), s.stored(other))),
+                ),
+                lambda s, log: {"stored": at(s.stored, log, to=True)}, ("writer_writes_log",),
+            ),
+            Action(
+                "writer takes lock", (WRITE,),
+                lambda s, w: both(
+                    alive_writer(s, w, READY if outside else WRITING), lock_is_free(s), all_stored(s, w)
+                ),
+                lambda s, w: {
+                    "writer_locks": at(s.writer_locks, w, to=True), "phase": at(s.phase, w, to=LOCKED)
+                },
+                ("writer_takes_lock",),
+            ),
+            Action(
+                "writer takes completion time", (WRITE,),
+                lambda s, w: both(alive_writer(s, w, WRITING if outside else LOCKED), all_stored(s, w),
+                                  outside or s.writer_locks(w)),
+                lambda s, w: {
+                    **tick(s), "completed": at(s.completed, w, to=s.clock() + 1), "phase": at(s.phase, w, to=READY)
+                },
+                ("writer_takes_completion_time",),
+            ),
+            Action(
+                "writer publishes instant", (WRITE,),
+                lambda s, w: both(alive_writer(s, w, LOCKED if outside else READY), s.writer_locks(w)),
+                lambda s, w: {
+                    "writer_locks": at(s.writer_locks, w, to=False), "phase": at(s.phase, w, to=PUBLISHED)
+                },
+                ("writer_publishes_instant",),
+            ),
+        )  # fmt: skip
+
+    def dying_writers(self) -> tuple[Action, ...]:
+        """A writer that took a completion time outside the lock dies with it, also while it has the lock."""
+        outside = self.options.completion_time == "outside_lock"
+        return (
+            Action(
+                "writer crashes", (WRITE,),
+                lambda s, w: both(s.phase(w) > IDLE, s.phase(w) < PUBLISHED, no(s.dead_writer(w))),
+                lambda s, w: {
+                    "dead_writer": at(s.dead_writer, w, to=True),
+                    "phase": at(s.phase, w, to=choose(
+                        s.phase(w) == LOCKED, READY if outside else WRITING, s.phase(w))),
+                },
+                ("actor_crashes",),
+            ),
+            Action(
+                "lock of a dead writer expires", (WRITE,), lambda s, w: both(s.dead_writer(w), s.writer_locks(w)),
+                lambda s, w: {"writer_locks": at(s.writer_locks, w, to=False)}, ("lock_expires",),
+            ),
+        )  # fmt: skip
