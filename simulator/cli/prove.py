@@ -85,13 +85,11 @@ def _line(part: Part) -> str:
 def _open(part: Part) -> Iterator[str]:
     from nbcc.simulator.prove.words import facts
 
-    system = None
     for place, result in enumerate(part.open()):
         yield f"{result.answer}  {part.lemmas.name}: {result.obligation.name}"
         if place == 0 and result.answer == "FAILED":
-            system = system or part.lemmas.system()
             yield "  a state that satisfies the invariant, from which this obligation fails:"
-            yield from (f"    {fact}" for fact in facts(system, result))
+            yield from (f"    {fact}" for fact in facts(part.lemmas.system(), result))
 
 
 def document(proof: Proof) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The relation held against the executable model: each reachable state is a state of the relation, each step a step.
+"""Compares the relation with the executable model, state by state and step by step.
 
 `instance` names the elements of a world: its writes, logs, groups, plans and actors. `interpret` reads a state of the
 model as facts of the relation. `compare` walks through every reachable state of a world: each clause of the invariant
@@ -16,7 +16,7 @@ from nbcc.model.kernel.table import Compaction, Write
 from nbcc.model.machine.transition import DEAD
 
 from .finite import Explorer, Instance, Table, Taken
-from .lemmas.core import vocabulary as core
+from .lemmas import state as core
 from .logic import Sort
 from .system import System
 
@@ -173,7 +173,7 @@ def compare(model: Model, system: System, most: int | None = None) -> Compared:
 
 def _values(explorer: Explorer, model: Model, state: State) -> tuple[Any, ...]:
     facts = interpret(model, state, explorer.instance)
-    return tuple(facts.get(key, first) for key, first in zip(explorer.keys, explorer.initial(), strict=True))
+    return tuple(facts.get(key, first) for key, first in zip(explorer.keys, explorer.blank, strict=True))
 
 
 def _candidates(explorer: Explorer, now: tuple[Any, ...], step: Step) -> Iterator[tuple[Taken, tuple[Any, ...]]]:

@@ -52,13 +52,14 @@ class Explorer:
             for key in instance.keys(relation)
         }
         self._names = {relation.name: relation for relation in system.relations}
+        self.blank = tuple(FIRST.get(str(self._names[key[0]].values)) for key in self.keys)
+        """Every relation is empty, and every time is 0."""
 
     def initial(self) -> tuple[Any, ...]:
-        """Every relation is empty, every time 0; the system's own condition must hold."""
-        values = tuple(FIRST.get(str(self._names[key[0]].values)) for key in self.keys)
-        if not self.system.initially(self.view(values)):
+        """The state without facts; the system's own condition must hold there."""
+        if not self.system.initially(self.view(self.blank)):
             raise ValueError(f"{self.system.name}: the state without facts is not an initial state")
-        return values
+        return self.blank
 
     def view(self, state: tuple[Any, ...]) -> Finite:
         """The state as formulas read it."""
@@ -104,8 +105,9 @@ class Explorer:
             return self.instance.elements[kind]
         if isinstance(kind, Predicate):
             every = list(product(*(self.instance.elements[sort] for sort in kind.arguments)))
-            sizes = range(len(every) + 1)
-            return [frozenset(some) for some in chain.from_iterable(combinations(every, n) for n in sizes)]
+            return [
+                frozenset(some) for some in chain.from_iterable(combinations(every, n) for n in range(len(every) + 1))
+            ]
         return range(now.clock() + 1)
 
 

@@ -136,6 +136,7 @@ class Symbolic:
 
 
 _depth = [0]
+"""How many quantifiers enclose the formula that is built now."""
 
 
 def _quantified(quantifier: Callable[..., Term], sorts_and_body: Sequence[Any]) -> Term:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from .logic import Relation, Symbolic, Term, constant, no, symbol
+from .logic import Relation, Sort, Symbolic, Term, constant, no, symbol
 from .system import Action, Claim, Predicate, System
 
 Answer = Literal["PROVED", "FAILED", "UNDETERMINED"]
@@ -65,7 +65,7 @@ def obligations(system: System) -> Iterator[Obligation]:
         guard, after = step(system, now, action)
         for name, formula in system.clauses.items():
             goal = formula(after)
-            near = (*assumed, clauses[name], guard)
+            near = (*assumed, *(clauses[each] for each in (name, *system.hints.get(name, ()))), guard)
             yield Obligation("preserved", name, action.name, (*invariant, guard), goal, near)
     for claim in system.claims:
         used = [clauses[name] for name in claim.by] or list(clauses.values())
@@ -88,11 +88,11 @@ def step(system: System, now: Symbolic, action: Action) -> tuple[Term, Symbolic]
     return action.guard(now, *parameters), Symbolic(system.relations, updates, before=now)
 
 
-def _parameter(action: Action, place: int, kind: object) -> object:
+def _parameter(action: Action, place: int, kind: Sort | Predicate | str) -> Term:
     name = f"{action.name} {place}"
     if isinstance(kind, Predicate):
         return symbol(Relation(name, kind.arguments))
-    return constant(kind, name)  # type: ignore[arg-type]
+    return constant(kind, name)
 
 
 def discharge(obligation: Obligation, milliseconds: int = MILLISECONDS) -> Result:
@@ -107,7 +107,8 @@ def discharge(obligation: Obligation, milliseconds: int = MILLISECONDS) -> Resul
     if any(obligation.goal.eq(term) for term in obligation.given):
         return Result(obligation, "PROVED", 0.0)
     for given, options in (
-        (obligation.near, {"timeout": 1_000}),
+        (obligation.near, {"timeout": 2_000, "smt.mbqi": False}),
+        (obligation.near, {"timeout": 2_000}),
         (obligation.given, {"timeout": 2_000, "smt.mbqi": False}),
         (obligation.given, {"timeout": milliseconds}),
     ):
@@ -124,10 +125,10 @@ def discharge(obligation: Obligation, milliseconds: int = MILLISECONDS) -> Resul
     return Result(obligation, "UNDETERMINED", seconds)
 
 
-def prove(system: System, said: Callable[[Result], None] = lambda _: None) -> list[Result]:
+def prove(system: System, report: Callable[[Result], None] = lambda _: None) -> list[Result]:
     """The answers to all obligations of a system."""
     results = []
     for each in obligations(system):
         results.append(discharge(each))
-        said(results[-1])
+        report(results[-1])
     return results

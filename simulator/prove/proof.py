@@ -1,6 +1,6 @@
 """The proof of a protocol: every obligation of every file of lemmas, and the verdict of each promise.
 
-A promise is PROVED if every obligation on which it rests is. An obligation that fails has a counterexample to
+A promise is PROVED if every obligation on which it rests is proved. A failed obligation has a counterexample to
 induction.
 """
 

@@ -58,3 +58,5 @@ class System:
     claims: tuple[Claim, ...]
     background: Mapping[str, Formula] = field(default_factory=dict)
     """Facts about fixed relations, assumed in every state."""
+    hints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Clause -> the other clauses with which its proof is tried first."""

@@ -8,11 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
+from typing import Any, Final
 
 from .logic import Relation, Sort, symbol, z3_sort
 from .obligations import Result
 from .system import System
+
+STEPS: Final = {
+    "phase": {"1": "requested", "2": "in its data phase", "3": "under the lock", "4": "has a completion time",
+              "5": "published"},
+    "work": {"1": "about to start its plan", "2": "running its plan", "3": "under the lock",
+             "4": "has a completion time"},
+    "reading": {"1": "listing", "2": "has listed", "3": "listing again", "4": "sure of its instants", "5": "answered"},
+}  # fmt: skip
+"""The numbers of steps, as words."""
 
 
 def facts(system: System, result: Result) -> Iterator[str]:
@@ -56,6 +65,8 @@ def _text(relation: Relation, value: Any, names: dict[str, str]) -> str:
     word = relation.name.replace("_", " ")
     if relation.values == "truth":
         return word if str(value) == "True" else ""
+    if relation.name in STEPS:
+        return STEPS[relation.name].get(str(value), "")
     if relation.values == "time":
         return f"{word} {value}" if str(value) != "0" else ""
     return f"{word} {names.get(str(value), value)}"

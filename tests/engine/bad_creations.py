@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow as pa
 
 from nbcc import BadInput, Unsupported
+from tests.builders.tables import SCHEMA
 
 from .bad_operations import Refusal
-from .table_samples import SCHEMA
 
 CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
     "no columns": (

@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from nbcc import BadInput, NbccError, Table
 from nbcc.engine.timeline import Instant
-
-from .table_samples import batch, keys, tick
+from tests.builders.tables import batch, keys, tick
 
 
 class Refusal(NamedTuple):

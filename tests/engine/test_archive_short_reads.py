@@ -15,8 +15,7 @@ from nbcc.engine.storage import Entry, Storage
 from nbcc.engine.timeline import load, lsm
 from nbcc.engine.timeline.archive import HISTORY, VERSION
 from nbcc.engine.timeline.timeline import FOLDER
-
-from .table_samples import batch, context, make_table
+from tests.builders.tables import batch, context, make_table
 
 Fault = Callable[[str, int, bytes], bytes]
 """From a path, how often it was read, and its content, to what a read returns."""

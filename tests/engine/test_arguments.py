@@ -10,8 +10,7 @@ import pytest
 
 from nbcc.engine import Table
 from nbcc.engine.errors import BadInput
-
-from .table_samples import SCHEMA, batch, make_table
+from tests.builders.tables import SCHEMA, batch, make_table
 
 CALLS: dict[str, tuple[Callable[[Table], Any], str]] = {
     "columns": (lambda table: table.snapshot(columns=[5]), r"take the columns \[5\], but 5 is of type int: give a"),

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from nbcc import BadInput, NbccError, NotATable, Table, Unsupported
+from tests.builders.tables import SCHEMA, batch, files, keys, make_table, state, tick
 
 from .bad_creations import CREATIONS
 from .bad_operations import OPERATIONS
-from .table_samples import SCHEMA, batch, files, keys, make_table, state, tick
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 
 from nbcc import Table
 from nbcc.engine.errors import Conflict, Unsupported
+from tests.builders.tables import batch, keys, make_table, state
 
-from .table_samples import batch, keys, make_table, state
 from .test_conflicts import beside
 from .test_table_hudi_rs import same
 

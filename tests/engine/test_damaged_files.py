@@ -19,9 +19,8 @@ from nbcc.engine.timeline.decisions import FOLDER as DECISIONS
 from nbcc.engine.timeline.decisions import Decision, last_decision, put_decision
 from nbcc.engine.timeline.timeline import FOLDER
 from nbcc.simulator.cli.main import run as command
-
-from .format_samples import hudi_table
-from .table_samples import TickClock, batch, context, keys, make_table
+from tests.builders.files import hudi_table
+from tests.builders.tables import TickClock, batch, context, keys, make_table
 
 FORMATS = {"hoodie.logfile.data.block.format": "avro"}, {"hoodie.logfile.data.block.format": "parquet"}
 CUTS: dict[str, Callable[[bytes], bytes]] = {

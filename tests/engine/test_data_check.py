@@ -12,8 +12,7 @@ import pytest
 from nbcc.engine.data.check import RULES, conflicting, problems, refuse
 from nbcc.engine.data.compare import values_differ
 from nbcc.engine.errors import BadInput
-
-from .data_samples import SCHEMA, batch, shape
+from tests.builders.tasks import SCHEMA, rows_and_deletes, shape
 
 _NUMBERS = pa.list_(pa.field("element", pa.struct([pa.field("n", pa.int32(), False)])))
 
@@ -26,7 +25,7 @@ def needing(kind: pa.DataType, nullable: bool = True) -> Any:
 
 def holding(*values: Any, kind: pa.DataType) -> pa.Table:
     """Rows with these values in the column `value`; None makes no delete here."""
-    rows = batch(*((f"k{place}", 1, "x") for place in range(len(values))))
+    rows = rows_and_deletes(*((f"k{place}", 1, "x") for place in range(len(values))))
     return rows.set_column(2, "value", pa.array(values, kind))
 
 
@@ -40,25 +39,25 @@ def _loose(kind: pa.DataType) -> pa.DataType:
 
 
 BROKEN = [
-    ("null key", shape(), batch((None, 1, "x"), ("a", 1, "x"))),
-    ("empty key", shape(), batch(("", 1, "x"))),
-    ("ambiguous key", shape(), batch(("a:1,b", 1, "x"))),
-    ("ambiguous key", shape(), batch(("x,y:z", 1, "x"))),
-    ("ambiguous key", shape(), batch(("__null__", 1, "x"))),
-    ("ambiguous key", shape(record_key=("id", "ts")), batch(("a,", 1, "x"))),
-    ("ambiguous key", shape(record_key=("id", "ts")), batch(("a:", 1, "x"))),
-    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", "../b"))),
-    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", "a//b"))),
-    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", ""))),
-    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", "k=v"))),
-    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", ".hoodie"))),
-    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", "a\nb"))),
-    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", "a\0b"))),
-    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", "a/" + "é" * 128))),
-    ("unsafe partition", shape(partition_by=("part", "value")), batch(("a", 1, "x", "a/b"))),
-    ("null ordering", shape(), batch(("a", None, "x"))),
-    ("null ordering", shape(), batch(("a", None, None))),
-    ("unordered text", shape(ordering="value"), batch(("a", 1, "😀"))),
+    ("null key", shape(), rows_and_deletes((None, 1, "x"), ("a", 1, "x"))),
+    ("empty key", shape(), rows_and_deletes(("", 1, "x"))),
+    ("ambiguous key", shape(), rows_and_deletes(("a:1,b", 1, "x"))),
+    ("ambiguous key", shape(), rows_and_deletes(("x,y:z", 1, "x"))),
+    ("ambiguous key", shape(), rows_and_deletes(("__null__", 1, "x"))),
+    ("ambiguous key", shape(record_key=("id", "ts")), rows_and_deletes(("a,", 1, "x"))),
+    ("ambiguous key", shape(record_key=("id", "ts")), rows_and_deletes(("a:", 1, "x"))),
+    ("unsafe partition", shape(partition_by=("part",)), rows_and_deletes(("a", 1, "x", "../b"))),
+    ("unsafe partition", shape(partition_by=("part",)), rows_and_deletes(("a", 1, "x", "a//b"))),
+    ("unsafe partition", shape(partition_by=("part",)), rows_and_deletes(("a", 1, "x", ""))),
+    ("unsafe partition", shape(partition_by=("part",)), rows_and_deletes(("a", 1, "x", "k=v"))),
+    ("unsafe partition", shape(partition_by=("part",)), rows_and_deletes(("a", 1, "x", ".hoodie"))),
+    ("unsafe partition", shape(partition_by=("part",)), rows_and_deletes(("a", 1, "x", "a\nb"))),
+    ("unsafe partition", shape(partition_by=("part",)), rows_and_deletes(("a", 1, "x", "a\0b"))),
+    ("unsafe partition", shape(partition_by=("part",)), rows_and_deletes(("a", 1, "x", "a/" + "é" * 128))),
+    ("unsafe partition", shape(partition_by=("part", "value")), rows_and_deletes(("a", 1, "x", "a/b"))),
+    ("null ordering", shape(), rows_and_deletes(("a", None, "x"))),
+    ("null ordering", shape(), rows_and_deletes(("a", None, None))),
+    ("unordered text", shape(ordering="value"), rows_and_deletes(("a", 1, "😀"))),
     *(
         ("missing value", needing(kind, nullable), holding(*values, kind=_loose(kind)))
         for kind, nullable, values in (
@@ -69,23 +68,26 @@ BROKEN = [
             (_NUMBERS, True, [None, [None], [{"n": 1}, {"n": None}]]),
         )
     ),
-    ("conflicting rows", shape(), batch(("a", 1, "x"), ("a", 1, "y"))),
-    ("conflicting rows", shape(), batch(("a", 1, "x"), ("a", 1, None))),
-    ("conflicting rows", shape(), batch(("a", 2, "z"), ("a", 1, "x"), ("a", 1, "y"))),
-    ("conflicting rows", shape(ordering=None), batch(("a", 1, "x"), ("a", 2, "x"))),
+    ("conflicting rows", shape(), rows_and_deletes(("a", 1, "x"), ("a", 1, "y"))),
+    ("conflicting rows", shape(), rows_and_deletes(("a", 1, "x"), ("a", 1, None))),
+    ("conflicting rows", shape(), rows_and_deletes(("a", 2, "z"), ("a", 1, "x"), ("a", 1, "y"))),
+    ("conflicting rows", shape(ordering=None), rows_and_deletes(("a", 1, "x"), ("a", 2, "x"))),
 ]
 
 SOUND = [
-    (needing(pa.string(), False), batch(("a", 1, "x"), ("b", 1, None))),
+    (needing(pa.string(), False), rows_and_deletes(("a", 1, "x"), ("b", 1, None))),
     (needing(_NUMBERS), holding(None, [], [None, {"n": 1}], kind=_loose(_NUMBERS))),
-    (shape(), batch(("a", 1, "x"), ("a", 1, "x"), ("a", 2, "y"))),
-    (shape(), batch(("a", 1, None), ("a", 1, None))),
-    (shape(), batch(("a:b", 1, "x"), ("a,b", 1, "x"), ("é", 1, None))),
-    (shape(partition_by=("part",)), batch(("a", 1, "x", "p"), ("a", 1, "y", "q"))),
-    (shape(partition_by=("part",)), batch(("a", 1, "x", None), ("b", 1, "x", "2026/11/21"))),
-    (shape(partition_by=("part",)), batch(("a", 1, "x", "é" * 127 + "/" + "é" * 127), ("b", 1, "x", "#%?* "))),
-    (shape(record_key=("id", "ts")), batch(("", 1, "x"), ("b c", 1, "x"))),
-    (shape(ordering=None), batch(("a", 1, "x"), ("b", 1, "x"))),
+    (shape(), rows_and_deletes(("a", 1, "x"), ("a", 1, "x"), ("a", 2, "y"))),
+    (shape(), rows_and_deletes(("a", 1, None), ("a", 1, None))),
+    (shape(), rows_and_deletes(("a:b", 1, "x"), ("a,b", 1, "x"), ("é", 1, None))),
+    (shape(partition_by=("part",)), rows_and_deletes(("a", 1, "x", "p"), ("a", 1, "y", "q"))),
+    (shape(partition_by=("part",)), rows_and_deletes(("a", 1, "x", None), ("b", 1, "x", "2026/11/21"))),
+    (
+        shape(partition_by=("part",)),
+        rows_and_deletes(("a", 1, "x", "é" * 127 + "/" + "é" * 127), ("b", 1, "x", "#%?* ")),
+    ),
+    (shape(record_key=("id", "ts")), rows_and_deletes(("", 1, "x"), ("b c", 1, "x"))),
+    (shape(ordering=None), rows_and_deletes(("a", 1, "x"), ("b", 1, "x"))),
 ]
 
 
@@ -99,7 +101,7 @@ def test_every_rule_is_broken_above() -> None:
 
 
 def test_a_delete_breaks_a_rule_where_there_must_be_none() -> None:
-    rows = batch(("a", 1, "x"), ("b", 1, "x")).drop_columns("_hoodie_is_deleted")
+    rows = rows_and_deletes(("a", 1, "x"), ("b", 1, "x")).drop_columns("_hoodie_is_deleted")
     rows = rows.append_column("_hoodie_is_deleted", [[True, None]])
     assert problems(rows, shape()) == []
     (found,) = problems(rows, shape(), deletes=False)
@@ -112,17 +114,17 @@ def test_sound_batches_pass(of: object, rows: pa.Table) -> None:
 
 
 def test_two_deletes_differ_in_nothing_that_counts() -> None:
-    deletes = batch(("a", 1, None), ("a", 1, None)).set_column(2, "value", pa.array(["x", "y"]))
+    deletes = rows_and_deletes(("a", 1, None), ("a", 1, None)).set_column(2, "value", pa.array(["x", "y"]))
     assert not conflicting(deletes, shape()).any()
 
 
 def test_a_row_and_its_delete_conflict_though_their_columns_agree() -> None:
-    twice = batch(("a", 1, "x"), ("a", 1, None)).set_column(2, "value", pa.array(["x", "x"]))
+    twice = rows_and_deletes(("a", 1, "x"), ("a", 1, None)).set_column(2, "value", pa.array(["x", "x"]))
     assert conflicting(twice, shape()).tolist() == [False, True]
 
 
 def test_message_says_what_to_do() -> None:
-    found = problems(batch(("a", 1, "x"), ("a", 1, "y"), ("a", 1, "z")), shape())
+    found = problems(rows_and_deletes(("a", 1, "x"), ("a", 1, "y"), ("a", 1, "z")), shape())
     with pytest.raises(BadInput) as refused:
         refuse([*found, *found], shape())
     assert str(refused.value) == (
@@ -159,7 +161,7 @@ def test_nested_values_are_compared_to_the_bottom(skipped: int) -> None:
 
 
 def test_conflicts_ask_every_column() -> None:
-    rows = batch(("a", 1, "x"), ("a", 1, "x"))
+    rows = rows_and_deletes(("a", 1, "x"), ("a", 1, "x"))
     for name in ("value", "part"):
         place = SCHEMA.get_field_index(name)
         changed = rows.set_column(place, name, pa.array(["one", None], pa.string()))

@@ -32,8 +32,7 @@ from nbcc.engine.files.log_block import BlockKind, Header, encode_block
 from nbcc.engine.names import RandomNames, bucket_file_id
 from nbcc.engine.schema import META_COLUMNS
 from nbcc.engine.storage import LocalStorage, open_storage
-
-from .data_samples import batch, shape, state
+from tests.builders.tasks import by_key, rows_and_deletes, shape
 
 GROUP = bucket_file_id(0)
 
@@ -52,7 +51,7 @@ class Lab:
         self.logs: list[LogInput] = []
 
     def write(self, number: int, *rows: tuple[Any, ...], max_file_bytes: int = 1 << 30) -> list[WrittenFile]:
-        written = self.jobs.write(batch(*rows), WriteTask(self.shape, instant(number), max_file_bytes))
+        written = self.jobs.write(rows_and_deletes(*rows), WriteTask(self.shape, instant(number), max_file_bytes))
         self.logs += [LogInput(file.path, instant(number)) for file in written]
         return written
 
@@ -77,7 +76,7 @@ class Lab:
         return found
 
     def state(self, task: ReadTask) -> dict[str, tuple[int, str]]:
-        return state(self.rows(task))
+        return by_key(self.rows(task))
 
 
 @pytest.fixture
@@ -156,12 +155,12 @@ def test_commit_time_combines_by_ordering_inside_a_batch_only(tmp_path: Path) ->
 
 def test_a_broken_rule_stops_the_write_before_its_first_file(lab: Lab) -> None:
     with pytest.raises(BadInput, match="id='a', ts=1"):
-        lab.jobs.write(batch(("a", 1, "x"), ("a", 1, "y")), WriteTask(lab.shape, instant(1)))
+        lab.jobs.write(rows_and_deletes(("a", 1, "x"), ("a", 1, "y")), WriteTask(lab.shape, instant(1)))
     assert lab.storage.list("") == []
 
 
 def test_an_empty_batch_writes_nothing(lab: Lab) -> None:
-    assert lab.jobs.write(batch(), WriteTask(lab.shape, instant(1))) == []
+    assert lab.jobs.write(rows_and_deletes(), WriteTask(lab.shape, instant(1))) == []
     assert len(lab.jobs.read([], lab.shape.stored_schema)) == 0
 
 
@@ -171,11 +170,13 @@ def test_a_foreign_file_of_the_same_name_is_left_alone(lab: Lab) -> None:
             return "0-0-0"
 
     jobs = InProcessJobs(lab.storage, Fixed())
-    (written,) = jobs.write(batch(("a", 1, "x")), WriteTask(lab.shape, instant(1)))
+    (written,) = jobs.write(rows_and_deletes(("a", 1, "x")), WriteTask(lab.shape, instant(1)))
     before = lab.storage.get(written.path)
-    assert jobs.write(batch(("a", 1, "x")), WriteTask(lab.shape, instant(1))) == [written]  # the answer was lost
+    assert jobs.write(rows_and_deletes(("a", 1, "x")), WriteTask(lab.shape, instant(1))) == [
+        written
+    ]  # the answer was lost
     with pytest.raises(Conflict):
-        jobs.write(batch(("a", 1, "other")), WriteTask(lab.shape, instant(1)))
+        jobs.write(rows_and_deletes(("a", 1, "other")), WriteTask(lab.shape, instant(1)))
     assert lab.storage.get(written.path) == before
 
 
@@ -296,8 +297,8 @@ def test_a_compaction_is_no_change(lab: Lab) -> None:
 def test_integer_zero_deletes_win_by_hudis_rule_only(tmp_path: Path) -> None:
     """A typed delete of an int column with value 0 looks like Hudi's "always wins"; our own rule ranks it."""
     schema = pa.schema([("id", pa.string()), ("ts", pa.int32()), ("value", pa.string()), ("part", pa.string())])
-    rows = batch(("a", 5, "x")).set_column(1, "ts", pa.array([5], pa.int32()))
-    delete = batch(("a", 0, None)).set_column(1, "ts", pa.array([0], pa.int32()))
+    rows = rows_and_deletes(("a", 5, "x")).set_column(1, "ts", pa.array([5], pa.int32()))
+    delete = rows_and_deletes(("a", 0, None)).set_column(1, "ts", pa.array([0], pa.int32()))
     found = {}
     for fold in ("rank", "logs_first"):
         lab = Lab(tmp_path / fold, shape(schema=schema, fold=fold))  # type: ignore[arg-type]

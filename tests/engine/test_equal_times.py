@@ -21,8 +21,7 @@ from nbcc.engine.rules import Rules
 from nbcc.engine.timeline import Instant
 from nbcc.engine.writes import claims
 from nbcc.simulator.validate import validate
-
-from .table_samples import batch, make_table, state, tick
+from tests.builders.tables import batch, make_table, state, tick
 
 OLD = {"claims": "none", "tombstone_logs": "by_time"}
 

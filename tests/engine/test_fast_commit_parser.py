@@ -13,8 +13,7 @@ from nbcc.engine.audit.commits import commit_of
 from nbcc.engine.timeline import CommitMetadata, Instant, WriteStat, encode_commit, fast_commit_parser
 from nbcc.engine.timeline.container import decode_record
 from nbcc.engine.timeline.fast_commit_parser import Odd, skim_commit
-
-from .format_samples import HUDI_TABLES, hudi_table
+from tests.builders.files import HUDI_TABLES, hudi_table
 
 INSTANT = Instant("20260101000000000", "deltacommit", "completed", "20260101000000001")
 FIELDS = ("path", "fileSizeInBytes", "numWrites", "numDeletes", "totalLogFilesCompacted")

@@ -19,9 +19,8 @@ from nbcc.simulator.crosscheck.observables import final_queries
 from nbcc.simulator.findings import HUDI_RS, Finding, load, names
 from nbcc.simulator.replay import play
 from nbcc.simulator.systems.registry import factory
+from tests.builders.tables import batch, make_table, state
 from tools.findings import answers, words
-
-from .table_samples import batch, make_table, state
 
 pytest.importorskip("hudi")
 RUNS = [name for name in names() if HUDI_RS in load(name).seen and not load(name).test]

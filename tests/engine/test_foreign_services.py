@@ -23,9 +23,9 @@ from nbcc.engine.timeline import (
 from nbcc.engine.timeline.cleans import CleanPlan, encode_clean, encode_clean_plan
 from nbcc.simulator.validate import validate
 from nbcc.simulator.validate.text import render
+from tests.builders.tables import batch, make_table, state, tick
 
 from .hooked import during
-from .table_samples import batch, make_table, state, tick
 
 FOLDER = ".hoodie/timeline"
 

@@ -18,8 +18,7 @@ from nbcc.engine.definition.load import BACKUP, PROPERTIES, create_table, open_t
 from nbcc.engine.errors import BadInput, Damaged, NotATable, Unsupported
 from nbcc.engine.rules import HUDI, NBCC
 from nbcc.engine.storage import open_storage
-
-from .format_samples import HUDI_TABLES, SCHEMA, hudi_facts, hudi_table
+from tests.builders.files import HUDI_TABLES, SCHEMA, hudi_facts, hudi_table
 
 CONFIG = TableConfig("trips", SCHEMA, ("id",), ordering="ts", buckets=4)
 

@@ -20,8 +20,7 @@ from nbcc.engine.names import bucket_file_id
 from nbcc.engine.schema import META_COLUMNS, with_meta
 from nbcc.engine.storage import open_storage
 from nbcc.engine.timeline import WriteStat
-
-from .format_samples import SCHEMA, Writer, own_table, t
+from tests.builders.files import SCHEMA, Writer, own_table, t
 
 Rows = dict[str, tuple[str, int]]
 

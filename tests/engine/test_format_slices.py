@@ -27,8 +27,7 @@ from nbcc.engine.timeline import (
     load_settled,
 )
 from nbcc.engine.timeline.timeline import FOLDER
-
-from .format_samples import HUDI_TABLES, Writer, hudi_table, own_table, t
+from tests.builders.files import HUDI_TABLES, Writer, hudi_table, own_table, t
 
 GROUP = ("", "00000000-0000-0000-0000-000000000000-0")
 

@@ -40,8 +40,7 @@ from nbcc.engine.timeline import (
 )
 from nbcc.engine.timeline.listing_cache import timeline_of
 from nbcc.engine.timeline.timeline import FOLDER
-
-from .format_samples import HUDI_TABLES, hudi_facts, hudi_table, t
+from tests.builders.files import HUDI_TABLES, hudi_facts, hudi_table, t
 
 TIMELINE = ".hoodie/timeline"
 

@@ -22,8 +22,7 @@ from nbcc.engine.timeline.metadata import COVERS
 from nbcc.engine.timeline.restores import decode_restore_plan
 from nbcc.engine.timeline.savepoints import decode_savepoint
 from nbcc.engine.timeline.timeline import FOLDER
-
-from .table_samples import batch, context, make_table, tick
+from tests.builders.tables import batch, context, make_table, tick
 
 BASE = "f-0_0-1-1_20260101000000000.parquet"
 PATHS = ["..", "../victim", "/etc", "a/../..", "a/./b", "a//b", "a/", ".hoodie", ".hoodie/timeline", "a\0b"]

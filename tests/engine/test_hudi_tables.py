@@ -18,8 +18,7 @@ from nbcc.engine.foreign.differences import (
     REQUESTED_TIME_ANSWERED,
     WRITES_BY_REQUESTED,
 )
-
-from .format_samples import HUDI_TABLES, hudi_facts, hudi_table
+from tests.builders.files import HUDI_TABLES, hudi_facts, hudi_table
 
 # How many of the recorded answers each rule explains, by the number of the table. Nothing else differs.
 EXPLAINED = {

@@ -26,8 +26,7 @@ from nbcc.engine.timeline import CommitMetadata, encode_commit
 from nbcc.engine.timeline.container import decode_record, encode_record
 from nbcc.engine.timeline.fast_commit_parser import skim_commit
 from nbcc.simulator.cli.main import run as command
-
-from .table_samples import batch, make_table
+from tests.builders.tables import batch, make_table
 
 NULLS = {"type": "array", "items": "null"}
 

@@ -13,9 +13,9 @@ from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.errors import BadInput, Cleaned
 from nbcc.engine.storage import Entry
 from nbcc.engine.timeline.timeline import FOLDER
+from tests.builders.tables import batch, make_table, state
 
 from .hooked import Hooked, during
-from .table_samples import batch, make_table, state
 
 
 def written(folder: Path) -> tuple[Table, list[str]]:

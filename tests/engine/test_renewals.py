@@ -16,8 +16,7 @@ from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.storage import open_storage
 from nbcc.engine.storage.conditional import LocalObject
 from nbcc.engine.timeline.heartbeats import StoredHeartbeats
-
-from .table_samples import tick
+from tests.builders.tables import tick
 
 FAILURES = [OSError("reset by peer"), GenericError("reset by peer")]
 

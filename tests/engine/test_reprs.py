@@ -10,8 +10,7 @@ from nbcc.engine import html
 from nbcc.engine.files.group_files import BaseFile, LogFile
 from nbcc.engine.files.slices import FileSlice
 from nbcc.engine.timeline import Instant, Timeline
-
-from .table_samples import SCHEMA, make_table, tick
+from tests.builders.tables import SCHEMA, make_table, tick
 
 HOSTILE = "<script>alert('&')</script>"
 

@@ -20,9 +20,9 @@ from nbcc.engine.timeline.container import decode_record
 from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
 from nbcc.engine.timeline.heartbeats import StoredHeartbeats
 from nbcc.engine.writes.batch import as_upserts
+from tests.builders.tables import batch, make_table, tick
 
 from .hooked import during
-from .table_samples import batch, make_table, tick
 
 
 class Died(BaseException):

@@ -12,9 +12,9 @@ from nbcc import Table
 from nbcc.engine.files.log_block import BlockKind, encode_block, read_blocks, rollback_block, without_rolled_back
 from nbcc.engine.table import open_table
 from nbcc.engine.timeline import decode_commit, encode_commit
+from tests.builders.tables import batch, context, make_table, state, tick
 
 from .hooked import during
-from .table_samples import batch, context, make_table, state, tick
 from .test_table_hudi_rs import same
 
 OWN, FAILED = tick(1), tick(3)

@@ -16,8 +16,7 @@ from nbcc.engine.data.columns import conform
 from nbcc.engine.errors import BadInput, LockTimeout, NbccError, Unsupported
 from nbcc.engine.lock import Lock
 from nbcc.engine.schema.evolution import WIDER, check_evolution
-
-from .table_samples import SCHEMA, batch, context, make_table
+from tests.builders.tables import SCHEMA, batch, context, make_table
 
 START = pa.schema([*SCHEMA, ("n", pa.int32()), ("f", pa.float32())])
 CHANGED = pa.schema([("b", pa.string()), *[SCHEMA.field(i) for i in (3, 0, 1, 2)], ("n", pa.int64())])

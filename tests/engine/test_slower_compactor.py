@@ -13,8 +13,7 @@ from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.data.tasks import AnyCompaction, WrittenFile
 from nbcc.engine.errors import Missing
 from nbcc.engine.timeline import Instant
-
-from .table_samples import batch, make_table
+from tests.builders.tables import batch, make_table
 
 
 class Overtaken(InProcessJobs):

@@ -16,8 +16,8 @@ from nbcc.engine.data_source.options import read_options, write_options
 from nbcc.engine.errors import BadInput
 from nbcc.engine.schema import to_spark
 from nbcc.engine.table import Table
-
-from .source_samples import CREATE, SCHEMA, by_table, deleted, load, plain, rows_of
+from tests.builders.data_source import CREATE, SCHEMA, by_table, deleted, load, plain
+from tests.builders.tables import table_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def written(tmp_path: Path) -> Table:
     path = tmp_path / "t"
-    first = rows_of([(f"k{i}", "pq"[i % 2], i, f"v{i}") for i in range(10)])
+    first = table_of(SCHEMA, *[(f"k{i}", "pq"[i % 2], i, f"v{i}") for i in range(10)])
     table = by_table(path, first, "EVENT_TIME_ORDERING")
     table.compact()
     table.upsert(deleted([("k1", "q", 20, "new"), ("k2", "p", 20, ""), ("k11", "q", 1, "new")], [False, True, False]))
@@ -64,7 +64,7 @@ def test_columns_come_in_the_order_asked_for(written: Table, tmp_path: Path) -> 
 def test_what_is_read_is_settled_at_load(written: Table, tmp_path: Path) -> None:
     source = NbccSource({"path": str(tmp_path / "t")})
     schema = source.schema()
-    written.upsert(rows_of([("later", "p", 1, "x")]))
+    written.upsert(table_of(SCHEMA, ("later", "p", 1, "x")))
     written.compact()
     reader: Any = source.reader(schema)
     found = [row["id"] for part in reader.partitions() for batch in reader.read(part) for row in batch.to_pylist()]

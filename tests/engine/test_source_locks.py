@@ -10,8 +10,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from nbcc.engine.data_source.options import write_options
 from nbcc.engine.data_source.write import begin
 from nbcc.engine.errors import Unsupported
-
-from .table_samples import make_table
+from tests.builders.tables import make_table
 
 
 def test_a_local_table_with_a_lock_provider_is_not_said_to_be_in_an_object_store(tmp_path: Path) -> None:

@@ -21,8 +21,7 @@ from nbcc.engine.errors import BadInput, Conflict, NotATable, Unsupported
 from nbcc.engine.schema import to_spark
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
-
-from .source_samples import (
+from tests.builders.data_source import (
     COMMIT_TIME,
     CREATE,
     SCHEMA,
@@ -31,13 +30,17 @@ from .source_samples import (
     files_in,
     load,
     plain,
-    rows_of,
     save,
 )
+from tests.builders.tables import table_of
 
 
 def test_a_write_makes_the_table_and_commits_once(tmp_path: Path) -> None:
-    tasks = [rows_of([("a", "p", 1, "x"), ("b", "q", 1, "y")]), rows_of([("c", "p", 1, "z")]), rows_of([])]
+    tasks = [
+        table_of(SCHEMA, ("a", "p", 1, "x"), ("b", "q", 1, "y")),
+        table_of(SCHEMA, ("c", "p", 1, "z")),
+        table_of(SCHEMA),
+    ]
     save(tmp_path / "t", tasks, **CREATE)
     table = Table.open(None, tmp_path / "t")
     assert [(i.action, i.state) for i in table.timeline()] == [("deltacommit", "completed")]
@@ -50,7 +53,7 @@ def test_a_write_makes_the_table_and_commits_once(tmp_path: Path) -> None:
 
 
 def test_tasks_that_share_a_group_write_files_of_their_own_into_it(tmp_path: Path) -> None:
-    save(tmp_path / "t", [rows_of([(f"k{i}", "p", 1, f"{n}")]) for n, i in enumerate(range(9))], **CREATE)
+    save(tmp_path / "t", [table_of(SCHEMA, (f"k{i}", "p", 1, f"{n}")) for n, i in enumerate(range(9))], **CREATE)
     table = Table.open(None, tmp_path / "t")
     logs = [log for piece in table.file_slices() for log in piece.logs]
     assert len(logs) == len({log.version for log in logs}) == 9
@@ -91,15 +94,22 @@ def test_any_split_of_a_batch_writes_what_one_upsert_writes(
 
 @pytest.mark.parametrize("more", [{}, COMMIT_TIME])
 def test_rows_in_conflict_are_refused_across_tasks_too(tmp_path: Path, more: dict[str, str]) -> None:
-    save(tmp_path / "t", [rows_of([("a", "p", 1, "x")])], **CREATE, **more)
+    save(tmp_path / "t", [table_of(SCHEMA, ("a", "p", 1, "x"))], **CREATE, **more)
     before = files_in(tmp_path / "t")
     with pytest.raises(BadInput, match="shares key and ordering value with another row of the batch"):
-        save(tmp_path / "t", [rows_of([("k", "p", 1, "x"), ("b", "q", 1, "x")]), rows_of([("k", "p", 1, "y")])])
+        save(
+            tmp_path / "t",
+            [table_of(SCHEMA, ("k", "p", 1, "x"), ("b", "q", 1, "x")), table_of(SCHEMA, ("k", "p", 1, "y"))],
+        )
     assert files_in(tmp_path / "t") == before
 
 
 def test_a_commit_time_table_combines_rows_of_several_tasks_by_ordering(tmp_path: Path) -> None:
-    tasks = [rows_of([("k", "p", 9, "greatest")]), rows_of([("k", "p", 1, "least")]), rows_of([("j", "p", 1, "j")])]
+    tasks = [
+        table_of(SCHEMA, ("k", "p", 9, "greatest")),
+        table_of(SCHEMA, ("k", "p", 1, "least")),
+        table_of(SCHEMA, ("j", "p", 1, "j")),
+    ]
     save(tmp_path / "t", tasks, **CREATE, **COMMIT_TIME)
     table = Table.open(None, tmp_path / "t")
     assert plain(table.snapshot().to_pylist()) == [("j", "p", 1, "j"), ("k", "p", 9, "greatest")]
@@ -109,10 +119,10 @@ def test_a_commit_time_table_combines_rows_of_several_tasks_by_ordering(tmp_path
 
 
 def test_a_failed_task_leaves_nothing(tmp_path: Path) -> None:
-    save(tmp_path / "t", [rows_of([("a", "p", 1, "x")])], **CREATE)
+    save(tmp_path / "t", [table_of(SCHEMA, ("a", "p", 1, "x"))], **CREATE)
     before = files_in(tmp_path / "t")
     with pytest.raises(BadInput, match="null in id"):
-        save(tmp_path / "t", [rows_of([("b", "p", 1, "x")]), rows_of([(None, "p", 1, "x")])])  # type: ignore[list-item]
+        save(tmp_path / "t", [table_of(SCHEMA, ("b", "p", 1, "x")), table_of(SCHEMA, (None, "p", 1, "x"))])
     assert files_in(tmp_path / "t") == before
     assert len(Table.open(None, tmp_path / "t").timeline()) == 1
 
@@ -120,17 +130,17 @@ def test_a_failed_task_leaves_nothing(tmp_path: Path) -> None:
 def test_abort_after_the_commit_keeps_it(tmp_path: Path) -> None:
     source = NbccSource({"path": str(tmp_path / "t"), **CREATE})
     writer = source.writer(to_spark(SCHEMA), False)
-    message = writer.write(iter(rows_of([("a", "p", 1, "x")]).to_batches()))
+    message = writer.write(iter(table_of(SCHEMA, ("a", "p", 1, "x")).to_batches()))
     writer.commit([message])
     writer.abort([message])
     assert len(Table.open(None, tmp_path / "t").snapshot()) == 1
 
 
 def test_a_batch_with_an_id_is_written_once(tmp_path: Path) -> None:
-    sent = [rows_of([("a", "p", 1, "x")])]
+    sent = [table_of(SCHEMA, ("a", "p", 1, "x"))]
     for _ in range(2):
         save(tmp_path / "t", sent, **CREATE, **{"batch.id": "monday/7"})
-    save(tmp_path / "t", [rows_of([("b", "p", 1, "y")])], **CREATE, **{"batch.id": "monday/8"})
+    save(tmp_path / "t", [table_of(SCHEMA, ("b", "p", 1, "y"))], **CREATE, **{"batch.id": "monday/8"})
     table = Table.open(None, tmp_path / "t")
     assert [(i.action, i.state) for i in table.timeline()] == [("deltacommit", "completed")] * 2
     assert table.upsert(sent[0], batch_id="monday/7") == table.timeline()[0], "Table knows the same ids"
@@ -138,9 +148,9 @@ def test_a_batch_with_an_id_is_written_once(tmp_path: Path) -> None:
 
 
 def test_of_two_attempts_at_one_batch_the_second_takes_its_own_back(tmp_path: Path) -> None:
-    save(tmp_path / "t", [rows_of([("a", "p", 1, "x")])], **CREATE)
+    save(tmp_path / "t", [table_of(SCHEMA, ("a", "p", 1, "x"))], **CREATE)
     source = NbccSource({"path": str(tmp_path / "t"), "batch.id": "monday/7"})
-    rows = rows_of([("b", "p", 1, "y")])
+    rows = table_of(SCHEMA, ("b", "p", 1, "y"))
     attempts = [source.writer(to_spark(SCHEMA), False) for _ in range(2)]
     for attempt in attempts:
         attempt.commit([attempt.write(iter(rows.to_batches()))])
@@ -156,15 +166,24 @@ def test_a_batch_has_one_digest_however_many_tasks_write_it_and_by_whichever_way
     cow = {"hoodie.table.type": "COPY_ON_WRITE", "hoodie.write.concurrency.mode": "SINGLE_WRITER"}
     for more in ({}, COMMIT_TIME, cow):
         path = tmp_path / str(len(list(tmp_path.iterdir())))
-        save(path, [rows_of(rows[:2]), rows_of(rows[2:])], **CREATE, **more, **{"batch.id": "monday/7"})
-        save(path, [rows_of([row]) for row in reversed(rows)], **{"batch.id": "monday/7"})
+        save(
+            path,
+            [table_of(SCHEMA, *rows[:2]), table_of(SCHEMA, *rows[2:])],
+            **CREATE,
+            **more,
+            **{"batch.id": "monday/7"},
+        )
+        save(path, [table_of(SCHEMA, row) for row in reversed(rows)], **{"batch.id": "monday/7"})
         table = Table.open(None, path)
         (written,) = (instant for instant in table.timeline() if instant.completed)
-        assert table.upsert(rows_of(rows), batch_id="monday/7") == written
+        assert table.upsert(table_of(SCHEMA, *rows), batch_id="monday/7") == written
 
 
 def test_other_rows_under_a_batch_id_are_a_conflict(tmp_path: Path) -> None:
-    one, other = [rows_of([("a", "p", 1, "x")])], [rows_of([("b", "p", 1, "y")]), rows_of([("c", "p", 1, "y")])]
+    one, other = (
+        [table_of(SCHEMA, ("a", "p", 1, "x"))],
+        [table_of(SCHEMA, ("b", "p", 1, "y")), table_of(SCHEMA, ("c", "p", 1, "y"))],
+    )
     save(tmp_path / "t", one, **CREATE, **{"batch.id": "monday/7"})
     before = files_in(tmp_path / "t")
     with pytest.raises(Conflict, match=r"'monday/7' \(2 rows, .* has committed other rows under this id \(1 row, "):
@@ -177,12 +196,12 @@ def test_other_rows_under_a_batch_id_are_a_conflict(tmp_path: Path) -> None:
 
 
 def test_of_two_attempts_with_other_rows_the_second_takes_its_own_back_and_raises(tmp_path: Path) -> None:
-    save(tmp_path / "t", [rows_of([("a", "p", 1, "x")])], **CREATE)
+    save(tmp_path / "t", [table_of(SCHEMA, ("a", "p", 1, "x"))], **CREATE)
     source = NbccSource({"path": str(tmp_path / "t"), "batch.id": "monday/7"})
     first, second = (source.writer(to_spark(SCHEMA), False) for _ in range(2))
-    first.commit([first.write(iter(rows_of([("b", "p", 1, "y")]).to_batches()))])
+    first.commit([first.write(iter(table_of(SCHEMA, ("b", "p", 1, "y")).to_batches()))])
     before = files_in(tmp_path / "t")
-    messages = [second.write(iter(rows_of([("c", "p", 1, "y")]).to_batches()))]
+    messages = [second.write(iter(table_of(SCHEMA, ("c", "p", 1, "y")).to_batches()))]
     with pytest.raises(Conflict, match="has committed other rows under this id"):
         second.commit(messages)
     second.abort(messages)
@@ -193,13 +212,13 @@ def test_of_two_attempts_with_other_rows_the_second_takes_its_own_back_and_raise
 
 def test_an_empty_batch_id_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="an id is a text that is not empty"):
-        save(tmp_path / "t", [rows_of([("a", "p", 1, "x")])], **CREATE, **{"batch.id": ""})
+        save(tmp_path / "t", [table_of(SCHEMA, ("a", "p", 1, "x"))], **CREATE, **{"batch.id": ""})
     assert not (tmp_path / "t").exists()
 
 
 def test_deletes_need_key_partition_and_ordering_only(tmp_path: Path) -> None:
-    save(tmp_path / "t", [rows_of([("a", "p", 1, "x"), ("b", "p", 5, "y")])], **CREATE)
-    keys = rows_of([("a", "p", 2, ""), ("b", "p", 2, "")]).drop(["v"])
+    save(tmp_path / "t", [table_of(SCHEMA, ("a", "p", 1, "x"), ("b", "p", 5, "y"))], **CREATE)
+    keys = table_of(SCHEMA, ("a", "p", 2, ""), ("b", "p", 2, "")).drop(["v"])
     save(tmp_path / "t", [keys], **{"hoodie.datasource.write.operation": "delete"})
     assert plain(load(tmp_path / "t")) == [("b", "p", 5, "y")]
 
@@ -222,7 +241,7 @@ def test_deletes_need_key_partition_and_ordering_only(tmp_path: Path) -> None:
 def test_options_that_do_not_fit_are_refused(
     tmp_path: Path, options: dict[str, str], error: type[Exception], says: str
 ) -> None:
-    save(tmp_path / "t", [rows_of([("a", "p", 1, "x")])], **CREATE)
+    save(tmp_path / "t", [table_of(SCHEMA, ("a", "p", 1, "x"))], **CREATE)
     with pytest.raises(error, match=says):
         NbccSource({"path": str(tmp_path / "t"), **options}).writer(to_spark(SCHEMA), False)
     assert len(Table.open(None, tmp_path / "t").timeline()) == 1
@@ -235,7 +254,7 @@ def test_writes_that_cannot_be_are_refused(tmp_path: Path) -> None:
     with pytest.raises(NotATable, match="name its key"):
         NbccSource({"path": str(tmp_path / "t")}).writer(to_spark(SCHEMA), False)
     assert not (tmp_path / "t").exists()
-    save(tmp_path / "t", [rows_of([("a", "p", 1, "x")])], **CREATE)
+    save(tmp_path / "t", [table_of(SCHEMA, ("a", "p", 1, "x"))], **CREATE)
     with pytest.raises(BadInput, match="'v' is int64"):
         source.writer(to_spark(SCHEMA.set(3, pa.field("v", pa.int64()))), False)
 
@@ -254,7 +273,7 @@ def test_a_task_beats_while_its_rows_are_worked_out(tmp_path: Path) -> None:
 
     def rows() -> Iterator[pa.RecordBatch]:
         assert Table.open(None, tmp_path / "t").rollback() == (), "another takes the write for dead"
-        yield from rows_of([("a", "p", 1, "x")]).to_batches()
+        yield from table_of(SCHEMA, ("a", "p", 1, "x")).to_batches()
 
     writer.commit([writer.write(rows())])
     assert plain(load(tmp_path / "t")) == [("a", "p", 1, "x")]

@@ -29,8 +29,7 @@ from nbcc.engine.schema import avro_json, to_spark
 from nbcc.engine.spark import jobs as jobs_of_spark
 from nbcc.engine.spark.jobs import SparkJobs
 from nbcc.engine.storage import open_storage
-
-from .data_samples import SCHEMA, batch, shape
+from tests.builders.tasks import SCHEMA, rows_and_deletes, shape
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -87,7 +86,7 @@ def known(rows: list[dict[str, Any]]) -> set[tuple[str, int, str]]:
 
 
 def test_write_compact_and_read(pair: Pair) -> None:
-    first = pair.on_spark.write(pair.frame(batch(*ROWS)), WriteTask(pair.shape, "1"))
+    first = pair.on_spark.write(pair.frame(rows_and_deletes(*ROWS)), WriteTask(pair.shape, "1"))
     assert [(file.partition, file.file_id[:8]) for file in first] == [
         (f"p {partition}", f"0000000{bucket}") for partition in range(3) for bucket in range(2)
     ]
@@ -96,8 +95,10 @@ def test_write_compact_and_read(pair: Pair) -> None:
     assert known(rows) == {row[:3] for row in ROWS}
     assert len({row[COMMIT_SEQNO] for row in rows}) == len(ROWS)
 
-    slices = pair.slices(pair.on_spark.write(pair.frame(batch(*DELETES)), WriteTask(pair.shape, "2")), "2", slices)
-    slices = pair.slices(pair.in_process.write(batch(*UPDATES), WriteTask(pair.shape, "3")), "3", slices)
+    slices = pair.slices(
+        pair.on_spark.write(pair.frame(rows_and_deletes(*DELETES)), WriteTask(pair.shape, "2")), "2", slices
+    )
+    slices = pair.slices(pair.in_process.write(rows_and_deletes(*UPDATES), WriteTask(pair.shape, "3")), "3", slices)
     expected = pair.both(slices, pair.shape.stored_schema)
 
     written = pair.on_spark.compact([CompactTask(task, "4") for task in slices])
@@ -111,8 +112,10 @@ def test_write_compact_and_read(pair: Pair) -> None:
 
 
 def test_windows_and_changes(pair: Pair) -> None:
-    before = pair.slices(pair.on_spark.write(pair.frame(batch(*ROWS)), WriteTask(pair.shape, "1")), "1")
-    after = pair.slices(pair.on_spark.write(pair.frame(batch(*DELETES)), WriteTask(pair.shape, "2")), "2", before)
+    before = pair.slices(pair.on_spark.write(pair.frame(rows_and_deletes(*ROWS)), WriteTask(pair.shape, "1")), "1")
+    after = pair.slices(
+        pair.on_spark.write(pair.frame(rows_and_deletes(*DELETES)), WriteTask(pair.shape, "2")), "2", before
+    )
     logs = [task.logs[1:] for task in after]
     rows = pair.both([WindowTask(pair.shape, part) for part in logs], pair.shape.window_schema)
     assert {(row["id"], row["ts"], row[IS_DELETED]) for row in rows} == {(row[0], 9, True) for row in DELETES}
@@ -135,7 +138,7 @@ def test_compaction_without_a_spark_context(pair: Pair, monkeypatch: pytest.Monk
 def test_one_task_writes_a_file_group(spark: SparkSession, tmp_path: Path) -> None:
     """Each group has one writer number, each writer one group, however the input was spread."""
     pair = Pair(spark, tmp_path, shape(buckets=4))
-    written = pair.on_spark.write(pair.frame(batch(*ROWS)), WriteTask(pair.shape, "1"))
+    written = pair.on_spark.write(pair.frame(rows_and_deletes(*ROWS)), WriteTask(pair.shape, "1"))
     assert [file.file_id[:8] for file in written] == [f"0000000{bucket}" for bucket in range(4)]
     rows = pair.both(pair.slices(written, "1"), pair.shape.stored_schema)
     writers = {(row[FILE_NAME], row[COMMIT_SEQNO].split("_")[1]) for row in rows}
@@ -146,7 +149,7 @@ def test_folders_named_like_columns_stay_values(spark: SparkSession, tmp_path: P
     of = shape(partition_by=("part",))
     pair = Pair(spark, tmp_path, replace(of, keys=replace(of.keys, hive_style=True)))
     rows = [("a", 1, "x", "2026"), ("b", 1, "x", "01"), ("c", 1, "x", "*"), ("d", 1, "x", None)]
-    slices = pair.slices(pair.on_spark.write(pair.frame(batch(*rows)), WriteTask(pair.shape, "1")), "1")
+    slices = pair.slices(pair.on_spark.write(pair.frame(rows_and_deletes(*rows)), WriteTask(pair.shape, "1")), "1")
     bases = pair.on_spark.compact([CompactTask(task, "2") for task in slices])
     read = [ReadTask(pair.shape, file.partition, file.file_id, file.path) for file in bases]
     found = pair.both(read, pair.shape.stored_schema)
@@ -185,7 +188,7 @@ def test_every_type_crosses_unchanged(spark: SparkSession, tmp_path: Path) -> No
 
 def test_broken_rules_are_found_across_tasks(pair: Pair) -> None:
     """Each task looks at its own groups; the driver adds up what they found and says what the other runner says."""
-    broken = batch(*ROWS, ("k1", 1, "other", "p 1"), ("k2", 2, "other", "p 2"), ("k3", 1, "x", ".."))
+    broken = rows_and_deletes(*ROWS, ("k1", 1, "other", "p 1"), ("k2", 2, "other", "p 2"), ("k3", 1, "x", ".."))
     with pytest.raises(BadInput) as there:
         pair.on_spark.write(pair.frame(broken), WriteTask(pair.shape, "1"))
     with pytest.raises(BadInput) as here:
@@ -195,7 +198,7 @@ def test_broken_rules_are_found_across_tasks(pair: Pair) -> None:
 
 
 def test_nothing_in_nothing_out(pair: Pair) -> None:
-    empty = pair.frame(batch())
+    empty = pair.frame(rows_and_deletes())
     assert pair.on_spark.write(empty, WriteTask(pair.shape, "1")) == []
     assert pair.on_spark.compact([]) == []
     assert pair.on_spark.read([], pair.shape.stored_schema).collect() == []

@@ -30,8 +30,7 @@ from nbcc.engine.storage import TRANSIENT, LocalStorage, NotFound, Storage, obje
 from nbcc.engine.storage.options import CLIENT, STORES, store_arguments
 from nbcc.engine.timeline.heartbeats import StoredHeartbeats
 from nbcc.simulator.cli.main import run
-
-from .table_samples import tick
+from tests.builders.tables import tick
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 OPERATIONS: dict[str, Callable[[Storage], object]] = {

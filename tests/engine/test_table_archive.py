@@ -18,9 +18,9 @@ from nbcc.engine.timeline.archive import HISTORY, VERSION, Archive
 from nbcc.engine.timeline.timeline import FOLDER
 from nbcc.engine.writes.commit_protocol import complete, request
 from nbcc.engine.writes.commits import write_commit
+from tests.builders.tables import batch, files, keys, make_table, state, tick
 
 from .hooked import during
-from .table_samples import batch, files, keys, make_table, state, tick
 from .test_table_hudi_rs import same
 
 

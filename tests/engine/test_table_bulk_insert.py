@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from nbcc import BadInput, Conflict, Table
+from tests.builders.tables import batch, files, keys, make_table, state, tick, window
 
 from .hooked import during
-from .table_samples import batch, files, keys, make_table, state, tick, window
 from .test_table_hudi_rs import same
 
 BASE = ".parquet"

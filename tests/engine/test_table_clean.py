@@ -13,9 +13,9 @@ from nbcc.engine.files.slices import FileSlice
 from nbcc.engine.timeline import Instant
 from nbcc.engine.timeline.container import decode_record
 from nbcc.engine.timeline.timeline import FOLDER
+from tests.builders.tables import batch, files, keys, make_table, state, tick
 
 from .hooked import during
-from .table_samples import batch, files, keys, make_table, state, tick
 from .test_table_hudi_rs import same
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from nbcc import BadInput
 from nbcc.engine.timeline import load_plan
+from tests.builders.tables import SCHEMA, batch, make_table, state
 
 from .hooked import during
-from .table_samples import SCHEMA, batch, make_table, state
 from .test_table_hudi_rs import same
 
 

@@ -22,8 +22,7 @@ from nbcc.engine.lock import InProcessLock
 from nbcc.engine.names import RandomNames
 from nbcc.model.mechanisms.merge_function.definition import value_of
 from nbcc.simulator.control.storage import MemoryStorage
-
-from .table_samples import TickClock, make_table
+from tests.builders.tables import TickClock, make_table
 
 SCHEMA = pa.schema([("id", pa.string()), ("low", pa.int64()), ("tags", pa.string())])
 NUMBERED: Iterator[int] = count()

@@ -14,9 +14,9 @@ from hudi import HudiReadOptions, HudiTable
 from nbcc import Table
 from nbcc.engine.errors import Conflict
 from nbcc.engine.rules import Rules
+from tests.builders.tables import SCHEMA, batch, keys, make_table, state
 
 from .hooked import during
-from .table_samples import SCHEMA, batch, keys, make_table, state
 
 SHAPES: dict[str, dict[str, Any]] = {
     "plain": {},

@@ -12,9 +12,9 @@ from nbcc import Table
 from nbcc.engine.audit.why import why
 from nbcc.engine.errors import BadInput
 from nbcc.engine.files.log_block import Header, read_blocks
+from tests.builders.tables import batch, files, keys, make_table, state, tick, window
 
 from .hooked import during
-from .table_samples import batch, files, keys, make_table, state, tick, window
 from .test_table_hudi_rs import same
 
 MODES = ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING")

@@ -10,9 +10,9 @@ import pytest
 from nbcc import BadInput, Conflict, Table
 from nbcc.engine import actions
 from nbcc.engine.timeline import load_plan
+from tests.builders.tables import batch, files, keys, make_table, paths, state, tick, window
 
 from .hooked import during, watched
-from .table_samples import batch, files, keys, make_table, paths, state, tick, window
 
 LOG = ".log."
 INFLIGHT = ".inflight"

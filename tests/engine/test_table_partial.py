@@ -21,8 +21,7 @@ from nbcc.engine.lock import InProcessLock
 from nbcc.engine.names import RandomNames
 from nbcc.model.mechanisms.partial_updates.states import Part, Rank, join, row_of, row_of_state, state_of
 from nbcc.simulator.control.storage import MemoryStorage
-
-from .table_samples import TickClock, make_table
+from tests.builders.tables import TickClock, make_table
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64()), *((name, pa.string()) for name in "abc")])
 ON = {"nbcc.partial.update.mode": "SET_COLUMNS"}

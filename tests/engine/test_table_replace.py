@@ -13,9 +13,9 @@ from nbcc import BadInput, Conflict, Table
 from nbcc.engine.errors import Unsupported
 from nbcc.engine.reads.windows import Replaced
 from nbcc.engine.timeline import Instant
+from tests.builders.tables import SCHEMA, batch, files, make_table, state, tick, window
 
 from .hooked import during
-from .table_samples import SCHEMA, batch, files, make_table, state, tick, window
 from .test_rollback import Died, Heartbeats
 from .test_table_hudi_rs import same
 

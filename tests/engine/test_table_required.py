@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 
 from nbcc import BadInput
-
-from .table_samples import SCHEMA, batch, make_table, state
+from tests.builders.tables import SCHEMA, batch, make_table, state
 
 TEXTS = pa.list_(pa.field("element", pa.string(), nullable=False))
 CASES = [(pa.field("a", pa.string(), nullable=False), None), (pa.field("a", TEXTS), [None])]

@@ -16,9 +16,9 @@ import pytest
 from nbcc import BadInput, Cleaned, Table, Unsupported
 from nbcc.engine import Context, open_table
 from nbcc.engine.rules import HUDI
+from tests.builders.tables import batch, make_table, state, tick
 
 from .hooked import during
-from .table_samples import batch, make_table, state, tick
 
 TIMELINE = ".hoodie/timeline"
 

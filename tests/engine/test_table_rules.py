@@ -11,9 +11,9 @@ import pytest
 from nbcc import Table
 from nbcc.engine.rules import Rules
 from nbcc.engine.timeline import encode_commit, load_commit, load_plan
+from tests.builders.tables import batch, keys, make_table, state, tick
 
 from .hooked import during, watched
-from .table_samples import batch, keys, make_table, state, tick
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from nbcc import Table
 from nbcc.engine.errors import BadInput, Cleaned
 from nbcc.engine.timeline.container import decode_record
 from nbcc.engine.timeline.timeline import FOLDER
+from tests.builders.tables import batch, files, make_table, state, tick
 
-from .table_samples import batch, files, make_table, state, tick
 from .test_table_clean import data_files
 from .test_table_hudi_rs import same
 

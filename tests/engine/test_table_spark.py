@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 
 from nbcc import BadInput, Table
-
-from .table_samples import batch, files, keys
+from tests.builders.tables import batch, files, keys
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nbcc import Table
+from tests.builders.tables import batch, keys, make_table, tick
 
 from .hooked import during, watched
-from .table_samples import batch, keys, make_table, tick
 
 
 @pytest.fixture

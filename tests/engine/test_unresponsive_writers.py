@@ -16,9 +16,9 @@ from nbcc.engine.errors import LockTimeout
 from nbcc.engine.lock import BetweenProcesses
 from nbcc.engine.lock.between_processes import FILE
 from nbcc.engine.timeline.heartbeats import StoredHeartbeats
+from tests.builders.tables import SCHEMA, batch, state
 
 from .hooked import Hooked, during
-from .table_samples import SCHEMA, batch, state
 
 
 def quick(path: Path) -> Table:

@@ -25,7 +25,7 @@ from nbcc.engine.timeline import (
     encode_commit,
     encode_plan,
 )
-from tests.engine.table_samples import EPOCH, batch, keys, make_table, tick
+from tests.builders.tables import EPOCH, batch, keys, make_table, tick
 
 TIMELINE: Final = ".hoodie/timeline"
 GROUP: Final = bucket_file_id(0)

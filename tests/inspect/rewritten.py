@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from nbcc.engine.storage import Storage
 from nbcc.engine.timeline import CommitMetadata, encode_plan
 from nbcc.engine.timeline.metadata import COVERS, LOG_COMPACTION, decode_plan
-from tests.engine.table_samples import batch, make_table, tick
+from tests.builders.tables import batch, make_table, tick
 
 from .golden import TIMELINE, instant, log, set_commit, set_plan
 

@@ -18,7 +18,7 @@ from nbcc.engine.timeline import load_settled
 from nbcc.engine.timeline.commits import Commits
 from nbcc.engine.timeline.timeline import FOLDER
 from nbcc.simulator.view.inventory import page_of
-from tests.engine.table_samples import batch, make_table
+from tests.builders.tables import batch, make_table
 
 from .tables import engine_table
 

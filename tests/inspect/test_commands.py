@@ -15,7 +15,7 @@ from nbcc.simulator.cli.main import nbcc, run
 from nbcc.simulator.cli.outcome import Exit
 from nbcc.simulator.validate import validate
 from nbcc.simulator.validate.trace import judge_trace
-from tests.engine.table_samples import batch, make_table
+from tests.builders.tables import batch, make_table
 
 from .golden import BAD, TIMELINE, good_table, log, set_properties
 from .tables import engine_table

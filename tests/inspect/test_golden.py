@@ -9,7 +9,7 @@ import pytest
 from nbcc.engine.storage import Storage, open_storage
 from nbcc.simulator.validate import RULES, validate
 from nbcc.simulator.validate.text import render
-from tests.engine.format_samples import HUDI_TABLES, hudi_table
+from tests.builders.files import HUDI_TABLES, hudi_table
 
 from .golden import BAD, good_table
 

@@ -20,6 +20,7 @@ from nbcc.engine.errors import BadInput, NotATable, Unsupported
 from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
 from nbcc.simulator.cli.main import run
+from tests.builders.tables import table_of
 
 TABLES = Path(__file__).parents[1] / "tables"
 NAMES = sorted(path.stem for path in TABLES.glob("*.zip"))
@@ -137,24 +138,20 @@ def test_redaction_hides_values_and_keeps_the_shape(hudi_table: Path) -> None:
     assert redacted(inspect(open_storage(hudi_table))) == hidden
 
 
-def rows(*values: tuple[str, str, int, str]) -> pa.Table:
-    return pa.Table.from_pylist([dict(zip(SCHEMA.names, value, strict=True)) for value in values], SCHEMA)
-
-
 @pytest.fixture
 def own(tmp_path: Path) -> Table:
     table = Table.create(
         None, tmp_path / "own", SCHEMA, record_key="id", ordering_fields="ts", partition_by="part", buckets=2
     )
-    table.upsert(rows(("k1", "a", 1, "x"), ("k2", "a", 1, "x"), ("k3", "b", 1, "x")))
+    table.upsert(table_of(SCHEMA, ("k1", "a", 1, "x"), ("k2", "a", 1, "x"), ("k3", "b", 1, "x")))
     table.compact()
-    table.upsert(rows(("k1", "a", 2, "y")))
+    table.upsert(table_of(SCHEMA, ("k1", "a", 2, "y")))
     return table
 
 
 def test_own_table_has_the_slices_that_the_engine_reads(own: Table, tmp_path: Path) -> None:
     own.schedule_compaction()
-    own.upsert(rows(("k1", "a", 3, "z")))
+    own.upsert(table_of(SCHEMA, ("k1", "a", 3, "z")))
     found = inspect(open_storage(tmp_path / "own"))
     assert found.rules == "nbcc"
     engine = [
@@ -268,7 +265,7 @@ def test_redacted_output_and_errors_do_not_name_the_place(
 
 
 def test_the_page_is_self_contained_and_escaped(own: Table, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    own.upsert(rows(("k9", "<script>alert(1)</script>", 1, "x")))
+    own.upsert(table_of(SCHEMA, ("k9", "<script>alert(1)</script>", 1, "x")))
     own.schedule_compaction()
     page = tmp_path / "page.html"
     assert run(["inspect", str(tmp_path / "own"), "--html", str(page)]) == 0

@@ -12,8 +12,9 @@ from nbcc.engine.config.properties import encode_properties, table_checksum
 from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
 from nbcc.simulator.cli.main import run
+from tests.builders.tables import table_of
 
-from .test_inspect import SCHEMA, rows
+from .test_inspect import SCHEMA
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def months(tmp_path: Path) -> Path:
     """Twelve partitions, 13 writes, and files that no read uses after a compaction and a lost writer."""
     table = Table.create(None, tmp_path / "m", SCHEMA, record_key="id", ordering_fields="ts", partition_by="part")
     for ts in range(13):
-        table.upsert(rows(*((f"k{month}", str(month), ts, "x") for month in range(1, 13))))
+        table.upsert(table_of(SCHEMA, *((f"k{month}", str(month), ts, "x") for month in range(1, 13))))
     table.compact()
     storage = open_storage(tmp_path / "m")
     group = table.file_slices()[0].file_id

@@ -14,7 +14,7 @@ from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
 from nbcc.simulator.validate import Diagnostic, validate
 from nbcc.simulator.validate.text import render
-from tests.engine.table_samples import batch, make_table, state, tick
+from tests.builders.tables import batch, make_table, state, tick
 
 from .golden import BAD, TIMELINE, good_table, instant, log, rename, set_properties
 from .test_commands import _objects as objects

@@ -17,7 +17,7 @@ from nbcc.engine.storage import Storage
 from nbcc.engine.timeline.metadata import OWN_FORMAT, OWN_KEY
 from nbcc.simulator.validate import validate
 from nbcc.simulator.validate.text import render
-from tests.engine.table_samples import tick
+from tests.builders.tables import tick
 
 from .golden import TIMELINE, good_table, instant, log
 

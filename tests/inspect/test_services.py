@@ -21,8 +21,8 @@ from nbcc.simulator.cli import table as on_table
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
 from nbcc.simulator.cli.table.clean import POLICIES
-from tests.engine.format_samples import hudi_table
-from tests.engine.table_samples import batch, make_table, state, tick
+from tests.builders.files import hudi_table
+from tests.builders.tables import batch, make_table, state, tick
 
 from .golden import good_table
 from .test_commands import _objects as objects

@@ -16,6 +16,7 @@ from nbcc.engine.errors import BadInput
 from nbcc.engine.storage import Storage, open_storage
 from nbcc.engine.table import Table
 from nbcc.simulator.cli.main import run
+from tests.builders.tables import table_of
 
 TABLES = Path(__file__).parents[1] / "tables"
 NAMES = sorted(path.stem for path in TABLES.glob("*.zip"))
@@ -42,12 +43,8 @@ def without_meta(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def rows(*values: tuple[str, int, str]) -> pa.Table:
-    return pa.Table.from_pylist([dict(zip(SCHEMA.names, value, strict=True)) for value in values], SCHEMA)
-
-
 def deletes(*values: tuple[str, int]) -> pa.Table:
-    return pa.Table.from_pylist([{"id": key, "ts": ts} for key, ts in values], SCHEMA.remove(2))
+    return table_of(SCHEMA.remove(2), *values)
 
 
 def create(path: Path, **more: Any) -> tuple[Table, Storage]:
@@ -55,25 +52,25 @@ def create(path: Path, **more: Any) -> tuple[Table, Storage]:
     return Table.create(None, path, SCHEMA, **given), open_storage(path)
 
 
-def told(found: Why) -> list[tuple[str, str, str]]:
+def lines_of(found: Why) -> list[tuple[str, str, str]]:
     return [(line.kind, line.status, line.because) for group in found.groups for line in group.lines]
 
 
 def test_a_superseded_log_its_base_file_and_a_late_update(tmp_path: Path) -> None:
     table, storage = create(tmp_path / "t")
-    table.upsert(rows(("k", 5, "a")))
+    table.upsert(table_of(SCHEMA, ("k", 5, "a")))
     plan = table.schedule_compaction()
     assert plan is not None
-    table.upsert(rows(("k", 3, "late")))
+    table.upsert(table_of(SCHEMA, ("k", 3, "late")))
     waiting = why(storage, "k")
-    assert told(waiting) == [
+    assert lines_of(waiting) == [
         ("log", "answers", "it has the greatest rank"),
         ("log", "outranked", "event time: ts 3 is smaller than 5"),
     ]
     assert [line.slice for line in waiting.groups[0].lines] == [None, plan.requested]
     table.run_compaction()
     compacted = why(storage, "k")
-    assert told(compacted) == [
+    assert lines_of(compacted) == [
         ("log", "superseded", f"the base file of barrier {plan.requested} supersedes its slice"),
         ("base", "answers", "it has the greatest rank"),
         ("log", "outranked", "event time: ts 3 is smaller than 5"),
@@ -83,10 +80,10 @@ def test_a_superseded_log_its_base_file_and_a_late_update(tmp_path: Path) -> Non
 
 def test_a_kept_delete_answers_with_no_row(tmp_path: Path) -> None:
     table, storage = create(tmp_path / "t")
-    table.upsert(rows(("k", 5, "a")))
+    table.upsert(table_of(SCHEMA, ("k", 5, "a")))
     table.delete(deletes(("k", 7)))
     table.compact()
-    table.upsert(rows(("k", 6, "too old")))
+    table.upsert(table_of(SCHEMA, ("k", 6, "too old")))
     found = why(storage, "k")
     assert [(line.kind, line.record, line.status) for line in found.groups[0].lines] == [
         ("log", "row", "superseded"),
@@ -100,15 +97,15 @@ def test_a_kept_delete_answers_with_no_row(tmp_path: Path) -> None:
 
 def test_ties_go_to_the_later_completion(tmp_path: Path) -> None:
     table, storage = create(tmp_path / "t")
-    table.upsert(rows(("k", 5, "a")))
-    second = table.upsert(rows(("k", 5, "b")))
-    assert told(why(storage, "k"))[0] == (
+    table.upsert(table_of(SCHEMA, ("k", 5, "a")))
+    second = table.upsert(table_of(SCHEMA, ("k", 5, "b")))
+    assert lines_of(why(storage, "k"))[0] == (
         "log", "outranked", f"event time: ts is 5 in both, and the answer was completed later, at {second.completed}"
     )  # fmt: skip
     commit_time, there = create(tmp_path / "c", ordering_fields=None, merge_mode="COMMIT_TIME_ORDERING")
-    commit_time.upsert(rows(("k", 5, "a")))
-    second = commit_time.upsert(rows(("k", 1, "b")))
-    assert told(why(there, "k")) == [
+    commit_time.upsert(table_of(SCHEMA, ("k", 5, "a")))
+    second = commit_time.upsert(table_of(SCHEMA, ("k", 1, "b")))
+    assert lines_of(why(there, "k")) == [
         ("log", "outranked", f"commit time: the answer was completed later, at {second.completed}"),
         ("log", "answers", "it has the greatest rank"),
     ]
@@ -116,8 +113,8 @@ def test_ties_go_to_the_later_completion(tmp_path: Path) -> None:
 
 def test_what_no_read_sees_is_shown_with_the_reason(tmp_path: Path) -> None:
     table, storage = create(tmp_path / "t")
-    first = table.upsert(rows(("k", 1, "a")))
-    second = table.upsert(rows(("k", 2, "b")))
+    first = table.upsert(table_of(SCHEMA, ("k", 1, "a")))
+    second = table.upsert(table_of(SCHEMA, ("k", 2, "b")))
     [before] = why(storage, "k", as_of=first.completed).groups
     assert before.row == {"id": "k", "ts": 1, "v": "a"}
     assert [(line.status, line.because) for line in before.lines][1] == (
@@ -127,14 +124,14 @@ def test_what_no_read_sees_is_shown_with_the_reason(tmp_path: Path) -> None:
     dead = log.replace(log.split("_")[1].split(".")[0], "20200101000000000")
     storage.put_if_absent(dead, storage.get(log))
     storage.put_if_absent(dead.replace("log.1", "log.2"), b"torn")
-    assert told(why(storage, "k"))[-1] == (
+    assert lines_of(why(storage, "k"))[-1] == (
         "log", "hidden", "its instant 20200101000000000 is on no timeline: it never completed"
     )  # fmt: skip
 
 
 def test_only_the_bucket_of_the_key_is_opened(tmp_path: Path) -> None:
     table, storage = create(tmp_path / "t", record_key=["id", "ts"], buckets=8)
-    table.upsert(rows(*((f"k{i}", i, "a") for i in range(50))))
+    table.upsert(table_of(SCHEMA, *((f"k{i}", i, "a") for i in range(50))))
 
     class Watched:
         opened: list[str] = []  # noqa: RUF012
@@ -158,7 +155,7 @@ def test_only_the_bucket_of_the_key_is_opened(tmp_path: Path) -> None:
 
 def test_the_partition_must_exist(tmp_path: Path) -> None:
     table, storage = create(tmp_path / "t", partition_by="v")
-    table.upsert(rows(("k", 1, "a"), ("k", 2, "b")))
+    table.upsert(table_of(SCHEMA, ("k", 1, "a"), ("k", 2, "b")))
     assert [group.partition for group in why(storage, "k").groups] == ["v=a", "v=b"]
     assert [group.partition for group in why(storage, "k", "v=b").groups] == ["v=b"]
     with pytest.raises(BadInput, match="the table has v=a, v=b"):
@@ -167,7 +164,7 @@ def test_the_partition_must_exist(tmp_path: Path) -> None:
 
 def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     table, storage = create(tmp_path / "t")
-    table.upsert(rows(("k", 1, "a")))
+    table.upsert(table_of(SCHEMA, ("k", 1, "a")))
     assert run(["why", str(tmp_path / "t"), "k"]) == 0
     assert capfd.readouterr().out == render(why(storage, "k")) + "\n"
     assert run(["why", str(tmp_path / "t"), "k", "--json"]) == 0

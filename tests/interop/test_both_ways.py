@@ -16,8 +16,8 @@ import pytest
 
 from nbcc.engine import Table
 from nbcc.simulator.peers.process import peer
+from tests.builders.pending import Replacement, Row, Write, groups_of, make_versioned_table
 
-from .constructions import Replacement, Row, Write, groups_of, make_table
 from .readers import Rows, by_bundle
 
 VERSIONS, BUCKETS, FORMATS = ("8", "9"), (1, 2, 7), ("avro", "parquet")
@@ -77,7 +77,7 @@ def test_hudi_reads_our_random_tables(shape: tuple[str, int, str], tmp_path: Pat
     """Writes overlap, plans pend; every file group begins with a base file, because of apache/hudi#19774."""
     version, buckets, log_format = shape
     source = Source(SHAPES.index(shape))
-    table = make_table(tmp_path, version, buckets=buckets, options={LOG_FORMAT: log_format})
+    table = make_versioned_table(tmp_path, version, buckets=buckets, options={LOG_FORMAT: log_format})
     opening = Replacement(table, groups_of(table, *PARTITIONS))
     opening.write()
     opening.commit()
@@ -128,7 +128,7 @@ def test_we_read_random_tables_of_hudi(
 def test_both_write_one_table(version: str, buckets: int, tmp_path: Path, asked: Ask, counted: Counter[str]) -> None:
     """Writes of nbcc and of Hudi overlap in a table of nbcc, and both compact it."""
     source = Source(200 + 10 * VERSIONS.index(version) + buckets)
-    table = make_table(tmp_path, version, buckets=buckets)
+    table = make_versioned_table(tmp_path, version, buckets=buckets)
     opening = Replacement(table, groups_of(table, *PARTITIONS))
     opening.write()
     opening.commit()

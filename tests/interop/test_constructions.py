@@ -14,8 +14,8 @@ import pytest
 
 from nbcc.engine import Table
 from nbcc.simulator.peers.process import peer
+from tests.builders.pending import Replacement, Row, Write, batch_of, groups_of, make_versioned_table, replace
 
-from .constructions import Replacement, Row, Write, batch, groups_of, make_table, replace
 from .readers import BUNDLES, Rows, by_bundle, by_hudi_rs
 
 VERSIONS = {"1.0.2": ("8",), "1.1.1": ("8", "9"), "1.2.0": ("8", "9"), "hudi-rs": ("8", "9")}
@@ -44,16 +44,16 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Callable[..., 
         assert ours == expected, "the engine's own snapshot"
         assert read(tmp_path) == expected, f"the snapshot of {reader}"
 
-    return partial(make_table, tmp_path, version), check
+    return partial(make_versioned_table, tmp_path, version), check
 
 
 @pytest.mark.parametrize("log_format", FORMATS)
 def test_kept_tombstones_hide_what_comes_late(case: tuple[Callable[..., Table], Check], log_format: str) -> None:
     make, check = case
     table = make(options={"hoodie.logfile.data.block.format": log_format})
-    table.upsert(batch([("p0", "k1", 1, "a"), ("p0", "k2", 5, "b"), ("p0", "k3", 2, "c"), ("p1", "k1", 1, "d")]))
+    table.upsert(batch_of([("p0", "k1", 1, "a"), ("p0", "k2", 5, "b"), ("p0", "k3", 2, "c"), ("p1", "k1", 1, "d")]))
     late, later = Write(table, ("p0", "k1", 3, "late"), ("p0", "k2", 6, "B")), Write(table, ("p0", "k1", 4, "later"))
-    table.upsert(batch([("p0", "k1", 5, None)]))
+    table.upsert(batch_of([("p0", "k1", 5, None)]))
     rest = {("k3", 2, "c"), ("k1", 1, "d")}
     check(table, {("k2", 5, "b"), *rest})
 
@@ -61,14 +61,14 @@ def test_kept_tombstones_hide_what_comes_late(case: tuple[Callable[..., Table], 
     check(table, {("k2", 5, "b"), *rest})
     late.commit()
     check(table, {("k2", 6, "B"), *rest})
-    table.upsert(batch([("p0", "k1", 2, "older still")]))
+    table.upsert(batch_of([("p0", "k1", 2, "older still")]))
     check(table, {("k2", 6, "B"), *rest})
 
     table.compact()  # which carries the tombstone over into a log of its own
     check(table, {("k2", 6, "B"), *rest})
     later.commit()
     check(table, {("k2", 6, "B"), *rest})
-    table.upsert(batch([("p0", "k1", 6, "back")]))
+    table.upsert(batch_of([("p0", "k1", 6, "back")]))
     check(table, {("k1", 6, "back"), ("k2", 6, "B"), *rest})
 
 
@@ -81,9 +81,9 @@ def test_a_replacing_write_hides_what_completed_before_it(
 ) -> None:
     make, check = case
     table = make()
-    table.upsert(batch([("p0", f"k{n}", 7, "old") for n in range(4)] + [("p1", "k1", 1, "other")]))
+    table.upsert(batch_of([("p0", f"k{n}", 7, "old") for n in range(4)] + [("p1", "k1", 1, "other")]))
     table.compact()
-    table.upsert(batch([("p0", "k1", 8, "log")]))
+    table.upsert(batch_of([("p0", "k1", 8, "log")]))
     over = Write(table, ("p0", "k1", 0, "beside"))  # begun before, completed after: not hidden, whatever its ordering
     before = {("k0", 7, "old"), ("k1", 8, "log"), ("k2", 7, "old"), ("k3", 7, "old"), ("k1", 1, "other")}
     check(table, before)
@@ -92,7 +92,7 @@ def test_a_replacing_write_hides_what_completed_before_it(
     check(table, before)
     replacement.write(*rows)
     check(table, before)
-    table.upsert(batch([("p0", "k2", 9, "beside")]))
+    table.upsert(batch_of([("p0", "k2", 9, "beside")]))
     pending = {("k0", 7, "old"), ("k1", 8, "log"), ("k2", 9, "beside"), ("k3", 7, "old"), ("k1", 1, "other")}
     check(table, pending)
     replacement.commit()
@@ -101,7 +101,7 @@ def test_a_replacing_write_hides_what_completed_before_it(
     check(table, after)
     over.commit()
     check(table, {*after, ("k1", 0, "beside")})
-    table.upsert(batch([("p0", "k9", 1, "too old"), ("p0", "k4", 1, "more")]))
+    table.upsert(batch_of([("p0", "k9", 1, "too old"), ("p0", "k4", 1, "more")]))
     lost = set() if new else {("k9", 1, "too old")}
     check(table, {*after, *lost, ("k1", 0, "beside"), ("k4", 1, "more")})
     table.compact()
@@ -112,12 +112,12 @@ def test_a_replacing_write_beside_the_first_writes_of_a_group(case: tuple[Callab
     """No write has completed in the groups: they get an empty base file before the plan."""
     make, check = case
     table = make()
-    table.upsert(batch([("p1", "k1", 1, "other")]))
+    table.upsert(batch_of([("p1", "k1", 1, "other")]))
     over = Write(table, ("p0", "k1", 0, "beside"), ("p0", "k2", 0, "beside"))
     replacement = replace(table, "p0")
     replacement.write(("p0", "k1", 5, "new"))
     check(table, {("k1", 1, "other")})
-    table.upsert(batch([("p0", "k2", 3, "after")]))
+    table.upsert(batch_of([("p0", "k2", 3, "after")]))
     check(table, {("k1", 1, "other"), ("k2", 3, "after")})
     over.commit()
     check(table, {("k1", 1, "other"), ("k1", 0, "beside"), ("k2", 3, "after")})
@@ -132,8 +132,8 @@ def test_a_replacing_write_beside_the_first_writes_of_a_group(case: tuple[Callab
 @pytest.mark.parametrize("reader", [*BUNDLES, "hudi-rs"])
 def test_without_a_slice_before_it_hudi_shows_the_rows_of_a_pending_plan(reader: str, tmp_path: Path) -> None:
     """The reason why `replace` opens new groups first. hudi-rs reads no uncommitted base file."""
-    table = make_table(tmp_path, "8")
-    table.upsert(batch([("p1", "k1", 1, "other")]))
+    table = make_versioned_table(tmp_path, "8")
+    table.upsert(batch_of([("p1", "k1", 1, "other")]))
     Replacement(table, groups_of(table, "p0")).write(("p0", "k1", 5, "new"))
     read = by_hudi_rs if reader == "hudi-rs" else by_bundle(reader)
     dirty = set() if reader == "hudi-rs" else {("k1", 5, "new")}

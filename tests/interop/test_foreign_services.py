@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nbcc.engine import Table
 from nbcc.engine.audit import inspect
 from nbcc.simulator.peers.process import peer
 from nbcc.simulator.validate import validate
+from tests.builders.pending import Write, batch_of, make_versioned_table, snapshot_of
 
-from .constructions import Write, batch, make_table
-from .readers import NEWEST, Rows, by_bundle
+from .readers import NEWEST, by_bundle
 
 PARTITION = "p0"
 
@@ -28,14 +27,10 @@ def compacted_by_hudi(folder: Path) -> str:
     return str(instant)
 
 
-def rows(table: Table) -> Rows:
-    return {(row["id"], row["ts"], row["value"]) for row in table.snapshot().to_pylist()}
-
-
 def test_a_compaction_of_hudis_puts_its_groups_under_hudis_rules(tmp_path: Path) -> None:
-    table = make_table(tmp_path / "t", "9")
-    table.upsert(batch([(PARTITION, "k1", 5, "a"), (PARTITION, "k2", 5, "b"), (PARTITION, "k3", 1, "c")]))
-    table.upsert(batch([(PARTITION, "k2", 7, None)]))
+    table = make_versioned_table(tmp_path / "t", "9")
+    table.upsert(batch_of([(PARTITION, "k1", 5, "a"), (PARTITION, "k2", 5, "b"), (PARTITION, "k3", 1, "c")]))
+    table.upsert(batch_of([(PARTITION, "k2", 7, None)]))
     assert inspect(table.context.storage).notices == ()
 
     instant = compacted_by_hudi(tmp_path / "t")
@@ -45,26 +40,28 @@ def test_a_compaction_of_hudis_puts_its_groups_under_hudis_rules(tmp_path: Path)
     found = validate(table.context.storage)
     assert {(each.rule, each.gravity) for each in found.diagnostics} == {("marks-disagree", "AT RISK")}
     hudi = by_bundle(NEWEST)
-    assert rows(table) == hudi(tmp_path / "t") == {("k1", 5, "a"), ("k3", 1, "c")}
+    assert snapshot_of(table) == hudi(tmp_path / "t") == {("k1", 5, "a"), ("k3", 1, "c")}
     # It has forgotten the delete, and folds by request: what comes late, and what ties, shows whose rules they are.
     late = Write(table, (PARTITION, "k1", 5, "requested first"))
-    table.upsert(batch([(PARTITION, "k2", 6, "late"), (PARTITION, "k1", 5, "requested last")]))
+    table.upsert(batch_of([(PARTITION, "k2", 6, "late"), (PARTITION, "k1", 5, "requested last")]))
     late.commit()
-    assert rows(table) == hudi(tmp_path / "t") == {("k1", 5, "requested last"), ("k2", 6, "late"), ("k3", 1, "c")}
+    assert (
+        snapshot_of(table) == hudi(tmp_path / "t") == {("k1", 5, "requested last"), ("k2", 6, "late"), ("k3", 1, "c")}
+    )
     assert table.compact() is not None
     assert inspect(table.context.storage).notices == ()
-    assert ("k1", 5, "requested last") in rows(table)
+    assert ("k1", 5, "requested last") in snapshot_of(table)
 
 
 def test_a_replace_of_ours_is_read_by_hudi(tmp_path: Path) -> None:
-    table = make_table(tmp_path / "t", "9")
-    table.upsert(batch([(PARTITION, key, 5, "old") for key in ("k1", "k2", "k3")]))
+    table = make_versioned_table(tmp_path / "t", "9")
+    table.upsert(batch_of([(PARTITION, key, 5, "old") for key in ("k1", "k2", "k3")]))
     beside = Write(table, (PARTITION, "k2", 1, "beside"))
-    table.insert_overwrite(batch([(PARTITION, "k1", 1, "new")]).drop_columns(["_hoodie_is_deleted"]))
+    table.insert_overwrite(batch_of([(PARTITION, "k1", 1, "new")]).drop_columns(["_hoodie_is_deleted"]))
     hudi = by_bundle(NEWEST)
-    assert rows(table) == hudi(tmp_path / "t") == {("k1", 1, "new")}
+    assert snapshot_of(table) == hudi(tmp_path / "t") == {("k1", 1, "new")}
     beside.commit()
-    assert rows(table) == hudi(tmp_path / "t") == {("k1", 1, "new"), ("k2", 1, "beside")}
+    assert snapshot_of(table) == hudi(tmp_path / "t") == {("k1", 1, "new"), ("k2", 1, "beside")}
     table.delete_partition([PARTITION])
-    table.upsert(batch([(PARTITION, "k4", 1, "again")]))
-    assert rows(table) == hudi(tmp_path / "t") == {("k4", 1, "again")}
+    table.upsert(batch_of([(PARTITION, "k4", 1, "again")]))
+    assert snapshot_of(table) == hudi(tmp_path / "t") == {("k4", 1, "again")}

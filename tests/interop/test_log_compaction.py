@@ -11,8 +11,8 @@ import pytest
 from nbcc import Table
 from nbcc.simulator.peers.process import peer
 from nbcc.simulator.validate import validate
+from tests.builders.pending import Write, batch_of, make_versioned_table
 
-from .constructions import Write, batch, make_table
 from .readers import NEWEST, Rows, by_bundle, by_hudi_rs
 
 Ask = Callable[..., Any]
@@ -108,9 +108,9 @@ def test_a_write_across_it_is_overwritten_only_if_an_input_was_requested_after_i
 
 def test_hudi_log_compacts_a_table_of_ours(tmp_path: Path) -> None:
     """nbcc reads its log as that of a write that completes then. `validate` reports the other engine."""
-    table = make_table(tmp_path / "t", "9")
-    table.upsert(batch([(PARTITION, "k1", 5, "a"), (PARTITION, "k2", 5, "b")]))
-    table.upsert(batch([(PARTITION, "k1", 6, "c"), (PARTITION, "k2", 7, None)]))
+    table = make_versioned_table(tmp_path / "t", "9")
+    table.upsert(batch_of([(PARTITION, "k1", 5, "a"), (PARTITION, "k2", 5, "b")]))
+    table.upsert(batch_of([(PARTITION, "k1", 6, "c"), (PARTITION, "k2", 7, None)]))
     process, folder = peer("hudi"), str(tmp_path / "t")
     process.ask("open", folder, merge_mode=MODES[0], buckets=2, partitions=[PARTITION], more=TWO)
     try:

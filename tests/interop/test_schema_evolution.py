@@ -12,8 +12,7 @@ import pytest
 from nbcc.engine import Table
 from nbcc.simulator.peers.process import peer
 from nbcc.simulator.systems.rows import SCHEMA
-
-from .constructions import make_table
+from tests.builders.pending import make_versioned_table
 
 START = pa.schema([*SCHEMA, ("n", pa.int32()), ("x", pa.float32())])
 CHANGED = pa.schema([*SCHEMA, ("n", pa.int64()), ("x", pa.float64()), ("b", pa.string())])
@@ -44,7 +43,7 @@ def by_hudi(folder: Path) -> list[list[Any]]:
 def test_old_files_are_read_under_the_new_columns(kind: str, version: str, tmp_path: Path) -> None:
     """A base file and a log of before, a log of after, of two keys in one file group; then all of it compacted."""
     options = {"options": {"hoodie.logfile.data.block.format": kind}}
-    table = make_table(tmp_path / "t", version, schema=START, buckets=1, **options)
+    table = make_versioned_table(tmp_path / "t", version, schema=START, buckets=1, **options)
     table.upsert(rows(START, {"id": "k1", "value": "a", "n": 7, "x": 0.5}))
     table.compact()
     table.upsert(rows(START, {"id": "k2", "value": "b", "n": 8, "x": 1.5}))

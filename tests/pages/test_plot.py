@@ -32,7 +32,7 @@ from nbcc.simulator.view.drawing import outline_of
 from nbcc.simulator.view.matplotlib_painter import path as painted
 from nbcc.simulator.view.style import RED, VERDICTS, WRITERS
 from nbcc.simulator.view.table_scene import shortened_times
-from tests.engine.table_samples import SCHEMA, make_table, tick
+from tests.builders.tables import SCHEMA, make_table, tick
 
 from . import traces
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from matplotlib.axes import Axes
 
 import nbcc
-from tests.engine.table_samples import SCHEMA, make_table
+from tests.builders.tables import SCHEMA, make_table
 
 
 def rows(*parts: str) -> pa.Table:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final, get_args, get_type_hints
 
 from ..system import System
-from . import core, ranks
+from . import core, options, ranks
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Lemmas:
 
     name: str
     about: str
-    options: type[core.Options]
+    options: type[options.Options]
     relation: type[core.Core]
     worlds: tuple[str, ...]
 
@@ -39,7 +39,7 @@ class Lemmas:
 
 
 LEMMAS: Final = (
-    Lemmas("core", "writers, compactions, crashes, and readers that list twice", core.Options, core.Core,
+    Lemmas("core", "writers, compactions, crashes, and readers that list twice", options.Options, core.Core,
            ("demo", "readers", "two_groups", "crash_resume")),
     Lemmas("ranks", "merge by rank, with tombstones", ranks.Options, ranks.Ranks, ("demo",)),
 )  # fmt: skip

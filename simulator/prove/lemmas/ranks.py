@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 
 from ..logic import Relation, Term, Update, both, choose, either, implies, no
 from ..system import Claim, System
-from . import core
-from .core.vocabulary import LOG, PLAN, RELATIONS, any_time, complete, has_base, initially, published
+from . import core, options
+from .state import LOG, PLAN, RELATIONS, any_time, complete, has_base, initially, published
 
 RECORDS: Final = (
     Relation("record", (LOG,), fixed=True),  # the log holds a record of the key
@@ -24,7 +24,7 @@ RECORDS: Final = (
 
 
 @dataclass(frozen=True)
-class Options(core.Options):
+class Options(options.Options):
     """Options of the model, by its names and values, on which the merge depends."""
 
     merge_order: Literal["completion", "requested"] = "completion"
@@ -41,6 +41,20 @@ ROWS: Final = (
     "a base file that holds a record keeps one",
 )
 """The clauses that imply the row of a read."""
+
+
+HINTS: Final = {
+    "a record that a base file keeps outranks the others that it holds": (
+        "a base file holds exactly the logs that completed before its barrier",
+        "a base file keeps only records that it holds",
+        "`newest` has the greatest barrier of the plans of a group",
+        "only a plan that exists has parts",
+        "a time is never ahead of the clock",
+        "completion times of instants are distinct",
+        "a base file that holds a record keeps one",
+    ),
+}
+"""Clauses that the proof of a clause needs, tried first."""
 
 
 class Ranks(core.Core):
@@ -67,10 +81,14 @@ class Ranks(core.Core):
 
     def wins(self, s: Any, log: Term, base: Any, logs: Any) -> Term:
         """The record of the log wins a merge of a base file and logs; of equal ordering values a log beats the base."""
+
+        def over_base(other: Term) -> Term:
+            return s.ordering(log) >= s.ordering(other)
+
         in_logs = both(
             logs(log), s.record(log),
             s.every(LOG, lambda o: implies(both(logs(o), s.record(o), o != log), self.beats_log(s, log, o))),
-            s.every(LOG, lambda o: implies(base(o), s.ordering(log) >= s.ordering(o))),
+            s.every(LOG, lambda o: implies(base(o), over_base(o))),
         )  # fmt: skip
         in_base = both(
             base(log),
@@ -81,22 +99,26 @@ class Ranks(core.Core):
     def new_winner(self, s: Any, log: Term) -> Term:
         """The base file of a plan that is scheduled now keeps the record of the log."""
         g = s.group_of(log)
-        wins = self.wins(
-            s, log,
-            base=lambda o: both(s.group_of(o) == g, has_base(s, g), s.kept(s.newest(g), o)),
-            logs=lambda o: both(s.group_of(o) == g, self.takes(s, o)),
-        )  # fmt: skip
-        return both(self.new_part(s, g), wins)
+
+        def base(o: Term) -> Term:
+            return both(s.group_of(o) == g, has_base(s, g), s.kept(s.newest(g), o))
+
+        def logs(o: Term) -> Term:
+            return both(s.group_of(o) == g, self.takes(s, o))
+
+        return both(self.new_part(s, g), self.wins(s, log, base, logs))
 
     def schedule(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
+        def lasts(log: Term) -> Term:
+            return True if self.options.tombstones == "keep" else no(s.deleted(log))
+
         def kept(q: Term, log: Term) -> Term:
-            lasts = True if self.options.tombstones == "keep" else no(s.deleted(log))
-            return choose(q == p, both(self.new_winner(s, log), lasts), s.kept(q, log))
+            return choose(q == p, both(self.new_winner(s, log), lasts(log)), s.kept(q, log))
 
         return {**super().schedule(s, c, p), "kept": kept}
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """A merge has a winner. First-order logic cannot state the reason: the records are finitely many."""
+        """A merge of finitely many records has a winner. First-order logic cannot state "finitely many"."""
 
         def candidate(log: Term) -> Term:
             base = both(has_base(s, s.group_of(log)), s.kept(s.newest(s.group_of(log)), log))
@@ -127,22 +149,21 @@ class Ranks(core.Core):
 
     def claims(self) -> tuple[Claim, ...]:
         return (
-            Claim("QUIET", "the row of a read from any base file has the greatest rank of all records",
-                  self.row_is_greatest, by=ROWS),
-            Claim("QUIET", "the record of greatest rank is the row of a read from any base file",
-                  self.greatest_is_row, by=ROWS),
+            Claim("QUIET", "the row of a read from any base file has the greatest rank", self.row_is_greatest, by=ROWS),
+            Claim("QUIET", "the record of greatest rank is the row from any base file", self.greatest_is_row, by=ROWS),
             Claim("LAWS", "rank is a strict total order of the records of completed logs: merging is a maximum",
                   self.total),
         )  # fmt: skip
 
     def row(self, s: Any, q: Term, log: Term, t: Term) -> Term:
         """The read as of t, from the base file of q and the logs above, has the record of the log as its row."""
-        g = s.group_of(log)
+
+        def here(o: Term) -> Term:
+            return s.group_of(o) == s.group_of(log)
+
         return self.wins(
-            s, log,
-            base=lambda o: both(s.group_of(o) == g, s.kept(q, o)),
-            logs=lambda o: both(s.group_of(o) == g, self.in_logs(s, q, o, t)),
-        )  # fmt: skip
+            s, log, lambda o: both(here(o), s.kept(q, o)), lambda o: both(here(o), self.in_logs(s, q, o, t))
+        )
 
     def greatest(self, s: Any, log: Term, t: Term) -> Term:
         return self.greatest_of(s, log, lambda o: both(s.group_of(o) == s.group_of(log), complete(s, s.write_of(o), t)))
@@ -174,7 +195,7 @@ class Ranks(core.Core):
             "ranks", "merge by rank, with tombstones", (*RELATIONS, *RECORDS),
             lambda s: both(initially(s), s.every(PLAN, LOG, lambda p, log: no(s.kept(p, log)))),
             self.actions(), self.clauses(), self.claims(),
-            {"the logs of a write have an order": order_of_logs},
+            {"the logs of a write have an order": order_of_logs}, HINTS,
         )  # fmt: skip
 
 
@@ -186,13 +207,15 @@ def readable(s: Any, q: Term, log: Term, t: Term) -> Term:
 def order_of_logs(s: Any) -> Term:
     """`put_before` is a strict total order of the logs of a write in a file group."""
 
-    def same(a: Term, b: Term) -> Term:
-        return s.write_of(a) == s.write_of(b)
+    def same(*logs: Term) -> Term:
+        return both(*(s.write_of(log) == s.write_of(logs[0]) for log in logs))
 
     return both(
         s.every(LOG, LOG, lambda a, b: implies(s.put_before(a, b), both(same(a, b), no(s.put_before(b, a))))),
-        s.every(LOG, LOG, lambda a, b: implies(
-            both(same(a, b), a != b), either(s.put_before(a, b), s.put_before(b, a)))),
-        s.every(LOG, LOG, LOG, lambda a, b, c: implies(
-            both(s.put_before(a, b), s.put_before(b, c)), s.put_before(a, c))),
-    )  # fmt: skip
+        s.every(
+            LOG, LOG, lambda a, b: implies(both(same(a, b), a != b), either(s.put_before(a, b), s.put_before(b, a)))
+        ),
+        s.every(
+            LOG, LOG, LOG, lambda a, b, c: implies(both(s.put_before(a, b), s.put_before(b, c)), s.put_before(a, c))
+        ),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...logic import Term
+from ..logic import Term
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,16 @@ class Options:
     """Whether a compactor may run the plan of a live compactor."""
 
 
-class Base:
-    """The options of a relation, and the time by which it slices."""
+class Relations:
+    """What depends on the options. Each kind of actor adds its actions."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
+
+    @property
+    def outside(self) -> bool:
+        """Whether a completion time is taken before the lock."""
+        return self.options.completion_time == "outside_lock"
 
     def slice_time(self, s: Any, w: Term) -> Term:
         """The time that assigns the logs of a write to a slice."""

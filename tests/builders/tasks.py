@@ -1,4 +1,4 @@
-"""Shapes and batches of small tables for the tests of the data path."""
+"""Rows and the shape of a table for tasks of the data path, which need no table on storage."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from nbcc.engine.data.columns import IS_DELETED
 from nbcc.engine.data.keys import KeySpec
 from nbcc.engine.data.layers import EVENT_TIME, Fold, MergeRule
 from nbcc.engine.data.tasks import LogFormat, TableShape
 from nbcc.engine.schema import META_COLUMNS
+
+from .tables import table_of, with_deletes
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("value", pa.string()), ("part", pa.string())])
 AVRO = {"id": "string", "ts": "long", "value": "string", "part": "string"}
@@ -36,15 +37,13 @@ def shape(
     )
 
 
-def batch(*rows: tuple[Any, ...]) -> pa.Table:
-    """Rows (id, ts, value[, part]); the value `None` makes a delete of a row."""
-    full = [(*row, "p")[:4] for row in rows]
-    table = pa.Table.from_pylist([dict(zip(SCHEMA.names, row, strict=True)) for row in full], schema=SCHEMA)
-    return table.append_column(IS_DELETED, pa.array([row[2] is None for row in full], pa.bool_()))
+def rows_and_deletes(*values: tuple[Any, ...]) -> pa.Table:
+    """Rows (id, ts, value[, part]); the value `None` makes a row a delete."""
+    return with_deletes(table_of(SCHEMA, *((*row, "p")[:4] for row in values)), "value")
 
 
-def state(rows: pa.Table) -> dict[str, tuple[int, str]]:
-    """Key to (ordering, value) of a read."""
-    found = {row["id"]: (row["ts"], row["value"]) for row in rows.to_pylist()}
-    assert len(found) == len(rows), "a key came twice"
+def by_key(table: pa.Table) -> dict[str, tuple[int, str]]:
+    """Key -> (ordering, value) of a read."""
+    found = {row["id"]: (row["ts"], row["value"]) for row in table.to_pylist()}
+    assert len(found) == len(table), "two rows have the same key"
     return found

@@ -1,10 +1,10 @@
-"""The sorts and relations of the core, and formulas that several of its files use."""
+"""The state of the core: sorts, relations, and the formulas that all its files use."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from ...logic import Relation, Sort, Term, Update, at, both, choose, either, implies, no
+from ..logic import Relation, Sort, Term, Update, at, both, choose, implies, no
 
 WRITE, LOG, GROUP, PLAN = Sort("Write"), Sort("Log"), Sort("Group"), Sort("Plan")
 COMPACTOR, READER = Sort("Compactor"), Sort("Reader")
@@ -59,12 +59,8 @@ def published(s: Any, w: Term) -> Term:
     return s.phase(w) == PUBLISHED
 
 
-def alive_writer(s: Any, w: Term, phase: int) -> Term:
-    return both(s.phase(w) == phase, no(s.dead_writer(w)))
-
-
-def alive_compactor(s: Any, c: Term, work: int) -> Term:
-    return both(s.work(c) == work, no(s.dead_compactor(c)))
+def complete(s: Any, w: Term, t: Term) -> Term:
+    return both(published(s, w), s.completed(w) <= t)
 
 
 def lock_is_free(s: Any) -> Term:
@@ -79,13 +75,14 @@ def all_bases_written(s: Any, c: Term) -> Term:
     return s.every(GROUP, lambda g: implies(s.part(s.own_plan(c), g), s.base_written(c, g)))
 
 
+def has_base(s: Any, g: Term) -> Term:
+    """A plan has a part in the group."""
+    return s.part(s.newest(g), g)
+
+
 def any_time(s: Any) -> Term:
     """A time that a user may name: any at all in a proof; on a finite instance, see `Finite.time`."""
     return s.time()
-
-
-def complete(s: Any, w: Term, t: Term) -> Term:
-    return both(published(s, w), s.completed(w) <= t)
 
 
 def settled_times(s: Any, holds: Any) -> Term:
@@ -97,9 +94,14 @@ def settled_times(s: Any, holds: Any) -> Term:
     )
 
 
-def has_base(s: Any, g: Term) -> Term:
-    """A plan has a part in the group."""
-    return s.part(s.newest(g), g)
+def newest_of_all(s: Any, time: Term) -> Term:
+    """The time is later than every published completion, every requested time and every barrier."""
+    return both(
+        s.every(WRITE, lambda w: both(
+            implies(s.phase(w) > IDLE, s.requested(w) < time), implies(published(s, w), s.completed(w) < time))),
+        s.every(PLAN, lambda p: both(
+            implies(s.planned(p), s.barrier(p) < time), implies(s.done(p), s.compacted(p) < time))),
+    )  # fmt: skip
 
 
 def tick(s: Any) -> dict[str, Update]:
@@ -114,50 +116,6 @@ def takes_up(s: Any, c: Term, p: Term, work: int) -> dict[str, Update]:
         "base_written": lambda b, g: choose(b == c, False, s.base_written(b, g)),
         "completing": at(s.completing, c, to=0),
     }
-
-
-def part_of_the_new(s: Any, d: Term, sw: Term, sp: Term) -> Term:
-    """The listing shows some instants that were published after it began."""
-    return both(
-        s.every(WRITE, lambda w: implies(sw(w), both(published(s, w), no(s.there_write(d, w))))),
-        s.every(PLAN, lambda p: implies(sp(p), both(s.done(p), no(s.there_plan(d, p))))),
-    )
-
-
-def shown(s: Any, d: Term, sw: Term, sp: Term) -> tuple[Any, Any]:
-    return (lambda w: either(s.there_write(d, w), sw(w))), (lambda p: either(s.there_plan(d, p), sp(p)))
-
-
-def greatest(s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
-    """t is the greatest completion time that the listing shows, 0 if it shows none."""
-    write, plan = shown(s, d, sw, sp)
-    return both(
-        s.every(WRITE, lambda w: implies(write(w), s.completed(w) <= t)),
-        s.every(PLAN, lambda p: implies(plan(p), s.compacted(p) <= t)),
-        either(
-            t == 0,
-            s.some(WRITE, lambda w: both(write(w), s.completed(w) == t)),
-            s.some(PLAN, lambda p: both(plan(p), s.compacted(p) == t)),
-        ),
-    )
-
-
-def keep(s: Any, d: Term, sw: Term, sp: Term, t: Term) -> dict[str, Update]:
-    write, plan = shown(s, d, sw, sp)
-    return {
-        "kept_write": lambda r, w: choose(r == d, both(write(w), s.completed(w) <= t), s.kept_write(r, w)),
-        "kept_plan": lambda r, p: choose(r == d, both(plan(p), s.compacted(p) <= t), s.kept_plan(r, p)),
-    }
-
-
-def newest_of_all(s: Any, time: Term) -> Term:
-    """The time is later than every published completion, every requested time and every barrier."""
-    return both(
-        s.every(WRITE, lambda w: both(
-            implies(s.phase(w) > IDLE, s.requested(w) < time), implies(published(s, w), s.completed(w) < time))),
-        s.every(PLAN, lambda p: both(
-            implies(s.planned(p), s.barrier(p) < time), implies(s.done(p), s.compacted(p) < time))),
-    )  # fmt: skip
 
 
 def initially(s: Any) -> Term:

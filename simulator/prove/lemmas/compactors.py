@@ -1,14 +1,14 @@
-"""Compactors of the core: `model/kernel/compactor.py` and `planning.py`, with crashes and plans that others resume."""
+"""Compactors: schedule, run and complete plans; die; run the plans of others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from ...logic import Term, Update, at, both, choose, either, implies, no
-from ...system import Action
-from .options import Base
-from .vocabulary import (
+from ..logic import Term, Update, at, both, choose, either, implies, no
+from ..system import Action
+from .options import Relations
+from .state import (
     COMPACTOR,
     COMPLETING,
     GROUP,
@@ -18,17 +18,26 @@ from .vocabulary import (
     RUNNING,
     SCHEDULED,
     TIMED,
-    alive_compactor,
     all_bases_written,
     has_base,
     lock_is_free,
     published,
     takes_up,
     tick,
-)
+)  # fmt: skip
 
 
-class Compactors(Base):
+def alive(s: Any, c: Term, work: int) -> Term:
+    """The compactor is alive and does this work."""
+    return both(s.work(c) == work, no(s.dead_compactor(c)))
+
+
+def orphan(s: Any, c: Term, q: Term) -> Term:
+    """The plan is pending, and its runner is dead and another compactor."""
+    return both(s.planned(q), no(s.done(q)), s.dead_compactor(s.runner(q)), s.runner(q) != c)
+
+
+class Compactors(Relations):
     """The actions of compactors."""
 
     def takes(self, s: Any, log: Term) -> Term:
@@ -52,7 +61,16 @@ class Compactors(Base):
         merged = both(has_base(s, g), s.holds(s.newest(g), log))
         return both(self.new_part(s, g), either(merged, self.takes(s, log)))
 
+    def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
+        """The lock is free, and some group has a log to compact."""
+        return both(
+            s.work(c) == IDLE, no(s.dead_compactor(c)), lock_is_free(s), no(s.planned(p)),
+            s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.planned(q))),
+            s.some(GROUP, lambda g: self.new_part(s, g)),
+        )  # fmt: skip
+
     def schedule(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
+        """The plan is put, with its parts and the content of its base files."""
         return {
             **tick(s),
             "planned": at(s.planned, p, to=True),
@@ -64,21 +82,25 @@ class Compactors(Base):
             **takes_up(s, c, p, SCHEDULED),
         }
 
-    def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        return both(
-            s.work(c) == IDLE, no(s.dead_compactor(c)), lock_is_free(s), no(s.planned(p)),
-            s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.planned(q))),
-            s.some(GROUP, lambda g: self.new_part(s, g)),
-        )  # fmt: skip
+    def may_resume(self, s: Any, c: Term, p: Term) -> Term:
+        """A compactor may run the plan: any pending plan, or the oldest whose runner died."""
+        if self.options.rivals:
+            return both(s.planned(p), no(s.done(p)))
+        oldest = s.every(PLAN, lambda q: implies(orphan(s, c, q), s.barrier(p) <= s.barrier(q)))
+        return both(orphan(s, c, p), oldest)
 
-    def planners(self) -> tuple[Action, ...]:
+    def compactors(self) -> tuple[Action, ...]:
+        return (*self.running(), *self.completing_plans(), *self.dying_compactors())
+
+    def running(self) -> tuple[Action, ...]:
+        """Schedule or resume a plan, and write its base files."""
         return (
             Action(
                 "compactor schedules plan", (COMPACTOR, PLAN),
                 self.may_schedule, self.schedule, ("compactor_schedules_plan",),
             ),
             Action(
-                "compactor starts plan", (COMPACTOR,), lambda s, c: alive_compactor(s, c, SCHEDULED),
+                "compactor starts plan", (COMPACTOR,), lambda s, c: alive(s, c, SCHEDULED),
                 lambda s, c: {
                     "work": at(s.work, c, to=RUNNING), "started": at(s.started, s.own_plan(c), to=True)
                 },
@@ -86,7 +108,7 @@ class Compactors(Base):
             ),
             Action(
                 "compactor resumes plan", (COMPACTOR, PLAN),
-                lambda s, c, p: both(alive_compactor(s, c, IDLE), self.may_resume(s, c, p)),
+                lambda s, c, p: both(alive(s, c, IDLE), self.may_resume(s, c, p)),
                 lambda s, c, p: {
                     **takes_up(s, c, p, RUNNING), "started": at(s.started, p, to=True),
                     "runner": at(s.runner, p, to=c),
@@ -96,7 +118,7 @@ class Compactors(Base):
             Action(
                 "compactor writes base", (COMPACTOR, GROUP),
                 lambda s, c, g: both(
-                    alive_compactor(s, c, RUNNING), s.part(s.own_plan(c), g), no(s.base_written(c, g)),
+                    alive(s, c, RUNNING), s.part(s.own_plan(c), g), no(s.base_written(c, g)),
                     s.every(GROUP, lambda h: implies(both(s.group_before(h, g), s.part(s.own_plan(c), h)),
                                                      s.base_written(c, h))),
                 ),
@@ -104,13 +126,14 @@ class Compactors(Base):
             ),
         )  # fmt: skip
 
-    def compactors(self) -> tuple[Action, ...]:
-        outside = self.options.completion_time == "outside_lock"
+    def completing_plans(self) -> tuple[Action, ...]:
+        """Take the lock and the completion time, and publish."""
+        outside = self.outside
         return (
             Action(
                 "compactor takes lock", (COMPACTOR,),
                 lambda s, c: both(
-                    alive_compactor(s, c, TIMED if outside else RUNNING), lock_is_free(s), all_bases_written(s, c),
+                    alive(s, c, TIMED if outside else RUNNING), lock_is_free(s), all_bases_written(s, c),
                     no(s.done(s.own_plan(c))),
                 ),
                 lambda s, c: {
@@ -120,7 +143,7 @@ class Compactors(Base):
             ),
             Action(
                 "compactor takes completion time", (COMPACTOR,),
-                lambda s, c: both(alive_compactor(s, c, RUNNING if outside else COMPLETING), all_bases_written(s, c),
+                lambda s, c: both(alive(s, c, RUNNING if outside else COMPLETING), all_bases_written(s, c),
                                   outside or s.compactor_locks(c)),
                 lambda s, c: {
                     **tick(s), "completing": at(s.completing, c, to=s.clock() + 1), "work": at(s.work, c, to=TIMED)
@@ -129,7 +152,7 @@ class Compactors(Base):
             ),
             Action(
                 "compactor publishes instant", (COMPACTOR,),
-                lambda s, c: both(alive_compactor(s, c, COMPLETING if outside else TIMED), s.compactor_locks(c)),
+                lambda s, c: both(alive(s, c, COMPLETING if outside else TIMED), s.compactor_locks(c)),
                 lambda s, c: {
                     "compactor_locks": at(s.compactor_locks, c, to=False), "work": at(s.work, c, to=IDLE),
                     "done": at(s.done, s.own_plan(c), to=True),
@@ -137,6 +160,11 @@ class Compactors(Base):
                 },
                 ("compactor_publishes_instant",),
             ),
+        )  # fmt: skip
+
+    def dying_compactors(self) -> tuple[Action, ...]:
+        """A compactor dies; its lock expires."""
+        return (
             Action(
                 "compactor crashes", (COMPACTOR,),
                 lambda s, c: both(s.work(c) > IDLE, no(s.dead_compactor(c))),
@@ -152,14 +180,3 @@ class Compactors(Base):
                 lambda s, c: {"compactor_locks": at(s.compactor_locks, c, to=False)}, ("lock_expires",),
             ),
         )  # fmt: skip
-
-    def may_resume(self, s: Any, c: Term, p: Term) -> Term:
-        pending = both(s.planned(p), no(s.done(p)))
-        if self.options.rivals:
-            return pending
-
-        def orphan(q: Term) -> Term:
-            return both(s.planned(q), no(s.done(q)), s.dead_compactor(s.runner(q)), s.runner(q) != c)
-
-        oldest = s.every(PLAN, lambda q: implies(orphan(q), s.barrier(p) <= s.barrier(q)))
-        return both(orphan(p), oldest)

@@ -1,4 +1,4 @@
-"""What the tests of the format layer share: tables that Apache Hudi wrote, and a writer of small ones of our own."""
+"""Files of tables: tables that Apache Hudi wrote, and a writer of single instants, logs and base files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SCHEMA = pa.schema([("id", pa.string()), ("val", pa.string()), ("ts", pa.int64()
 
 
 def t(second: int) -> str:
-    """An instant: that second of a minute in the past."""
+    """The instant at a second of 2026-01-01T00:00Z."""
     return f"202601010000{second:02d}000"
 
 
@@ -68,11 +68,11 @@ class Writer:
     def rows(self, instant: str, values: Iterable[tuple[str, str, int]], partition: str, file_name: str) -> pa.Table:
         """Stored rows of (id, val, ts)."""
         names = (*META_COLUMNS, "id", "val", "ts")
-        made = [
+        named = [
             dict(zip(names, (instant, f"{instant}_0_{n}", row[0], partition, file_name, *row), strict=True))
             for n, row in enumerate(values)
         ]
-        return pa.Table.from_pylist(made, schema=with_meta(self.config.schema))
+        return pa.Table.from_pylist(named, schema=with_meta(self.config.schema))
 
     def log(
         self,
@@ -85,7 +85,7 @@ class Writer:
         bucket: int = 0,
         kind: DataFormat = "parquet",
     ) -> WriteStat:
-        """Put a log file; its stat."""
+        """Put a log file and return its stat."""
         file_id = bucket_file_id(bucket)
         rows, deletes = list(rows), list(deletes)
         data = b""
@@ -104,7 +104,7 @@ class Writer:
     def base(
         self, instant: str, rows: Iterable[tuple[str, str, int]], partition: str = "", bucket: int = 0
     ) -> WriteStat:
-        """Put a base file; its stat."""
+        """Put a base file and return its stat."""
         file_id = bucket_file_id(bucket)
         name = str(BaseName(file_id, "0-0-0", instant))
         stored = self.rows(instant, rows, partition, name)
@@ -132,7 +132,7 @@ class Writer:
 
 
 def own_table(folder: Path, **changes: Any) -> Writer:
-    """A new table of ours in `folder`."""
+    """A new table of nbcc in `folder`."""
     config = TableConfig(
         **{"name": "t", "schema": SCHEMA, "record_key": ("id",), "ordering": "ts", "buckets": 1, **changes}
     )

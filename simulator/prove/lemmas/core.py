@@ -1,17 +1,28 @@
-"""The promises that the invariant of the core implies."""
+"""The core of RFC-66 for any number of writers, logs, file groups, plans, compactors and readers.
+
+Writers put several logs in several groups; compactors die, and other compactors run their plans; readers list twice,
+and no listing is a snapshot. The relation describes the transitions of `model/kernel` and of crashes.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...logic import Term, both, either, iff, implies, no
-from ...system import Claim
-from .invariant import Invariant
-from .vocabulary import LOG, PLAN, WRITE, any_time, complete, published, settled_times
+from ..logic import Term, both, either, iff, implies, no
+from ..system import Action, Claim, System
+from .clauses import CLAUSES
+from .compactors import Compactors
+from .readers import Readers
+from .state import LOG, PLAN, RELATIONS, WRITE, any_time, complete, initially, published, settled_times
+from .writers import Writers
 
 
-class Promises(Invariant):
-    """The promises, as formulas over states or steps."""
+class Core(Writers, Compactors, Readers):
+    """The relation under some options. Mechanisms extend it."""
+
+    def clauses(self) -> dict[str, Any]:
+        """The invariant: one formula a clause, by its statement in words."""
+        return dict(CLAUSES)
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
         """A read as of t from the base file of q reads the log: it is in the slice of q or later, and visible."""
@@ -42,8 +53,7 @@ class Promises(Invariant):
         return (
             Claim("SNAP", "a read as of any time contains exactly the logs that completed by then", self.snap),
             Claim("PART", "a completed log is in a base file, or in a slice above it, never in both", self.part),
-            Claim("ATOM", "a read shows all logs of a write or none, and none of a write that is not complete",
-                  self.atom),
+            Claim("ATOM", "a read shows all logs of a write or none, and only of completed writes", self.atom),
             Claim("TRAVEL", "a read as of a settled time never changes", step=self.travel),
             Claim("INCR", "a window of settled times never changes, and leads from one state to the next",
                   self.incr, self.incr_again),
@@ -106,4 +116,13 @@ class Promises(Invariant):
             s.every(PLAN, WRITE, lambda p, w: implies(
                 both(new_plan(p), published(s, w)), s.completed(w) < n.compacted(p))),
             s.every(PLAN, PLAN, lambda p, q: implies(both(new_plan(p), s.done(q)), s.compacted(q) < n.compacted(p))),
+        )  # fmt: skip
+
+    def actions(self) -> tuple[Action, ...]:
+        return (*self.writers(), *self.compactors(), *self.readers())
+
+    def system(self) -> System:
+        return System(
+            "core", "writers, compactions, crashes and readers", RELATIONS, initially, self.actions(), self.clauses(),
+            self.claims(),
         )  # fmt: skip

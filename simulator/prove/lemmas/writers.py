@@ -1,11 +1,13 @@
-"""Writers of the core: `model/kernel/writer.py` and `publication.py`, with crashes."""
+"""Writers: request, write logs, complete under the lock; die, and lose the lock of the dead."""
 
 from __future__ import annotations
 
-from ...logic import at, both, choose, implies, no
-from ...system import Action
-from .options import Base
-from .vocabulary import (
+from typing import Any
+
+from ..logic import Term, at, both, choose, implies, no
+from ..system import Action
+from .options import Relations
+from .state import (
     IDLE,
     LOCKED,
     LOG,
@@ -14,24 +16,31 @@ from .vocabulary import (
     REQUESTED,
     WRITE,
     WRITING,
-    alive_writer,
     all_stored,
     lock_is_free,
     published,
     tick,
-)
+)  # fmt: skip
 
 
-class Writers(Base):
+def alive(s: Any, w: Term, phase: int) -> Term:
+    """The write is in a phase, and its writer is alive."""
+    return both(s.phase(w) == phase, no(s.dead_writer(w)))
+
+
+class Writers(Relations):
     """The actions of writers."""
 
     def writers(self) -> tuple[Action, ...]:
-        outside = self.options.completion_time == "outside_lock"
+        return (*self.writing(), *self.completing_writes(), *self.dying_writers())
+
+    def writing(self) -> tuple[Action, ...]:
+        """Request an instant, and put the logs."""
         return (
             Action(
                 "writer requests instant", (WRITE,),
                 lambda s, w: both(
-                    alive_writer(s, w, IDLE), lock_is_free(s),
+                    alive(s, w, IDLE), lock_is_free(s),
                     s.every(WRITE, lambda v: implies(s.earlier(v, w), published(s, v))),
                 ),
                 lambda s, w: {
@@ -40,22 +49,26 @@ class Writers(Base):
                 ("writer_requests_instant",),
             ),
             Action(
-                "writer starts writing", (WRITE,), lambda s, w: alive_writer(s, w, REQUESTED),
+                "writer starts writing", (WRITE,), lambda s, w: alive(s, w, REQUESTED),
                 lambda s, w: {"phase": at(s.phase, w, to=WRITING)}, ("writer_starts_writing",),
             ),
             Action(
                 "writer writes log", (LOG,),
                 lambda s, log: both(
-                    alive_writer(s, s.write_of(log), WRITING), no(s.stored(log)),
+                    alive(s, s.write_of(log), WRITING), no(s.stored(log)),
                     s.every(LOG, lambda other: implies(s.put_before(other, log), s.stored(other))),
                 ),
                 lambda s, log: {"stored": at(s.stored, log, to=True)}, ("writer_writes_log",),
             ),
+        )  # fmt: skip
+
+    def completing_writes(self) -> tuple[Action, ...]:
+        """Take the lock and the completion time, and publish."""
+        outside = self.outside
+        return (
             Action(
                 "writer takes lock", (WRITE,),
-                lambda s, w: both(
-                    alive_writer(s, w, READY if outside else WRITING), lock_is_free(s), all_stored(s, w)
-                ),
+                lambda s, w: both(alive(s, w, READY if outside else WRITING), lock_is_free(s), all_stored(s, w)),
                 lambda s, w: {
                     "writer_locks": at(s.writer_locks, w, to=True), "phase": at(s.phase, w, to=LOCKED)
                 },
@@ -63,7 +76,7 @@ class Writers(Base):
             ),
             Action(
                 "writer takes completion time", (WRITE,),
-                lambda s, w: both(alive_writer(s, w, WRITING if outside else LOCKED), all_stored(s, w),
+                lambda s, w: both(alive(s, w, WRITING if outside else LOCKED), all_stored(s, w),
                                   outside or s.writer_locks(w)),
                 lambda s, w: {
                     **tick(s), "completed": at(s.completed, w, to=s.clock() + 1), "phase": at(s.phase, w, to=READY)
@@ -72,7 +85,7 @@ class Writers(Base):
             ),
             Action(
                 "writer publishes instant", (WRITE,),
-                lambda s, w: both(alive_writer(s, w, LOCKED if outside else READY), s.writer_locks(w)),
+                lambda s, w: both(alive(s, w, LOCKED if outside else READY), s.writer_locks(w)),
                 lambda s, w: {
                     "writer_locks": at(s.writer_locks, w, to=False), "phase": at(s.phase, w, to=PUBLISHED)
                 },
@@ -81,16 +94,15 @@ class Writers(Base):
         )  # fmt: skip
 
     def dying_writers(self) -> tuple[Action, ...]:
-        """A writer that took a completion time outside the lock dies with it, also while it has the lock."""
-        outside = self.options.completion_time == "outside_lock"
+        """A writer dies; its lock expires."""
+        outside = self.outside
         return (
             Action(
                 "writer crashes", (WRITE,),
                 lambda s, w: both(s.phase(w) > IDLE, s.phase(w) < PUBLISHED, no(s.dead_writer(w))),
                 lambda s, w: {
                     "dead_writer": at(s.dead_writer, w, to=True),
-                    "phase": at(s.phase, w, to=choose(
-                        s.phase(w) == LOCKED, READY if outside else WRITING, s.phase(w))),
+                    "phase": at(s.phase, w, to=choose(s.phase(w) == LOCKED, READY if outside else WRITING, s.phase(w))),
                 },
                 ("actor_crashes",),
             ),

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
-from nbcc.engine import Table, create_table
+from nbcc.engine import Table
 from nbcc.engine.actions.upsert import write_task
 from nbcc.engine.clock import WallClock
-from nbcc.engine.context import Context
-from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.data.publish import put_base_file
 from nbcc.engine.data.shape import table_shape
 from nbcc.engine.data.tasks import WriteTask
-from nbcc.engine.definition.creation import table_config
 from nbcc.engine.file_names import BaseName, partition_metadata
-from nbcc.engine.lock import InProcessLock, held
-from nbcc.engine.names import RandomNames, bucket_file_id
-from nbcc.engine.storage import open_storage
+from nbcc.engine.lock import held
+from nbcc.engine.names import bucket_file_id
 from nbcc.engine.timeline import (
     CompactionOperation,
     CompactionPlan,
@@ -35,33 +32,31 @@ from nbcc.engine.writes.commit_protocol import complete, request, take_time
 from nbcc.engine.writes.commits import compaction_commit, write_commit
 from nbcc.simulator.systems.rows import SCHEMA
 
+from . import tables
+
 Row = tuple[str, str, int, str | None]  # partition, key, ordering, value; no value deletes
 Group = tuple[str, str]  # partition, file id
 
 
-def make_table(folder: Path, version: str, **changes: object) -> Table:
-    """A new table of nbcc in ``folder``: version 8 or 9, key id, ordering ts, partitions by part, two buckets."""
-    storage, names = open_storage(folder), RandomNames()
-    context = Context(storage, InProcessLock(storage.url), WallClock(), names, InProcessJobs(storage, names))
-    given = {
-        "record_key": "id", "ordering_fields": "ts", "partition_by": "part", "buckets": 2, "schema": SCHEMA,
-        "merge_mode": "EVENT_TIME_ORDERING", "table_type": "MERGE_ON_READ", "concurrency_mode": None, **changes,
-    }  # fmt: skip
+def make_versioned_table(folder: Path, version: str, **changes: Any) -> Table:
+    """A new table in `folder` of version 8 or 9, with two buckets, partitions `part` and the machine's clock."""
     options = {
         "hoodie.write.table.version": version,
         "hoodie.datasource.write.hive_style_partitioning": "false",
-        **changes.get("options", {}),  # type: ignore[dict-item]
+        **changes.pop("options", {}),
     }
-    return create_table(context, table_config("t", **{**given, "options": options}))  # type: ignore[arg-type]
+    defaults = {"buckets": 2, "schema": SCHEMA, "concurrency_mode": None}
+    return tables.make_table(folder, clock=WallClock(), **{**defaults, **changes, "options": options})
 
 
-def batch(rows: Iterable[Row]) -> pa.Table:
-    """A batch of rows for the engine."""
-    named = [
-        {"id": key, "part": part, "ts": ordering, "value": value, "_hoodie_is_deleted": value is None}
-        for part, key, ordering, value in rows
-    ]
-    return pa.Table.from_pylist(named, SCHEMA.append(pa.field("_hoodie_is_deleted", pa.bool_())))
+def batch_of(values: Iterable[Row]) -> pa.Table:
+    """Upserts and deletes for the engine."""
+    return tables.with_deletes(tables.table_of(SCHEMA, *((key, part, *rest) for part, key, *rest in values)), "value")
+
+
+def snapshot_of(table: Table) -> set[tuple[Any, ...]]:
+    """(id, ts, value) of each row of a snapshot."""
+    return tables.state(table.snapshot(), "value")
 
 
 def groups_of(table: Table, *partitions: str) -> list[Group]:
@@ -92,7 +87,7 @@ class Write:
         self.requested, sealed = request(context, "deltacommit")
         put_inflight(context.storage, self.requested, "deltacommit")
         task = write_task(context, table.config, self.requested, sealed)
-        self._files = context.jobs.write(as_upserts(batch(rows), table.config.schema), task)
+        self._files = context.jobs.write(as_upserts(batch_of(rows), table.config.schema), task)
 
     def commit(self) -> Instant:
         """Take the completion time, and publish."""
@@ -117,7 +112,7 @@ class Replacement:
         put_inflight(context.storage, self.barrier, "compaction")
         shape = table_shape(config, context.rules)
         self._files = context.jobs.write(
-            as_upserts(batch(rows), config.schema), WriteTask(shape, self.barrier, bulk=True, filled=frozenset())
+            as_upserts(batch_of(rows), config.schema), WriteTask(shape, self.barrier, bulk=True, filled=frozenset())
         )
         filled = {(file.partition, file.file_id) for file in self._files}
         for part, file in self._groups:

@@ -1,4 +1,4 @@
-"""Spark's processes played by hand: what it does with a data source to write and to read."""
+"""The calls by which Spark writes and reads with a data source, without Spark."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from nbcc.engine.data_source import write as source_write
 from nbcc.engine.schema import to_spark
 from nbcc.engine.table import Table
 
+from .tables import table_of
+
 SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("v", pa.string())])
 CREATE = {
     "hoodie.datasource.write.recordkey.field": "id",
@@ -26,29 +28,24 @@ CREATE = {
 }
 COMMIT_TIME = {"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}
 
-Rows = Sequence[tuple[str, str, int, str]]
 
-
-def rows_of(values: Rows) -> pa.Table:
-    return pa.Table.from_pylist([dict(zip(SCHEMA.names, value, strict=True)) for value in values], SCHEMA)
-
-
-def deleted(values: Rows, flags: Sequence[bool]) -> pa.Table:
-    return rows_of(values).append_column("_hoodie_is_deleted", pa.array(flags, pa.bool_()))
+def deleted(values: Sequence[tuple[str, str, int, str]], flags: Sequence[bool]) -> pa.Table:
+    """Rows of SCHEMA with a flag each: true deletes."""
+    return table_of(SCHEMA, *values).append_column("_hoodie_is_deleted", pa.array(flags, pa.bool_()))
 
 
 def save(path: Path, tasks: Sequence[pa.Table], **options: str) -> None:
-    """What Spark does in its processes: make a writer, run its tasks, commit; abort if something fails."""
+    """Write as Spark does: make a writer, run its tasks in other processes, commit; abort on an error."""
     source = NbccSource({"path": str(path), **options})
     writer = source.writer(to_spark(tasks[0].schema), False)
     messages = []
     with pytest.MonkeyPatch.context() as patch:
         try:
-            for number, rows in enumerate(tasks):
+            for number, task in enumerate(tasks):
                 context = SimpleNamespace(partitionId=lambda number=number: number)
                 patch.setattr(source_write, "TaskContext", SimpleNamespace(get=lambda context=context: context))
                 there = pickle.loads(pickle.dumps(writer))
-                messages.append(pickle.loads(pickle.dumps(there.write(iter(rows.to_batches(max_chunksize=3))))))
+                messages.append(pickle.loads(pickle.dumps(there.write(iter(task.to_batches(max_chunksize=3))))))
             pickle.loads(pickle.dumps(writer)).commit(messages)
         except Exception:
             writer.abort(messages)
@@ -56,7 +53,7 @@ def save(path: Path, tasks: Sequence[pa.Table], **options: str) -> None:
 
 
 def load(path: Path, filters: Sequence[ds.Filter] = (), **options: str) -> list[dict[str, Any]]:
-    """What Spark does to read: the schema at load, then partitions and their rows."""
+    """Read as Spark does: the schema at load, then the partitions and their rows."""
     source = NbccSource({"path": str(path), **options})
     schema = source.schema()
     reader: Any = pickle.loads(pickle.dumps(source)).reader(schema)
@@ -66,17 +63,18 @@ def load(path: Path, filters: Sequence[ds.Filter] = (), **options: str) -> list[
 
 
 def files_in(path: Path) -> list[str]:
-    """All files of a table, but for the one that says that a folder is a partition."""
+    """All files of a table except the metadata files of partitions."""
     return sorted(str(file) for file in path.rglob("*") if file.is_file() and "partition_metadata" not in file.name)
 
 
-def plain(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    return sorted(tuple(row[name] for name in ("id", "part", "ts", "v")) for row in rows)
+def plain(records: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row[name] for name in ("id", "part", "ts", "v")) for row in records)
 
 
-def by_table(path: Path, rows: pa.Table, merge_mode: str) -> Table:
+def by_table(path: Path, upserts: pa.Table, merge_mode: str) -> Table:
+    """A table whose rows are written by `Table.upsert`."""
     table = Table.create(
         None, path, SCHEMA, record_key="id", ordering_fields="ts", partition_by="part", buckets=2, merge_mode=merge_mode
     )
-    table.upsert(rows)
+    table.upsert(upserts)
     return table

@@ -1,0 +1,126 @@
+"""Readers: list the timeline, take a time, list again, keep what completed by then. A listing is not a snapshot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..logic import Term, Update, at, both, choose, either, implies, no
+from ..system import Action, Predicate
+from .options import Relations
+from .state import ANSWERED, LISTED, LISTING, LISTING_AGAIN, PLAN, READER, SURE, WRITE, published
+
+SEEN = (Predicate((WRITE,)), Predicate((PLAN,)))
+"""Parameters of the end of a listing: the later writes and plans that it shows."""
+
+
+class Readers(Relations):
+    """The actions of readers."""
+
+    def readers(self) -> tuple[Action, ...]:
+        first = Action(
+            "reader starts listing", (READER,), lambda s, d: s.reading(d) == 0,
+            lambda s, d: {
+                **begin(s, d), "reading": at(s.reading, d, to=LISTING), "reads_at": at(s.reads_at, d, to=0)
+            },
+            ("reader_starts_listing",),
+        )  # fmt: skip
+        last = Action(
+            "reader reads", (READER,), lambda s, d: s.reading(d) == SURE,
+            lambda s, d: {"reading": at(s.reading, d, to=ANSWERED)}, ("reader_reads",),
+        )  # fmt: skip
+        listings = self.listing_twice() if self.options.listing == "twice" else self.listing_once()
+        return (first, *listings, last)
+
+    def may_end_listing(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
+        """The listing shows these later instants, and t is the time that the reader takes."""
+        greatest_shown = t == s.clock() if self.options.read_time == "clock" else greatest(s, d, sw, sp, t)
+        return both(s.reading(d) == LISTING, part_of_the_new(s, d, sw, sp), greatest_shown)
+
+    def listing_twice(self) -> tuple[Action, ...]:
+        """Take the greatest time of the first listing, and keep what the second one shows up to it."""
+        return (
+            Action(
+                "reader ends listing", (READER, *SEEN, "time"), self.may_end_listing,
+                lambda s, d, sw, sp, t: {
+                    **forget(s, d), "seen_plan": lambda r, p: both(r != d, s.seen_plan(r, p)),
+                    "reads_at": at(s.reads_at, d, to=t), "reading": at(s.reading, d, to=LISTED),
+                },
+                ("reader_ends_listing",),
+            ),
+            Action(
+                "reader starts listing again", (READER,), lambda s, d: s.reading(d) == LISTED,
+                lambda s, d: {**begin(s, d), "reading": at(s.reading, d, to=LISTING_AGAIN)},
+                ("reader_starts_listing_again",),
+            ),
+            Action(
+                "reader ends listing again", (READER, *SEEN),
+                lambda s, d, sw, sp: both(s.reading(d) == LISTING_AGAIN, part_of_the_new(s, d, sw, sp)),
+                lambda s, d, sw, sp: {
+                    **forget(s, d), **keep(s, d, sw, sp, s.reads_at(d)), "reading": at(s.reading, d, to=SURE)
+                },
+                ("reader_ends_listing_again",),
+            ),
+        )  # fmt: skip
+
+    def listing_once(self) -> tuple[Action, ...]:
+        """Take the greatest time of the only listing, and keep what it shows."""
+        return (
+            Action(
+                "reader ends its only listing", (READER, *SEEN, "time"), self.may_end_listing,
+                lambda s, d, sw, sp, t: {
+                    **forget(s, d), **keep(s, d, sw, sp, t), "reads_at": at(s.reads_at, d, to=t),
+                    "reading": at(s.reading, d, to=SURE),
+                },
+                ("reader_ends_listing",),
+            ),
+        )  # fmt: skip
+
+
+def begin(s: Any, d: Term) -> dict[str, Update]:
+    """A listing begins: it will show every instant that exists now."""
+    return {
+        "there_write": lambda r, w: choose(r == d, published(s, w), s.there_write(r, w)),
+        "there_plan": lambda r, p: choose(r == d, s.done(p), s.there_plan(r, p)),
+        "seen_plan": lambda r, p: choose(r == d, s.planned(p), s.seen_plan(r, p)),
+    }
+
+
+def forget(s: Any, d: Term) -> dict[str, Update]:
+    return {
+        "there_write": lambda r, w: both(r != d, s.there_write(r, w)),
+        "there_plan": lambda r, p: both(r != d, s.there_plan(r, p)),
+    }
+
+
+def part_of_the_new(s: Any, d: Term, sw: Term, sp: Term) -> Term:
+    """The listing shows some instants that were published after it began."""
+    return both(
+        s.every(WRITE, lambda w: implies(sw(w), both(published(s, w), no(s.there_write(d, w))))),
+        s.every(PLAN, lambda p: implies(sp(p), both(s.done(p), no(s.there_plan(d, p))))),
+    )
+
+
+def shown(s: Any, d: Term, sw: Term, sp: Term) -> tuple[Any, Any]:
+    return (lambda w: either(s.there_write(d, w), sw(w))), (lambda p: either(s.there_plan(d, p), sp(p)))
+
+
+def greatest(s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
+    """t is the greatest completion time that the listing shows, 0 if it shows none."""
+    write, plan = shown(s, d, sw, sp)
+    return both(
+        s.every(WRITE, lambda w: implies(write(w), s.completed(w) <= t)),
+        s.every(PLAN, lambda p: implies(plan(p), s.compacted(p) <= t)),
+        either(
+            t == 0,
+            s.some(WRITE, lambda w: both(write(w), s.completed(w) == t)),
+            s.some(PLAN, lambda p: both(plan(p), s.compacted(p) == t)),
+        ),
+    )
+
+
+def keep(s: Any, d: Term, sw: Term, sp: Term, t: Term) -> dict[str, Update]:
+    write, plan = shown(s, d, sw, sp)
+    return {
+        "kept_write": lambda r, w: choose(r == d, both(write(w), s.completed(w) <= t), s.kept_write(r, w)),
+        "kept_plan": lambda r, p: choose(r == d, both(plan(p), s.compacted(p) <= t), s.kept_plan(r, p)),
+    }

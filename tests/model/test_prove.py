@@ -1,0 +1,114 @@
+"""Proofs for any number of actors: every obligation of the default holds, and each weaker option fails one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from nbcc.simulator.cli.main import run
+from nbcc.simulator.prove.lemmas import LEMMAS, Lemmas
+from nbcc.simulator.prove.obligations import Result, obligations, prove
+from nbcc.simulator.prove.proof import Part
+from nbcc.simulator.prove.system import Action, System
+from nbcc.simulator.prove.words import facts
+
+CORE, RANKS = LEMMAS
+WEAKER = [
+    (CORE, "slicing", "requested", {"SNAP", "PART"}),
+    (CORE, "completion_time", "outside_lock", {"TRAVEL", "INCR", "MONO"}),
+    (CORE, "plan_takes", "any_log", set()),
+    (CORE, "listing", "once", set()),
+    (CORE, "read_time", "clock", set()),
+    (CORE, "visibility", "any", {"ATOM", "TRAVEL"}),
+    (CORE, "as_of_axis", "requested", {"TRAVEL"}),
+    (CORE, "incremental_axis", "requested", {"INCR"}),
+    (RANKS, "merge_order", "requested", {"QUIET"}),
+    pytest.param(RANKS, "tombstones", "drop", set(), marks=pytest.mark.nightly),
+]
+"""An option value of the model, and the promises that the clauses then no longer imply.
+
+An empty set: a clause of the invariant is not preserved, and nothing follows from it.
+"""
+
+
+def test_every_obligation_of_the_core_is_proved() -> None:
+    results = prove(CORE.system())
+    assert [result.obligation.name for result in results if result.answer != "PROVED"] == []
+    assert len(results) > 500
+
+
+def test_the_merge_by_rank_is_proved() -> None:
+    results = prove(RANKS.system())
+    assert [result.obligation.name for result in results if result.answer != "PROVED"] == []
+
+
+@pytest.mark.parametrize(
+    ("lemmas", "option", "value", "promises"), WEAKER, ids=lambda v: v if isinstance(v, str) else ""
+)
+def test_a_weaker_option_fails_an_obligation(lemmas: Lemmas, option: str, value: str, promises: set[str]) -> None:
+    results = prove(lemmas.system(**{option: value}))
+    failed = [result.obligation for result in results if result.answer == "FAILED"]
+    undecided = [result.obligation for result in results if result.answer == "UNDETERMINED"]
+    assert failed or undecided
+    assert promises <= {each.clause for each in (*failed, *undecided) if each.kind == "implied"}
+    assert failed or option == "tombstones", "only the existence of a greatest record is beyond z3"
+
+
+def weakened(system: System, name: str) -> System:
+    """The system with one action that is always possible."""
+
+    def unguarded(action: Action) -> Action:
+        return replace(action, guard=lambda s, *_: s.clock() >= 0)
+
+    return replace(system, actions=tuple(unguarded(a) if a.name == name else a for a in system.actions))
+
+
+GUARDED = [
+    "writer requests instant",
+    "writer takes completion time",
+    "compactor schedules plan",
+    "reader ends listing again",
+]
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_an_action_without_its_guard_fails_an_obligation(name: str) -> None:
+    failed: list[Result] = []
+    for result in prove(weakened(CORE.system(), name)):
+        if result.answer != "PROVED":
+            failed.append(result)
+    assert failed
+    assert {result.obligation.action for result in failed} == {name}
+
+
+def test_a_counterexample_is_printed_in_words() -> None:
+    system = CORE.system(slicing="requested")
+    failed = next(r for r in prove(system) if r.obligation.clause == "SNAP")
+    lines = list(facts(system, failed))
+    assert any(line.startswith("write 1: published") or ": published" in line for line in lines)
+    assert not any("val!" in line for line in lines)
+
+
+def test_a_protocol_that_the_relation_does_not_describe_is_undetermined() -> None:
+    system, reason = CORE.under(
+        {**{name: values[0] for name, values in CORE.described().items()}, "slicing": "temporal"}
+    )
+    assert system is None
+    assert Part(CORE, reason=reason).promises["SNAP"] == "UNDETERMINED"
+    assert "slicing = temporal" in reason
+
+
+def test_the_command_proves_a_promise(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["prove", "--promise", "SNAP", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["promises"]["SNAP"] == {"verdict": "PROVED", "lemmas": "core"}
+    assert run(["prove", "--promise", "PART", "--protocol", "requested-time-slicing"]) == 1
+    assert "FAILED        PART" in capsys.readouterr().out
+    assert run(["prove", "--promise", "NOSUCH"]) == 2
+
+
+def test_every_obligation_has_a_name_of_its_own() -> None:
+    names = [each.name for each in obligations(CORE.system())]
+    assert len(names) == len(set(names))

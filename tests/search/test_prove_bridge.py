@@ -1,0 +1,110 @@
+"""The relation that is proved is the model: the same states, the same steps, the same counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nbcc.model import Model
+from nbcc.simulator import specs
+from nbcc.simulator.prove.bridge import compare, instance
+from nbcc.simulator.prove.finite import Explorer, Instance
+from nbcc.simulator.prove.lemmas import LEMMAS
+from nbcc.simulator.prove.lemmas.state import COMPACTOR, WRITE
+from nbcc.simulator.prove.logic import at
+from nbcc.simulator.prove.system import Action, System
+from tests.search.pins import SIZES
+
+CORE = LEMMAS[0].system(rivals=False)
+DYING = ("crashes", "expires", "resumes")
+
+
+def alive(system: System) -> System:
+    """The system in a world without crashes."""
+    return replace(system, actions=tuple(a for a in system.actions if not any(word in a.name for word in DYING)))
+
+
+def within(world: Instance, crashes: int) -> Instance:
+    """The world with a limit on crashes."""
+
+    def few(s: Any) -> bool:
+        dead = (
+            [s.dead_writer(w) for w in world.elements[WRITE]],
+            [s.dead_compactor(c) for c in world.elements[COMPACTOR]],
+        )
+        return sum(map(sum, dead)) <= crashes
+
+    return replace(world, limit=few)
+
+
+def test_every_state_and_step_of_the_demo_is_one_of_the_relation() -> None:
+    seen = compare(Model(specs.world("demo")), CORE)
+    assert seen.difference is None
+    assert (seen.states, seen.steps) == (415, 594)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("world", ["readers", "two_groups", "crash_resume", "core_small"])
+def test_every_state_and_step_of_larger_worlds_is_one_of_the_relation(world: str) -> None:
+    seen = compare(Model(specs.world(world)), CORE)
+    assert seen.difference is None
+    assert seen.states == SIZES["worlds"][world]["distinct"]
+
+
+@pytest.mark.parametrize("world", ["demo"])
+def test_the_relation_reaches_as_many_states_as_the_model(world: str) -> None:
+    states, _ = Explorer(alive(CORE), instance(Model(specs.world(world)))).reachable()
+    assert len(states) == SIZES["worlds"][world]["distinct"]
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("world", ["readers", "two_groups", "core_small"])
+def test_the_relation_reaches_as_many_states_as_larger_models(world: str) -> None:
+    states, _ = Explorer(alive(CORE), instance(Model(specs.world(world)))).reachable()
+    assert len(states) == SIZES["worlds"][world]["distinct"]
+
+
+@pytest.mark.nightly
+def test_the_relation_reaches_as_many_states_where_actors_die() -> None:
+    states, possible = Explorer(CORE, within(instance(Model(specs.world("crash_resume"))), 1)).reachable()
+    assert len(states) == SIZES["worlds"]["crash_resume"]["distinct"]
+    assert possible == {action.name for action in CORE.actions if not action.name.startswith("reader")}
+
+
+def changed(name: str, **parts: Callable[..., Any]) -> System:
+    """The core with one action changed."""
+    return replace(CORE, actions=tuple(replace(a, **parts) if a.name == name else a for a in CORE.actions))
+
+
+MUTANTS = {
+    "publication keeps the lock": changed(
+        "writer publishes instant", updates=lambda s, w: {"phase": at(s.phase, w, to=5)}
+    ),
+    "a plan takes no time": changed(
+        "compactor schedules plan", updates=lambda s, c, p: {"planned": at(s.planned, p, to=True)}
+    ),
+    "a log is not put": changed("writer writes log", updates=lambda s, log: {}),
+    "nothing is written before the lock": changed("writer takes lock", guard=lambda s, w: s.phase(w) == 0),
+    "only one plan may ever be scheduled": changed("compactor schedules plan", guard=lambda s, c, p: False),
+    "a request needs a free clock": changed("writer requests instant", guard=lambda s, w: s.clock() == 0),
+}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_changed_relation_differs_from_the_model(mutant: str) -> None:
+    assert compare(Model(specs.world("demo")), MUTANTS[mutant]).difference is not None
+
+
+def test_a_false_clause_is_detected_in_a_reachable_state() -> None:
+    wrong = replace(
+        CORE, clauses={**CORE.clauses, "no write is published": lambda s: s.every(WRITE, lambda w: s.phase(w) < 5)}
+    )
+    assert "'no write is published' is false" in str(compare(Model(specs.world("demo")), wrong).difference)
+
+
+def test_an_action_that_no_model_step_is_stands_for_nothing() -> None:
+    assert all(isinstance(action, Action) and action.stands_for for action in CORE.actions)
