@@ -92,9 +92,9 @@ def page(found: Mapping[str, Any]) -> str:
     lines = [
         f"Of {right:,} tables that the right engine made in random interleavings, {broken or 'none'} is called BROKEN.",
         f"Of {tables:,} tables of {len(of_mutants)} mutants of the engine ({OF_A_MUTANT} each) those of {len(seen)}",
-        "are told, as follows. The others read wrongly, or a random interleaving seldom meets what they do wrong.",
+        "are detected, as follows. The others read wrongly, or random interleavings seldom reach their fault.",
         "",
-        "| mutant | breaks | told | by |",
+        "| mutant | breaks | detected | by |",
         "|---|---|---|---|",
     ]
     for name, row in sorted(seen.items(), key=lambda each: (-each[1]["told"], each[0])):
