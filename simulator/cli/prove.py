@@ -78,7 +78,7 @@ def _line(part: Part) -> str:
         return f"{part.lemmas.name}: {part.reason}"
     return (
         f"{part.lemmas.name}: {part.clauses} clauses, {len(part.results)} obligations, {part.seconds:.1f} s"
-        f"; {part.lemmas.about}"
+        f"; {part.lemmas.about}{'' if part.lemmas.worlds else '; not held against the model'}"
     )
 
 
@@ -105,6 +105,7 @@ def document(proof: Proof) -> dict[str, Any]:
                 "seconds": round(part.seconds, 2),
                 "open": [{"obligation": r.obligation.name, "answer": r.answer} for r in part.open()],
                 "reason": part.reason,
+                "held_against_the_model_in": [*part.lemmas.worlds],
             }
             for part in proof.parts
         },

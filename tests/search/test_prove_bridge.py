@@ -10,15 +10,17 @@ import pytest
 
 from nbcc.model import Model
 from nbcc.simulator import specs
-from nbcc.simulator.prove.bridge import compare, instance
+from nbcc.simulator.prove.bridge import compare
 from nbcc.simulator.prove.finite import Explorer, Instance
+from nbcc.simulator.prove.interpretation import instance
 from nbcc.simulator.prove.lemmas import LEMMAS
 from nbcc.simulator.prove.lemmas.state import COMPACTOR, WRITE
 from nbcc.simulator.prove.logic import at
 from nbcc.simulator.prove.system import Action, System
 from tests.search.pins import SIZES
 
-CORE = LEMMAS[0].system(rivals=False)
+BY_NAME = {lemmas.name: lemmas.system(rivals=False) for lemmas in LEMMAS}
+CORE = BY_NAME["core"]
 DYING = ("crashes", "expires", "resumes")
 
 
@@ -44,6 +46,24 @@ def test_every_state_and_step_of_the_demo_is_one_of_the_relation() -> None:
     seen = compare(Model(specs.world("demo")), CORE)
     assert seen.difference is None
     assert (seen.states, seen.steps) == (415, 594)
+
+
+@pytest.mark.parametrize(
+    ("name", "world"),
+    [
+        ("batches", "sent_again"),
+        ("optimistic", "occ_beside_nbcc"),
+        ("cleaning", "cleaning_crash"),
+        pytest.param("heartbeats", "failed_writer", marks=pytest.mark.nightly),
+        pytest.param("heartbeats", "rollback_resumed", marks=pytest.mark.nightly),
+        pytest.param("optimistic", "occ_two_groups", marks=pytest.mark.nightly),
+        pytest.param("cleaning", "cleaning", marks=pytest.mark.nightly),
+    ],
+)
+def test_every_state_and_step_with_a_mechanism_is_one_of_its_relation(name: str, world: str) -> None:
+    seen = compare(Model(specs.world(world)), BY_NAME[name])
+    assert seen.difference is None
+    assert seen.states == SIZES["worlds"][world]["distinct"]
 
 
 @pytest.mark.nightly

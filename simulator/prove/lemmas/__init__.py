@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final, get_args, get_type_hints
 
 from ..system import System
-from . import core, options, ranks
+from . import batches, cleaning, core, heartbeats, optimistic, options, ranks
 
 
 @dataclass(frozen=True)
@@ -41,5 +41,11 @@ class Lemmas:
 LEMMAS: Final = (
     Lemmas("core", "writers, compactions, crashes, and readers that list twice", options.Options, core.Core,
            ("demo", "readers", "two_groups", "crash_resume")),
-    Lemmas("ranks", "merge by rank, with tombstones", ranks.Options, ranks.Ranks, ("demo",)),
+    Lemmas("ranks", "merge by rank, with tombstones", ranks.Options, ranks.Ranks, ()),
+    Lemmas("batches", "batches that are sent again", batches.Options, batches.Batches, ("sent_again",)),
+    Lemmas("heartbeats", "heartbeats, and rollbacks of failed writes", heartbeats.Options, heartbeats.Heartbeats,
+           ("failed_writer",)),
+    Lemmas("optimistic", "optimistic writers next to non-blocking ones", optimistic.Options, optimistic.Optimistic,
+           ("occ_beside_nbcc",)),
+    Lemmas("cleaning", "cleaning with a horizon", cleaning.Options, cleaning.Cleaning, ("cleaning_crash",)),
 )  # fmt: skip

@@ -8,19 +8,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..logic import Term, both, either, iff, implies, no
-from ..system import Action, Claim, System
+from ..logic import Relation, Term, both, either, iff, implies, no
+from ..system import Action, Claim, Formula, System
 from .clauses import CLAUSES
 from .compactors import Compactors
 from .readers import Readers
-from .state import LOG, PLAN, RELATIONS, WRITE, any_time, complete, initially, published, settled_times
+from .state import (
+    LOG,
+    PLAN,
+    PUBLISHED,
+    RELATIONS,
+    WRITE,
+    WRITING,
+    all_stored,
+    any_time,
+    complete,
+    initially,
+    published,
+    settled_times,
+)  # fmt: skip
 from .writers import Writers
 
 
 class Core(Writers, Compactors, Readers):
     """The relation under some options. Mechanisms extend it."""
 
-    def clauses(self) -> dict[str, Any]:
+    def clauses(self) -> dict[str, Formula]:
         """The invariant: one formula a clause, by its statement in words."""
         return dict(CLAUSES)
 
@@ -59,6 +72,8 @@ class Core(Writers, Compactors, Readers):
                   self.incr, self.incr_again),
             Claim("MONO", "times are distinct, and instants are published in the order of their completion times",
                   self.distinct, self.in_order),
+            Claim("FREE", "no actor refuses a live writer that has written its logs: only the lock makes it wait",
+                  self.free),
         )  # fmt: skip
 
     def snap(self, s: Any) -> Term:
@@ -94,6 +109,14 @@ class Core(Writers, Compactors, Readers):
         return settled_times(s, lambda until: s.every(WRITE, lambda w: iff(
             self.delivered(s, w, t, until), self.delivered(n, w, t, until))))  # fmt: skip
 
+    def free(self, s: Any) -> Term:
+        """No other actor refuses a writer: only the lock can make it wait."""
+        steps = self.completing_writes()
+        waits = no(self.lock_is_free(s))
+        return s.every(WRITE, lambda w: implies(
+            both(no(s.dead_writer(w)), s.phase(w) >= WRITING, s.phase(w) < PUBLISHED, all_stored(s, w)),
+            either(both(waits, no(s.writer_locks(w))), *(step.guard(s, w) for step in steps))))  # fmt: skip
+
     def distinct(self, s: Any) -> Term:
         names = ("completion times of instants are distinct", "requested times are distinct",
                  "no requested time is a completion time")  # fmt: skip
@@ -121,8 +144,23 @@ class Core(Writers, Compactors, Readers):
     def actions(self) -> tuple[Action, ...]:
         return (*self.writers(), *self.compactors(), *self.readers())
 
+    def relations(self) -> tuple[Relation, ...]:
+        return RELATIONS
+
+    def initially(self, s: Any) -> Term:
+        """No actor has done anything."""
+        return initially(s)
+
+    def background(self) -> dict[str, Formula]:
+        """Facts about the fixed relations."""
+        return {}
+
+    def hints(self) -> dict[str, tuple[str, ...]]:
+        """Clauses that the proof of a clause needs, tried first."""
+        return {}
+
     def system(self) -> System:
         return System(
-            "core", "writers, compactions, crashes and readers", RELATIONS, initially, self.actions(), self.clauses(),
-            self.claims(),
+            self.relations(), self.initially, self.actions(), self.clauses(), self.claims(), self.background(),
+            self.hints(),
         )  # fmt: skip
