@@ -6,12 +6,15 @@ induction.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from nbcc.model import Protocol
 
 from .lemmas import LEMMAS, Lemmas
 from .obligations import Answer, Result, discharge, obligations
+from .reachable import Run, search
+from .system import System
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,13 @@ class Part:
     lemmas: Lemmas
     results: tuple[Result, ...] = ()
     reason: str = ""
-    clauses: int = 0
+    system: System | None = None
+    runs: tuple[Run, ...] = ()
+    searched: bool = False
+
+    @property
+    def clauses(self) -> int:
+        return len(self.system.clauses) if self.system else 0
 
     @property
     def seconds(self) -> float:
@@ -34,10 +43,23 @@ class Part:
         return {claim.promise: self._verdict(claim.promise) for claim in system.claims}
 
     def _verdict(self, promise: str) -> Answer:
+        """FAILED: the clauses do not imply it, or a reachable run breaks it. UNDETERMINED: a clause is not proved."""
+        if any(run.promise == promise for run in self.runs):
+            return "FAILED"
         if self.reason:
             return "UNDETERMINED"
-        answers = {result.answer for result in self.results if _supports(result, promise)}
-        return next((answer for answer in ("FAILED", "UNDETERMINED") if answer in answers), "PROVED")
+        answers = {(result.obligation.kind == "implied", result.answer)
+                   for result in self.results if _supports(result, promise)}  # fmt: skip
+        if (True, "FAILED") in answers:
+            return "FAILED"
+        return "PROVED" if {answer for _, answer in answers} <= {"PROVED"} else "UNDETERMINED"
+
+    def with_runs(self, protocol: Protocol, shown: frozenset[str]) -> Part:
+        """With the runs of the model that break a promise; `shown`: failed obligations of earlier files."""
+        failed = {result.obligation.name for result in self.open() if result.answer == "FAILED"}
+        if not failed - shown:
+            return self
+        return replace(self, runs=search(self.lemmas.search, protocol, self.promises), searched=True)
 
     def open(self) -> Iterator[Result]:
         """The obligations that are not proved."""
@@ -70,16 +92,16 @@ class Proof:
 
 
 def prove(
-    protocol: str, options: Mapping[str, Any], promises: Iterable[str] = (),
+    name: str, protocol: Protocol, promises: Iterable[str] = (),
     progress: Callable[[Lemmas, Result], None] = lambda _lemmas, _result: None,
 ) -> Proof:  # fmt: skip
     """Discharge every obligation under a protocol; with `promises`, of the lemmas that imply one of them."""
     wanted = set(promises)
-    parts = []
+    parts: list[Part] = []
     for lemmas in LEMMAS:
         if wanted and not wanted & {claim.promise for claim in lemmas.system().claims}:
             continue
-        system, reason = lemmas.under(options)
+        system, reason = lemmas.under(protocol.to_mapping())
         if system is None:
             parts.append(Part(lemmas, reason=reason))
             continue
@@ -89,5 +111,6 @@ def prove(
                 continue
             results.append(discharge(obligation))
             progress(lemmas, results[-1])
-        parts.append(Part(lemmas, tuple(results), clauses=len(system.clauses)))
-    return Proof(protocol, tuple(parts))
+        shown = frozenset(result.obligation.name for part in parts for result in part.open())
+        parts.append(Part(lemmas, tuple(results), system=system).with_runs(protocol, shown))
+    return Proof(name, tuple(parts))

@@ -7,12 +7,16 @@ from dataclasses import replace
 
 import pytest
 
+from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.prove.lemmas import LEMMAS, Lemmas
 from nbcc.simulator.prove.obligations import Result, obligations, prove
 from nbcc.simulator.prove.proof import Part
+from nbcc.simulator.prove.proof import prove as prove_all
+from nbcc.simulator.prove.reachable import search
 from nbcc.simulator.prove.system import Action, System
 from nbcc.simulator.prove.words import facts
+from nbcc.simulator.verdicts.search_bounds import pins
 
 BY_NAME = {lemmas.name: lemmas for lemmas in LEMMAS}
 CORE, RANKS = BY_NAME["core"], BY_NAME["ranks"]
@@ -109,6 +113,28 @@ def test_a_protocol_that_the_relation_does_not_describe_is_undetermined() -> Non
     assert system is None
     assert Part(CORE, reason=reason).promises["SNAP"] == "UNDETERMINED"
     assert "slicing = temporal" in reason
+
+
+@pytest.mark.parametrize("name", [name for name, known in pins().items() if known["violated"]])
+def test_no_violated_promise_is_proved(name: str) -> None:
+    """A protocol that the relation describes fails an obligation; of any other nothing is proved."""
+    proof = prove_all(name, specs.protocol(name))
+    verdicts = {promise: verdict for promise, (verdict, _) in proof.promises.items()}
+    assert {promise for promise in pins()[name]["violated"] if verdicts.get(promise) == "PROVED"} == set()
+    if any(not part.reason for part in proof.parts):
+        assert proof.answer == "FAILED"
+
+
+def test_a_failed_obligation_is_followed_by_a_run_of_the_model(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["prove", "--protocol", "commit-checked-early", "--promise", "REC"]) == 1
+    printed = capsys.readouterr().out
+    assert "step: writer takes completion time (write 1)" in printed
+    assert "a reachable run breaks REC in 9 steps" in printed
+    assert "nbcc explore failed_writer --protocol commit-checked-early --promise REC" in printed
+
+
+def test_an_invariant_that_is_too_weak_says_so() -> None:
+    assert search(("demo",), specs.protocol("default"), ("SNAP",)) == ()
 
 
 def test_the_command_proves_a_promise(capsys: pytest.CaptureFixture[str]) -> None:
