@@ -290,16 +290,16 @@ class Table:
     def incremental(self, after: Time, until: Time | None = None) -> Any:
         """The merge of exactly the writes that completed in (after, until]; deletes have `_hoodie_is_deleted` true.
 
-        Of partial updates the records that contribute, several a key: `nbcc_set_columns` names what is taken from each.
+        For partial updates: the records that contribute, several per key; `nbcc_set_columns` names the columns of each.
         """
         return self.run("incremental", after=after, until=until)
 
     def replaced(self, after: Time, until: Time | None = None) -> tuple[Replaced, ...]:
         """The partitions replaced in (after, until]: writes that completed there before `requested` no longer count.
 
-        A consumer that maintains a copy by windows drops the rows of such a partition before it merges the window. A
-        copy as of a time between `requested` and `completed` must read a snapshot instead: its rows alone do not show
-        which of them stay.
+        A consumer that maintains a copy window by window drops the rows of such a partition before it merges the
+        window. A copy as of a time between `requested` and `completed` must read a snapshot instead: its rows alone do
+        not show which of them stay.
         """
         return cast("tuple[Replaced, ...]", self.run("replaced", after=after, until=until))
 

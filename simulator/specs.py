@@ -54,7 +54,7 @@ def protocol_names() -> tuple[str, ...]:
 
 
 def about(kind: str, name: str) -> str:
-    """The sentence `about` in a file of `kind`: worlds or protocols."""
+    """The description (`about`) of a world or protocol; `kind`: "worlds" or "protocols"."""
     return str(_read(kind, name).get("about", ""))
 
 

@@ -5,9 +5,10 @@
     kills        specs/kills.json and kills.md, of mutants whose kills have changed; minutes to hours
     kills-page   specs/kills.md, from the accepted kills
     mechanisms   docs/mechanisms.md
+    verdicts     specs/verdicts.md, from the accepted matrices (`nbcc verdicts --accept` writes these)
 
-`--check` writes nothing and exits with 1 if a file is stale. `nbcc verdicts --accept` writes the matrix of verdicts,
-`python -m tools.mutation --write` the record of generated mutants.
+`--check` writes nothing and exits with 1 if a file is stale. `python -m tools.mutation --write` writes the record of
+generated mutants.
 """
 
 from __future__ import annotations
@@ -63,12 +64,19 @@ def kills_page() -> Files:
     return {page_path(): page(accepted())}
 
 
+def verdicts() -> Files:
+    from .verdicts_page import page, page_path
+
+    return {page_path(): page()}
+
+
 GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
     "findings": findings,
     "gallery": gallery,
     "kills": kills,
     "kills-page": kills_page,
     "mechanisms": mechanisms,
+    "verdicts": verdicts,
 }
 SLOW: Final = ("kills",)
 """Generators that run only by name."""

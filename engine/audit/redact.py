@@ -23,7 +23,7 @@ Rename = Callable[[str], str]
 
 
 def redacted(inventory: Inventory) -> Inventory:
-    """The inventory with pseudonyms. Of a fault only a path below ``.hoodie`` remains."""
+    """The inventory with pseudonyms. A fault keeps only a path below ``.hoodie``."""
     partition = _numbered("p", _partitions(inventory))
     file_id = _file_ids(inventory)
     return replace(

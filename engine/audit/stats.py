@@ -1,4 +1,4 @@
-"""Figures of a table: its instants and files, what a snapshot reads, and how much its services have rewritten."""
+"""Statistics of a table: its instants and files, what a snapshot reads, and how much its services have rewritten."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Stats:
     logs in a file group.
 
     `written_bytes` is the size of all files that completed commits list, deleted files and archived commits included.
-    `write_amplification` divides it by the size of those that writers wrote; None if there are none. It is 1 until a
-    compaction or clustering rewrites rows. `unrecorded` counts archived writes whose files are unknown.
+    `write_amplification`: all bytes written, divided by the bytes of writers' files; None without such files. It is 1
+    until a compaction or clustering rewrites rows. `unrecorded` counts archived writes whose files are unknown.
     """
 
     instants: dict[str, int]

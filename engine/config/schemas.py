@@ -1,4 +1,4 @@
-"""The columns that a table has had: each schema with the time since which it holds, kept in ``hoodie.properties``.
+"""The columns that a table has had: each schema with the time from which it applies, in ``hoodie.properties``.
 
 The first is ``hoodie.table.create.schema``; the others are in a property of our own, which Hudi's rewrites of the file
 keep. Each change is a commit without files as well, from which Hudi's readers take the columns.

@@ -158,7 +158,7 @@ def _runs(items: Hashes, runs: _Runs, ordered: bool = True) -> Hashes:
 
 
 def _places(lengths: Numbers) -> tuple[Numbers, Numbers]:
-    """Of each item of all values: which value it is of, and its place there."""
+    """For each item of all values: the number of its value, and its position there."""
     owners = np.repeat(np.arange(len(lengths)), lengths)
     firsts = np.cumsum(lengths) - lengths
     return owners, np.arange(len(owners)) - firsts[owners]

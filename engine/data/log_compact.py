@@ -73,7 +73,7 @@ def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
 
 
 def _as_written(task: LogCompactTask, layers: list[Layer]) -> Iterator[_Part]:
-    """Of partial updates: the records that contribute, layer by layer, under the instant of the log compaction."""
+    """For partial updates: the records that contribute, layer by layer, under the instant of the log compaction."""
     stood_for = tuple(log.requested for log in task.slice.logs)
     for kept in contributing(layers, task.slice.shape.merge):
         if len(kept.rows):

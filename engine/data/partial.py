@@ -74,7 +74,7 @@ def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Kept]:
-    """Of each layer, in order, what a log that stands for all of them must still hold: nothing else changes a merge."""
+    """The records of each layer, in order, that a log which replaces all layers must keep: no others change a merge."""
     return _kept(layers, _elect(layers, rule), split_only=False)
 
 

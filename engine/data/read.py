@@ -51,8 +51,8 @@ def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:
     """The winners among the files of a window, in `task.shape.window_schema`; deletes hold key, ordering and time.
 
-    Of partial updates the records that contribute, each with what is taken from it: merged into what a key had before,
-    by their own ordering values, they make what it has after.
+    For partial updates: the records that contribute, each with the columns taken from it: merged into what a key had
+    before, by their own ordering values, they make what it has after.
     """
     shape, layers = task.shape, window_layers(storage, task)
     found = in_window(layers, shape.merge) if shape.merge.partial else merged(layers, shape.merge)

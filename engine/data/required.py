@@ -17,7 +17,8 @@ from .compare import elements, lengths
 
 
 def lacking(rows: pa.Table, schema: pa.Schema) -> Mask:
-    """The rows that have a null where `schema` allows none. Of a delete only the key counts, of a part what it sets."""
+    """The rows with a null in a required column. Only the key of a delete counts, and the set columns of a partial row.
+    """
     lack = np.zeros(len(rows), np.bool_)
     there = set(rows.column_names)
     for field in schema:

@@ -80,7 +80,7 @@ def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
 
 
 def write_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
-    """Put the files of one file group. `writer` is the number of the batch among those of the same write."""
+    """Put the files of one file group. `writer` is the index of the batch within its write."""
     files = _put_group(storage, names, task, group, writer)
     if task.digests:  # of the input rows: which of several rows of a key wins is not the batch's content
         files[0] = replace(files[0], digest=digest_of(group.rows, task.sets))

@@ -99,7 +99,7 @@ class NumberedLock(Waiting):
             return False
 
     def _is_dead(self, last: _Last) -> bool:
-        """Whether the newest heartbeat expired. Of an empty or truncated file the put time counts."""
+        """Whether the newest heartbeat expired. For an empty or truncated file the put time counts."""
         for kind in ("heartbeat", "acquired"):
             try:
                 since = int(json.loads(self._storage.get(_path(last.number, kind)))["since"])

@@ -1,4 +1,4 @@
-"""Creates the lock that a table's properties name, by the names of Hudi's lock providers."""
+"""Creates the lock that a table's properties name, using the names of Hudi's lock providers."""
 
 from __future__ import annotations
 

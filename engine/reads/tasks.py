@@ -40,7 +40,7 @@ def _refuse_lost(context: Context, timeline: Timeline, time: str | None, pinned:
 def state_tasks(
     context: Context, config: TableConfig, timeline: Timeline, time: str | None = None
 ) -> tuple[ReadTask, ...]:
-    """One task a file group; their rows are the table as of `time`, which a savepoint may have kept."""
+    """One task per file group. Together they read the table as of `time`, which a savepoint may have pinned."""
     _refuse_lost(context, timeline, time, pinned=True)
     slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
     return tuple(

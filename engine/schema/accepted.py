@@ -73,7 +73,7 @@ def fits(found: pa.DataType, wanted: pa.DataType, zone: str | None = None, *, by
 
 
 def fitted(column: pa.ChunkedArray, wanted: pa.DataType, zone: str | None = None) -> pa.ChunkedArray:
-    """The column in the type `wanted`, where `fits` says so. Raises `pa.ArrowInvalid` for a value that does not fit."""
+    """The column, cast to `wanted` if `fits` allows it. Raises `pa.ArrowInvalid` for a value that does not fit."""
     if pa.types.is_timestamp(column.type) and column.type.tz is None and zone is not None:
         column = pc.assume_timezone(column, zone)
     if pa.types.is_dictionary(column.type):

@@ -65,7 +65,7 @@ def is_write(timeline: Timeline, commits: Commits, instant: Instant) -> bool:
 
 
 def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str]:
-    """Of each file group with more base files than are retained: when the oldest of those that stay was complete."""
+    """The completion time of the oldest retained base file, for each group with more base files than are retained."""
     bases: dict[Group, list[str]] = {}
     for piece in slices:  # barriers rise within a group
         if piece.base is not None and piece.base.completed is not None:

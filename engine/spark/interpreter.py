@@ -1,7 +1,7 @@
 """Whether the Python workers of a SparkSession that the user made can run nbcc.
 
-Spark runs `PYSPARK_PYTHON`, or else the first `python3` on the PATH. If that is another Python than the driver's, a job
-fails after seconds with a long traceback of Java and Python, so the workers are tested before the first job.
+Spark runs `PYSPARK_PYTHON`, or else the first `python3` on the PATH. If that Python differs from the driver's, a job
+fails after a few seconds with a long Java and Python traceback. So the workers are tested before the first job.
 """
 
 from __future__ import annotations

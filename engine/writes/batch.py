@@ -106,7 +106,7 @@ def as_deletes(
 
 
 def partitions_of(data: Any, config: TableConfig) -> set[str]:
-    """The paths of the partitions in which rows of a batch lie. Of a DataFrame Spark brings the distinct values."""
+    """The paths of the partitions of a batch. For a DataFrame, Spark computes the distinct values."""
     if not config.partition_by:
         return {""}
     if not isinstance(data, pa.Table):

@@ -5,7 +5,7 @@ commit: for an equal digest the instant that wrote the batch is returned, anothe
 of a batch that was answered are in the table.
 
 Each attempt at a batch leaves an empty file under the batch's name, called by its instant, before it writes a row. So
-to ask whether a batch was written is one listing, in a long history as in a short one. Of an attempt that came to
+to ask whether a batch was written is one listing, in a long history as in a short one. For an attempt that came to
 nothing the file stays: its instant never completes.
 """
 

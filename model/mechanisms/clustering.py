@@ -43,21 +43,21 @@ class Clustering(Options):
 
 
 class Clusters(NamedTuple):
-    """Of a plan: whether it writes new file groups, which take the place of those that it names."""
+    """Whether a plan writes new file groups that replace the groups that it names."""
 
     clusters: bool = False
     kind: str = "clusters"
 
 
 class Clustered(NamedTuple):
-    """Of a completed clustering: the file groups that it replaced."""
+    """The file groups that a completed clustering replaced."""
 
     groups: tuple[int, ...] = ()
     kind: str = "clustered"
 
 
 class Into(NamedTuple):
-    """Of a write: (file group, requested time of the clustering whose file group its writer found), if there is one."""
+    """The clusterings whose file groups the writer of a write found: (file group, requested time)."""
 
     clusterings: tuple[tuple[int, int], ...] = ()
     kind: str = "into"

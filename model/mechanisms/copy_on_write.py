@@ -36,7 +36,7 @@ class TableKind(Limits):
 
 
 class Onto(NamedTuple):
-    """Of a write: (file group, requested time of the base file that it merged, None without one)."""
+    """The base files that a write merged: (file group, requested time, None without one)."""
 
     bases: tuple[tuple[int, int | None], ...] = ()
     kind: str = "onto"

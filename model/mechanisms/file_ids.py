@@ -36,7 +36,7 @@ class FileIds(Options):
 
 
 class NewFileIds(NamedTuple):
-    """Of a write: (file group, file id) where that is not the id that the bucket fixes."""
+    """The file ids of a write that differ from the id that the bucket fixes: (file group, file id)."""
 
     ids: tuple[tuple[int, int], ...] = ()
     kind: str = "minted ids"
@@ -54,7 +54,7 @@ FIXED = NewFileIds()
 """The file ids of a write whose buckets fix them."""
 
 Groups = Callable[[World, str, Any], tuple[int, ...]]
-"""Of a world, the name of an actor and its state: the file groups of its write."""
+"""(world, name of an actor, its state) -> the file groups of its write."""
 
 
 def compose(composition: Composition) -> None:

@@ -41,7 +41,7 @@ class ForeignServices(Options):
 
 
 class Unmarked(NamedTuple):
-    """Of a plan: whether another engine has begun with it, and merges by its own rules."""
+    """Whether another engine has begun to run a plan; it merges by its own rules."""
 
     unmarked: bool = False
     kind: str = "unmarked"

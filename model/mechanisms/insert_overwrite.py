@@ -51,7 +51,7 @@ class InsertOverwrite(Options):
 
 
 class Replaced(NamedTuple):
-    """Of a write: the file groups in which it hides what completed before it was requested."""
+    """The file groups in which a write hides everything that completed before it was requested."""
 
     groups: tuple[int, ...] = ()
     kind: str = "replaced"

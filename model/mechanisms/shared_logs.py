@@ -99,7 +99,7 @@ def without_undone(entry: Published, logs: tuple[Blocks, ...], protocol: Protoco
 
 
 class Places(NamedTuple):
-    """Of a write: of each of its files the place of that block in a shared log."""
+    """The place of each file of a write in a shared log."""
 
     places: tuple[int, ...] = ()
     kind: str = "places"

@@ -42,7 +42,7 @@ def misses(view: View, shape: Fold, right: Iterable[Log]) -> str:
 
 
 def one_against_other(view: View, group: int, before: Fold, after: Fold, deletes: bool = False) -> str | None:
-    """How a read of the same time differs after a step: a phrase with the row of one key before and now."""
+    """A phrase for the difference of a read after a step: the row of one key before and after."""
     if before == after:
         return None
     names = view.names(group, before, after)

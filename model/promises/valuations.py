@@ -1,4 +1,4 @@
-"""Valuations: all possible rows of one key in the logs of a file group, and the first on which two answers differ.
+"""Valuations: all possible rows of one key in the logs of a file group. Finds one on which two answers differ.
 
 A valuation assigns to each log no row, an upsert (of some columns) or a delete, and a weak order of the ordering
 values. The answer for one key depends on nothing else. Logs are renamed by rank first, so that each shape is evaluated
@@ -101,7 +101,7 @@ def _ranked(log: Log, row: Row) -> Ranked:
 
 
 def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bool) -> Shown:
-    """What a read must show, by the oracle."""
+    """The required answer of a read, according to the oracle."""
     if merger.combination:
         combined: Shown = merger.combination.by_definition(logs, rows, merger, deletes)
         return combined

@@ -82,7 +82,7 @@ def is_refused(table: Table, time: float) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Show pending writes to a reader that refuses a read because of them."""
+    """Let a reader see pending writes, because of which it may refuse a read."""
     if composition.protocol[AsOf].as_of_pending == "refused":
         composition.map_view(VISIBLE_WRITES, all_unpublished)
 

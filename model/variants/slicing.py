@@ -50,7 +50,7 @@ class Slicing(Options):
 
 
 class BaseInstants(NamedTuple):
-    """Of a write in the layout before RFC-66: per file group the barrier that the names of its logs carry."""
+    """The barriers in the names of a write's logs, per file group, in the layout before RFC-66."""
 
     groups: tuple[int | None, ...] = ()
     kind: str = "base instants"
@@ -74,7 +74,7 @@ SLICE_TIMES: Mapping[str, SliceTime] = {
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules under the options of this module."""
+    """The rules with the options of this module applied."""
     options = protocol[Slicing]
     if options.slicing != "completion":
         rules = replace(rules, slice_time=SLICE_TIMES[options.slicing])

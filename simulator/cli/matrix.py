@@ -1,11 +1,12 @@
-"""The matrix of verdicts as text, and its differences from the accepted page."""
+"""The matrix of verdicts as text, and its differences from the accepted matrix."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nbcc.simulator.verdicts import MatrixRow
@@ -24,12 +25,14 @@ def table(rows: Sequence[MatrixRow]) -> Iterator[str]:
         yield f"{row.name:{width}}  {'  '.join(cells)}".rstrip()
 
 
-def differences(path: Path, text: str) -> Iterator[str]:
-    """The lines that differ between the accepted page and this one."""
-    accepted = path.read_text("utf-8") if path.is_file() else ""
-    lines = difflib.unified_diff(accepted.splitlines(), text.splitlines(), "accepted", "now", lineterm="", n=0)
+def differences(path: Path, data: Mapping[str, Any]) -> Iterator[str]:
+    """The facts that differ between the accepted matrix and this one: verdicts, steps, reasons, evidence, worlds."""
+    from nbcc.simulator.verdicts import facts
+
+    accepted = list(facts(json.loads(path.read_text("utf-8")))) if path.is_file() else []
+    lines = difflib.unified_diff(accepted, list(facts(data)), "accepted", "now", lineterm="", n=0)
     changed = [line for line in lines if not line.startswith("@@")]
     if changed:
         yield ""
-        yield f"This differs from {path.name}. Find out why; then `nbcc verdicts --accept` writes the new page:"
+        yield f"This differs from {path.name}. Find out why; then `nbcc verdicts --accept` writes the new matrix:"
         yield from changed

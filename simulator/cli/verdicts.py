@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option(
     "--accept",
     is_flag=True,
-    help="Write the pages of the matrix up to this depth.",
+    help="Write the accepted matrices up to this depth.",
 )
 @click.option("--workers", type=WholeNumber(min=1), metavar="N", help="Number of processes.  [default: one a core]")
 @on_option
@@ -83,9 +83,9 @@ def command(
     """Check every protocol against every promise, in all worlds of a depth.
 
     A cell is `holds` (every interleaving of its worlds keeps the promise), the number of steps that break the promise,
-    ? (undetermined) or – (not applicable). The matrix is compared with the accepted page, specs/verdicts.md. The exit
-    code is 1 if they differ, 3 if a cell is undetermined, and 4 if a search failed. A violation that the page expects
-    is not a failure. After a failed search --accept writes nothing.
+    ? (undetermined) or – (not applicable). The matrix is compared with the accepted one, specs/verdicts.json or
+    specs/verdicts-full.json. The exit code is 1 if they differ, 3 if a cell is undetermined, and 4 if a search failed.
+    An accepted violation is not a failure. After a failed search --accept writes nothing.
 
     \b
     Examples:
@@ -144,12 +144,14 @@ class _Matrix:
     def report(
         self, found: tuple[MatrixRow, ...], draw: Callable[[tuple[MatrixRow, ...]], None] | None, as_json: bool
     ) -> Exit:
-        """Print the answer and, with --accept, write the pages: all of them if no search failed, else none."""
+        """Print the matrix and, with --accept, write the accepted matrices if no search failed."""
         from nbcc.simulator import verdicts as judged
 
         rows = judged.believable(found, self.kills)
         missing = judged.failed_searches(found)
-        changed = [] if self.accept else list(differences(judged.page_path(self.level), judged.page(rows, self.level)))
+        changed = (
+            [] if self.accept else list(differences(judged.data_path(self.level), judged.to_data(rows, self.level)))
+        )
         if self.accept and not missing:
             self._write(found)
         if draw is not None:
@@ -186,13 +188,13 @@ class _Matrix:
             yield f"\n{self.cache.hits:,} searches taken from {self.cache.path}, {self.cache.misses:,} made"
 
     def _write(self, found: tuple[MatrixRow, ...]) -> None:
-        """Write the page of this depth and of each smaller one, whose worlds were searched as well."""
+        """Write the matrix of this depth and of each smaller one, whose worlds were searched as well."""
         from nbcc.simulator import verdicts as judged
 
         texts = {}
         for depth in judged.DEPTHS[: judged.DEPTHS.index(self.level) + 1]:
             rows = judged.believable(judged.within(found, depth), self.kills)
-            texts[judged.page_path(depth)] = judged.page(rows, depth)
+            texts[judged.data_path(depth)] = judged.to_text(judged.to_data(rows, depth))
         for path, text in texts.items():
             path.write_text(text, encoding="utf-8")
 

@@ -22,7 +22,7 @@ class Instance:
     elements: Mapping[Sort, Sequence[Any]]
     fixed: Table = field(default_factory=dict)
     limit: Callable[[Any], bool] = lambda _: True
-    """Of a state: whether it is within the limits of the world, such as one crash."""
+    """Whether a state is within the limits of the world, such as one crash."""
 
     def keys(self, relation: Relation) -> Iterator[tuple[Any, ...]]:
         for arguments in product(*(self.elements[sort] for sort in relation.arguments)):

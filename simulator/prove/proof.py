@@ -38,9 +38,10 @@ class Part:
 
     @property
     def promises(self) -> dict[str, Answer]:
-        """The promises that these lemmas imply, each with its verdict."""
-        system = self.lemmas.system()
-        return {claim.promise: self._verdict(claim.promise) for claim in system.claims}
+        """The promises whose obligations were discharged, each with its verdict; all promises if none could be."""
+        asked = {result.obligation.clause for result in self.results if result.obligation.kind == "implied"}
+        names = dict.fromkeys(claim.promise for claim in self.lemmas.system().claims)
+        return {name: self._verdict(name) for name in names if name in asked or self.reason}
 
     def _verdict(self, promise: str) -> Answer:
         """FAILED: the clauses do not imply it, or a reachable run breaks it. UNDETERMINED: a clause is not proved."""

@@ -9,7 +9,8 @@ from nbcc.model import Step
 from .protocol import Choose, Schedule
 
 DELAYS = 3
-"""Of this many + 1 decisions, all but one exclude steps that start to publish, or to execute a plan."""
+"""In this many of (this many + 1) decisions, the schedule excludes steps that start to publish, or to execute a plan.
+"""
 
 
 LAST = ("_takes_lock", "_starts_plan", "_starts_rollback", "_resumes_rollback")

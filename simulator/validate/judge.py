@@ -35,7 +35,9 @@ class Judgement(NamedTuple):
     earliest: tuple[str, Segment, Refused] | None = None
 
     def joined(self, other: Judgement) -> Judgement:
-        """The verdict on these and other file groups. Of refusals at the same time, that of the first group counts."""
+        """The verdict on these and other file groups. If several groups are refused at the same time, the first group's
+        refusal counts.
+        """
         both = [each for each in (self.earliest, other.earliest) if each is not None]
         earliest = min(both, key=lambda refusal: (refusal[0], refusal[1].group), default=None)
         counts = (self.played + other.played, self.unplanned + other.unplanned, self.refusals + other.refusals)

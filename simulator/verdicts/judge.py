@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from nbcc.model import Protocol, World
+from nbcc.model import World
 from nbcc.model.promises import PROMISES
 from nbcc.model.validation import nearest
 
@@ -21,6 +21,11 @@ from .bound import Bound, bound_of, sentence
 from .search_bounds import DEPTHS, Depth, SearchBound, large, matrix_bounds, mixed, pins
 
 PICTURES: Final = (".png", ".svg")
+SIGNS: Final = {
+    Verdict.HOLDS: "holds",
+    Verdict.UNDETERMINED: "?",
+    Verdict.NOT_APPLICABLE: "–",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,15 +45,15 @@ class Cell:
     """The verdict on one promise under one protocol.
 
     `bounds`: of the worlds in which it holds, or of the world in which `trace` is a shortest violation. `because`: the
-    message of the violated promise, or why the verdict is neither HOLDS nor VIOLATED. `system`: whether the system that
-    the protocol describes was seen to break the promise.
+    message of the violated promise, or why the verdict is neither HOLDS nor VIOLATED. `evidence`: what findings show
+    of the system that the protocol describes.
     """
 
     verdict: Verdict
     bounds: tuple[Bound, ...] = ()
     because: str | None = None
     trace: tuple[Any, ...] | None = None
-    system: str = ""
+    evidence: str = ""
 
     @property
     def steps(self) -> int | None:
@@ -63,7 +68,7 @@ class Cell:
             "steps": self.steps,
             "trace": steps,
             **({"because": self.because} if self.because else {}),
-            **({"system": self.system} if self.system else {}),
+            **({"evidence": self.evidence} if self.evidence else {}),
         }
 
 
@@ -154,13 +159,13 @@ def within(rows: Iterable[MatrixRow], depth: Depth) -> tuple[MatrixRow, ...]:
 
 def row(file: ProtocolFile, searched: Sequence[SearchedWorld]) -> MatrixRow:
     """The verdicts on one protocol, promise by promise."""
-    cells = {promise: _with_system(file, promise, cell(promise, searched)) for promise in PROMISES}
+    cells = {promise: _with_evidence(file, promise, cell(promise, searched)) for promise in PROMISES}
     return MatrixRow(file=file, cells=cells, searched=tuple(searched))
 
 
-def _with_system(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
+def _with_evidence(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
     """The cell, with what findings show of the system that the protocol describes (specs/findings)."""
-    return replace(judged, system=findings.evidence(file.name, promise, judged.trace))
+    return replace(judged, evidence=findings.evidence(file.name, promise, judged.trace))
 
 
 def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
@@ -184,6 +189,11 @@ def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
         return Cell(verdict=Verdict.NOT_APPLICABLE, because=unfit)
     because = next((f.because for _, f in results if f.verdict is Verdict.UNDETERMINED), "no world was searched")
     return Cell(verdict=Verdict.UNDETERMINED, because=because)
+
+
+def sign(cell: Cell) -> str:
+    """A cell in a word: holds, the steps of a counterexample, ?, –."""
+    return str(cell.steps) if cell.verdict is Verdict.VIOLATED else SIGNS[cell.verdict]
 
 
 def to_json(rows: Iterable[MatrixRow]) -> dict[str, dict[str, Any]]:
@@ -211,8 +221,3 @@ def _draw(drawn: Callable[..., Any], path: Path, rows: Iterable[MatrixRow]) -> N
     figure = axes.get_figure(root=True)
     assert figure is not None, "axes belong to a figure"
     figure.savefig(path)
-
-
-def differs(protocol: Protocol) -> str:
-    """The options that differ from the default, spelled as in a protocol file."""
-    return ", ".join(f"{name} = {value}" for name, value in protocol.differences().items())

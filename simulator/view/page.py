@@ -63,7 +63,7 @@ def plain(parts: list[Any]) -> str:
 
 
 def _captions(doc: dict[str, Any]) -> list[list[Any]]:
-    """The sentences of the path at the breaking step, and the effect of the default protocol."""
+    """The sentences that explain the violation at its step, and what the default protocol does instead."""
     own = doc["views"][0]
     number = next((answer[2] for step, answer in reversed(own["answers"]) if step <= doc["breaking"]), None)
     if number is None:

@@ -81,7 +81,7 @@ class _Timeline:
     # barriers
 
     def _pill(self, bar: Bar) -> Box:
-        """The label of a barrier, as if it were in the first row."""
+        """The box of a barrier's label in the first row; the caller moves it to the row of the label."""
         width = measured(f"barrier {bar.begins}", 8) + 14
         return Box(max(self.x(bar.start) - width / 2, MARGIN), MARGIN + HEAD - 1, width, 14.5)
 

@@ -1,4 +1,4 @@
-"""`nbcc verdicts`: bounds, cells, the page, the command; the matrix itself is in tests/search/test_verdicts.py."""
+"""`nbcc verdicts`: bounds, cells, data, the command; tests/search/test_verdicts.py searches the matrix itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nbcc.model import Step, World
 from nbcc.simulator import specs, verdicts
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.explore import PromiseResult, Result, Verdict
-from nbcc.simulator.verdicts import bound_of, exceeds, judge, matrix, page
+from nbcc.simulator.verdicts import bound_of, exceeds, facts, judge, load, matrix, to_data, to_text
 from nbcc.simulator.verdicts.bound import covers, sentence
 from nbcc.simulator.verdicts.judge import SearchedWorld, cell
 from nbcc.simulator.verdicts.search_bounds import all_bounds, from_mapping, large, services
@@ -85,11 +85,11 @@ def test_holds_needs_one_world_that_says_so_and_names_all_that_do() -> None:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """One weaker setting beside the default, in the demo's world alone; the page lies in an empty folder."""
-    found = tmp_path / "verdicts.md"
+    """The default and one weaker protocol, in the world of the demo alone; the data is in an empty folder."""
+    found = tmp_path / "verdicts.json"
     chosen = tuple(specs.protocol_file(name) for name in ("default", "tombstones-dropped"))
     monkeypatch.setattr(verdicts, "protocols", lambda: chosen)
-    monkeypatch.setattr(verdicts, "page_path", lambda depth: found)
+    monkeypatch.setattr(verdicts, "data_path", lambda depth: found)
     monkeypatch.setattr(verdicts, "believable", lambda rows, known: rows)
     monkeypatch.setattr(judge, "protocols", lambda: chosen)
     monkeypatch.setattr(judge, "worlds_of", lambda name, depth: {DEMO: False})
@@ -105,10 +105,33 @@ def test_the_matrix_is_held_against_what_was_accepted(small: Path, capsys: pytes
     assert nbcc("--accept") == 0
     assert nbcc() == 0
     text = small.read_text("utf-8")
-    small.write_text(text.replace("| **18** |", "| **19** |", 1), encoding="utf-8")
-    capsys.readouterr()
-    assert nbcc() == 1
-    assert "Find out why" in capsys.readouterr().out
+    for right, wrong in CHANGES:
+        assert right in text
+        small.write_text(text.replace(right, wrong, 1), encoding="utf-8")
+        capsys.readouterr()
+        assert nbcc() == 1, wrong
+        assert "Find out why" in capsys.readouterr().out
+
+
+CHANGES = (
+    ('"SNAP": {"verdict": "HOLDS"}', '"SNAP": {"verdict": "UNDETERMINED", "because": "no room"}'),
+    ('"steps": 18', '"steps": 19'),
+    ('"bound": "2 writers', '"bound": "3 writers'),
+    ('"because": "', '"because": "not '),
+    ('"tombstones": "drop"', '"tombstones": "keep"'),
+    ('"lost update": 12', '"lost update": 13'),
+    ('"lost update": 12, ', ""),
+    ('"states": ', '"states": 1'),
+    ('"for": ["every protocol"]', '"for": ["default"]'),
+)
+"""One change of each field of the accepted data."""
+
+
+def test_the_data_keeps_every_fact() -> None:
+    for depth in verdicts.DEPTHS:
+        data = load(depth)
+        assert json.loads(to_text(data)) == data
+        assert len(set(facts(data))) == len(list(facts(data)))
 
 
 def test_the_answer_in_json(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,12 +166,11 @@ def test_what_cannot_be_drawn_is_told_before_any_search(
 
 
 @pytest.mark.usefixtures("small")
-def test_the_page_says_why_it_does_not_know() -> None:
+def test_the_data_has_the_reason_for_no_verdict() -> None:
     rows = matrix("quick", verdicts.protocols(), max_states=50)
-    text = page(rows, "quick")
-    assert "## Undetermined" in text
-    assert "more than 50 distinct states" in text
-    assert "| **?** |" in text
+    cell = to_data(rows, "quick")["protocols"]["default"]["promises"]["SNAP"]
+    assert cell["verdict"] == "UNDETERMINED"
+    assert "more than 50 distinct states" in cell["because"]
 
 
 def test_services_are_searched_each_alone_and_every_two_together() -> None:

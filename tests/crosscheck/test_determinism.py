@@ -21,7 +21,7 @@ WORLD = World(
 
 PRINT_HASHES = """
 import hashlib, random
-from .test_determinism import played
+from tests.crosscheck.test_determinism import played
 for seed in range(3):
     history = played(random.Random(seed).randrange)
     files = sorted(history.system.harness.storage.objects.items())

@@ -141,7 +141,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Two settings in the demo's world alone; the page, and the kills, would lie in an empty folder."""
     chosen = tuple(specs.protocol_file(name) for name in ("default", "tombstones-dropped"))
     monkeypatch.setattr(verdicts, "protocols", lambda: chosen)
-    monkeypatch.setattr(verdicts, "page_path", lambda depth: tmp_path / "verdicts.md")
+    monkeypatch.setattr(verdicts, "data_path", lambda depth: tmp_path / "verdicts.json")
     monkeypatch.setattr(verdicts, "believable", lambda rows, known: rows)
     monkeypatch.setattr(judge, "protocols", lambda: chosen)
     monkeypatch.setattr(judge, "worlds_of", lambda name, depth: {DEMO: False})
@@ -192,7 +192,7 @@ def test_a_search_that_fails_is_told_and_nothing_is_accepted(
     monkeypatch.setitem(PROMISES, "SNAP", replace(PROMISES["SNAP"], holds=sound))
     assert nbcc("--accept", "--checkpoint", str(file)) == 0
     assert f"1 searches taken from {file}, 1 made" in capsys.readouterr().out
-    assert sorted(os.listdir(small)) == ["kept", "verdicts.md"]
+    assert sorted(os.listdir(small)) == ["kept", "verdicts.json"]
 
 
 def test_what_had_no_room_is_not_accepted(

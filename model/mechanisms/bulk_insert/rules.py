@@ -13,7 +13,7 @@ from ...rules import Rules
 
 
 class Loaded(NamedTuple):
-    """Of a write: the file groups in which its one file is a base file."""
+    """The file groups in which the one file of a write is a base file."""
 
     groups: tuple[int, ...] = ()
     kind: str = "loaded"

@@ -67,7 +67,8 @@ class CompletedClean(NamedTuple):
 
 
 class Oldest(NamedTuple):
-    """Of a table with a published horizon: by file group the barrier before which slices are invisible (0: none)."""
+    """For each file group of a table with a published horizon: the barrier before which slices are invisible (0: none).
+    """
 
     barriers: tuple[int, ...] = ()
     kind: str = "oldest"
@@ -162,7 +163,7 @@ def needed_by_plans(table: Table) -> frozenset[DataFile]:
 
 
 def published_horizon(rules: Rules, cleans: tuple[Clean, ...], published: tuple[Any, ...]) -> int:
-    """The horizon before which reads are refused: of plans, or of completed cleans alone. 0: none."""
+    """The horizon before which reads are refused, 0 if there is none: set by a plan, or by a completed clean."""
     done = {entry.requested for entry in published}
     early = rules[Cleaning].horizon == "before_delete"
     return max((clean.horizon for clean in cleans if early or clean.requested in done), default=0)

@@ -40,7 +40,7 @@ WRITES = (Write, Compaction, LogCompaction)
 
 
 class PlannedLogs(NamedTuple):
-    """Of a table: the plans of log compactions, each with its completion time or None."""
+    """The log-compaction plans of a table, each with its completion time or None."""
 
     plans: tuple[tuple[Plan, int | None], ...] = ()
     kind: str = "planned logs"

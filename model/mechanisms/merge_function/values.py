@@ -129,7 +129,7 @@ def text_of(value: Value, name: Callable[[Log], str], laws: str) -> str:
 
 
 def law_broken(laws: str) -> str | None:
-    """The first law that the function of a table breaks on a few records."""
+    """The first law that the merge function of a world breaks on its records."""
     function = FUNCTIONS[laws]
     one, other, third = (((place, 1),) for place in (1, 2, 3))
     if function(one, other) != function(other, one):

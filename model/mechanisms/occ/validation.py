@@ -22,7 +22,7 @@ from .options import Occ, Validation
 ABORTED, CHECKED = "aborted", "checked: nothing conflicts"
 
 Touches = Callable[[Any], tuple[int, ...]]
-"""Of an actor: the file groups that its write writes or declares as read."""
+"""The file groups that an actor's write writes or declares as read."""
 
 HAS_PASSED = Guard("{me} must have found no conflict", lambda own_validation: own_validation.passed)
 NOT_CHECKED = Guard(

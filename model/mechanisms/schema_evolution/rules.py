@@ -37,21 +37,21 @@ class Altered(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Of a write: how many of the added columns its writer found."""
+    """The number of added columns that the writer of a write found."""
 
     found: int = 0
     kind: str = "columns"
 
 
 class PlanColumns(NamedTuple):
-    """Of a plan and its base files: how many of the added columns these have, None where no column is ever added."""
+    """The number of added columns in the base files of a plan; None in worlds without added columns."""
 
     written: int | None = None
     kind: str = "plan columns"
 
 
 class Schemas(NamedTuple):
-    """Of a table: the times since which it has one column more each, and the commits that say so."""
+    """The times at which a table got one more column each, and the commits that record them."""
 
     since: tuple[int, ...] = ()
     altered: tuple[Altered, ...] = ()

@@ -75,7 +75,7 @@ class Ranks(core.Core):
         )  # fmt: skip
 
     def beats_log(self, s: Any, one: Term, other: Term) -> Term:
-        """Of two logs of a slice, by the order in which they merge."""
+        """Whether the record of one log beats that of another in its slice: by ordering value, then merge order."""
         by_completion = self.options.merge_order == "completion"
         return self._later(s, one, other, s.completed if by_completion else s.requested)
 

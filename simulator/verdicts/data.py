@@ -1,0 +1,109 @@
+"""The accepted matrix of a depth as data: specs/verdicts.json and specs/verdicts-full.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from nbcc.model import World
+
+from ..explore import Verdict
+from .bound import bound_of, sentence
+from .isolation import anomalies
+from .judge import Cell, MatrixRow
+from .search_bounds import Depth
+
+EVERY = "every protocol"
+
+
+def data_path(depth: Depth) -> Path:
+    """The path of the accepted matrix of a depth."""
+    return Path(str(files("nbcc") / "specs" / ("verdicts.json" if depth == "quick" else f"verdicts-{depth}.json")))
+
+
+def load(depth: Depth) -> dict[str, Any]:
+    """The accepted matrix of a depth."""
+    data: dict[str, Any] = json.loads(data_path(depth).read_text("utf-8"))
+    return data
+
+
+def to_data(rows: Sequence[MatrixRow], depth: Depth) -> dict[str, Any]:
+    """The matrix as data. It contains no times, so that the same searches produce the same data."""
+    protocols = {row.name: row_data(row) for row in rows}
+    return {"format": 1, "depth": depth, "protocols": protocols, "worlds": list(_worlds(rows))}
+
+
+def row_data(row: MatrixRow) -> dict[str, Any]:
+    """A protocol: the options that differ from the default, the possible anomalies, the verdict on each promise."""
+    return {
+        "options": {name: str(value) for name, value in row.file.protocol.differences().items()},
+        "anomalies": anomalies(row.file.protocol),
+        "promises": {name: _cell_data(cell) for name, cell in row.cells.items()},
+    }
+
+
+def _cell_data(cell: Cell) -> dict[str, Any]:
+    """A verdict: with steps, bound and message if violated, with the reason if undetermined."""
+    data: dict[str, Any] = {"verdict": str(cell.verdict)}
+    if cell.verdict is Verdict.VIOLATED:
+        data |= {"steps": cell.steps, "bound": sentence(cell.bounds[0])}
+    if cell.verdict in (Verdict.VIOLATED, Verdict.UNDETERMINED):
+        data["because"] = cell.because or ""
+    return {**data, **({"evidence": cell.evidence} if cell.evidence else {})}
+
+
+def _worlds(rows: Sequence[MatrixRow]) -> Iterator[dict[str, Any]]:
+    """The worlds that were searched: the states under the default protocol, and the protocols searched in them."""
+    for world in dict.fromkeys(each.world for row in rows for each in row.searched):
+        by = {row.name: each.result for row in rows for each in row.searched if each.world == world}
+        states = by["default"].stands_for or by["default"].distinct if "default" in by else None
+        yield {"world": _described(world), "states": states, "for": [EVERY] if len(by) == len(rows) else list(by)}
+
+
+def _described(world: World) -> str:
+    shaped = ", shaped writes" if world.writes else ""
+    mode = {"COMMIT_TIME_ORDERING": ", commit time", "CUSTOM": ", a user's function"}.get(world.merge_mode, "")
+    return f"{sentence(bound_of(world))}{shaped}{mode}"
+
+
+def to_text(data: Mapping[str, Any]) -> str:
+    """The content of the file: JSON with a line for each verdict and each world."""
+    protocols = (f"  {_json(name)}: {{\n{_fields(row)}\n  }}" for name, row in data["protocols"].items())
+    worlds = (f"  {_json(world)}" for world in data["worlds"])
+    head = f' "format": {data["format"]},\n "depth": {_json(data["depth"])},'
+    return f'{{\n{head}\n "protocols": {{\n{_lines(protocols)}\n }},\n "worlds": [\n{_lines(worlds)}\n ]\n}}\n'
+
+
+def _fields(row: Mapping[str, Any]) -> str:
+    cells = _lines(f"    {_json(name)}: {_json(cell)}" for name, cell in row["promises"].items())
+    plain = "".join(f"   {_json(name)}: {_json(row[name])},\n" for name in ("options", "anomalies"))
+    return f'{plain}   "promises": {{\n{cells}\n   }}'
+
+
+def _lines(lines: Iterator[str]) -> str:
+    return ",\n".join(lines)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def facts(data: Mapping[str, Any]) -> Iterator[str]:
+    """The matrix in lines that are readable alone: one for each option set, anomaly, verdict and world."""
+    for name, row in data["protocols"].items():
+        yield f"{name} options: {_words(row['options'])}"
+        for anomaly, steps in row["anomalies"].items():
+            yield f"{name} {anomaly}: {steps} steps"
+        for promise, cell in row["promises"].items():
+            yield f"{name} {promise}: {_words(cell)}"
+    for world in data["worlds"]:
+        yield f"searched: {_words(world)}"
+
+
+def _words(fields: Mapping[str, Any]) -> str:
+    return "; ".join(
+        f"{name} {', '.join(value) if isinstance(value, list) else value}" for name, value in fields.items()
+    )

@@ -1,0 +1,48 @@
+"""specs/verdicts.md: the page is made of the accepted matrices, and short."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from nbcc.model.promises import PROMISES
+from nbcc.simulator.verdicts import load
+from tools import verdicts_page
+from tools.verdicts_page import page, page_path
+
+
+def test_the_page_is_up_to_date_and_short() -> None:
+    text = page()
+    assert text == page_path().read_text("utf-8"), "python -m tools.regenerate verdicts"
+    assert len(text.splitlines()) < 200
+    assert max(map(len, text.splitlines())) <= 160
+
+
+def test_the_line_of_a_protocol_has_every_promise_that_does_not_hold() -> None:
+    lines = {line.split("`")[1]: line for line in page().splitlines() if line.startswith("| `")}
+    matrix = load("quick")["protocols"]
+    assert lines.keys() == matrix.keys()
+    for name, row in matrix.items():
+        words = lines[name].rpartition("|")[0].rpartition("|")[2].replace(",", "").replace(";", "").split()
+        named = {promise for promise in PROMISES if promise in words}
+        doubtful = {p for p, cell in row["promises"].items() if cell["verdict"] in ("VIOLATED", "UNDETERMINED")}
+        tested = {p for p, cell in row["promises"].items() if cell.get("evidence") == "broken by a test"}
+        assert named == doubtful | tested, name
+
+
+def test_the_page_changes_with_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = page()
+    for depth, promise, steps in (("quick", "SNAP", 99), ("full", "PART", 98)):
+
+        def changed(of: Any, depth: str = depth, promise: str = promise, steps: int = steps) -> dict[str, Any]:
+            data: dict[str, Any] = json.loads(json.dumps(load(of)))
+            if of == depth:
+                cell = {"verdict": "VIOLATED", "steps": steps, "bound": "1 writer × 1 write", "because": "it breaks"}
+                data["protocols"]["default"]["promises"][promise] = cell
+            return data
+
+        monkeypatch.setattr(verdicts_page, "load", changed)
+        assert f"{promise} {steps}" in page()
+        assert page() != right
