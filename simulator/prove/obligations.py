@@ -1,9 +1,9 @@
 """The proof obligations of a system, and their answers.
 
-    initially        an initial state satisfies each clause
-    preserved        a step from a state that satisfies all clauses leads to one that satisfies each
-    implied          the clauses imply each promise, of a state or of a step
-    possible         some state satisfies all clauses and the guard of each action
+    `initially`: an initial state satisfies each clause.
+    `preserved`: a step from a state that satisfies all clauses leads to one that satisfies each.
+    `implied`: the clauses imply each promise, of a state or of a step.
+    `possible`: some state satisfies all clauses and the guard of each action.
 
 If z3 finds a counterexample, the obligation fails. If it does not decide, the obligation is undetermined. Limits count
 z3's steps, not seconds: the answers do not depend on the load of the machine.
