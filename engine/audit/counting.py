@@ -1,4 +1,4 @@
-"""A storage that counts requests, so that a command can report what it read."""
+"""A storage that counts requests, so that a command can report how much it read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts data files, each after its marker, which lets a rollback find the file after a crash."""
+"""Puts data files, each after its marker. The marker lets a rollback find the file after a crash."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class ConditionalObject(Protocol):
     def write(self, data: bytes, known: Version | None) -> Version | None:
         """Replace the version `known` (None: no object) and return the new one.
 
-        None if the store answers that it holds another version.
+        None if the store holds another version.
         """
         ...
 
@@ -49,7 +49,7 @@ class ConditionalStorage(Protocol):
 
 
 def conditional_object(storage: Storage, path: str) -> ConditionalObject:
-    """The object at `path` of the table's own storage; `Unsupported` if that cannot compare before it replaces."""
+    """The object at `path` of the table's own storage; `Unsupported` if the storage cannot replace conditionally."""
     if isinstance(storage, ConditionalStorage):
         return storage.conditional_object(path)
     raise _unsupported(f"{storage.url}/{path}")
@@ -91,7 +91,7 @@ class LocalObject:
 
 
 class StoreObject:
-    """An object of an object store, by conditional puts. `ask` sends a request to the opened store."""
+    """An object of an object store, by conditional puts. `ask` sends a request to the open store."""
 
     def __init__(self, ask: Callable[[str, str, Callable[[Any], Any]], Any], url: str, path: str) -> None:
         self._ask, self._name, self._path = ask, f"{url}/{path}", path

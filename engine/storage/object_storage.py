@@ -85,7 +85,7 @@ class ObjectStorage:
 
         The library raises the same error for the store's 412, its 409 and the answer to its own retry; after a time-out
         the outcome is unknown. So the object is read: if there is none, the put is repeated. Equal content counts as
-        success; `put_own` says why that is right.
+        success; `put_own` explains why.
         """
         confined(path)
         unsure: StorageError | None = None
