@@ -124,7 +124,8 @@ class _TableWriter(DataSourceArrowWriter):
 
 
 class Replay(_TableWriter):
-    """Replays a batch that another attempt has written: its tasks hash their rows, and the commit compares the digests."""
+    """Replays a batch that another attempt has written: its tasks hash their rows, and the commit compares the digests.
+    """
 
     def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions, written: Repeated) -> None:
         super().__init__(storage, config, options)
@@ -209,7 +210,8 @@ class Writer(_TableWriter):
             answer(context, repeated, digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Delete the files and the instant, unless the instant has completed. Spark also aborts after a late failure."""
+        """Delete the files and the instant, unless the instant has completed. Spark also aborts after a late failure.
+        """
         context, requested = self._context(), self._task.instant
         if uses_decision_log(context):
             catch_up(context)  # what is decided is committed, whether or not its writer came to publish it

@@ -17,7 +17,8 @@ _POLL_SECONDS: Final = 0.02
 
 
 class Waiting(ABC):
-    """A lock between processes. Subclasses implement one attempt (`try_once`), the release and the name of the holder."""
+    """A lock between processes. Subclasses implement one attempt (`try_once`), the release and the name of the holder.
+    """
 
     def __init__(self, url: str, wait_seconds: float) -> None:
         self.url = url
