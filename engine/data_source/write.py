@@ -20,6 +20,7 @@ from pyspark.sql.types import StructType
 
 from ..actions.upsert import action_of, write_task
 from ..config import TableConfig
+from ..config.options import IN_PROCESS, PROVIDER
 from ..context import Context
 from ..data.check import problems, refuse
 from ..data.columns import conform
@@ -27,10 +28,11 @@ from ..data.digest import Digest, digest_of
 from ..data.tasks import WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
 from ..errors import Unsupported
-from ..lock import BetweenProcesses
+from ..lock import InProcessLock
 from ..names import RandomNames, bucket_of
 from ..schema import from_spark
 from ..storage import Storage
+from ..storage.failures import without_user
 from ..timeline import Timeline, load, put_inflight
 from ..timeline.heartbeats import StoredHeartbeats
 from ..wiring import context_of, coordinated
@@ -70,13 +72,11 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
     table = open_or_create(options, columns)
     context, config = table.context, table.config
     config.check_writable()
-    local = context.storage.url.startswith("file:")
-    if not isinstance(context.lock, BetweenProcesses):
+    if isinstance(context.lock, InProcessLock):
         raise Unsupported(
-            f"write to {context.storage.url} through a data source",
-            "Spark does that in a process of its own, where only the lock file of a local file system is taken, and"
-            f" this table has {'an object store' if not local else 'a lock provider of its own'}",
-            "use Table.upsert",
+            f"write to {without_user(context.storage.url)} through a data source",
+            f"Spark begins and commits the write in processes of its own, and {IN_PROCESS} excludes the threads of one",
+            f"create the table with another {PROVIDER}, or use Table.upsert",
         )
     batch_of(columns.empty_table(), options, config)
     action = action_of(config)
