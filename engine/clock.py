@@ -57,8 +57,8 @@ class WallClock:
 
     `skew_ms`: the maximum difference between the clocks of two writers. `take` waits for that long, so that a writer
     that takes a time afterwards, on any machine, gets a greater one. An instant more than the skew (at least 200 ms:
-    clocks are adjusted) in the future is refused. Otherwise later commits with earlier times would be hidden from
-    Hudi's readers.
+    clocks are adjusted) in the future is refused. Without this check, commits with earlier times could follow, which
+    Hudi's readers would not see.
     """
 
     def __init__(

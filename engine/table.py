@@ -72,7 +72,7 @@ class Table:
         or SINGLE_WRITER). Key columns are string, int or bigint. A write refuses key values with both ':' and ','. In a
         composite key it refuses values with either, because Hudi's readers would split them differently. `options`:
         docs/options.md and docs/locks.md. `storage_options`: docs/storage-options.md. `session_time_zone`: the time
-        zone of timestamps without one, in the schema and in Arrow batches of this Table. It acts like
+        zone of timestamps without one, in the schema and in Arrow batches of this Table. The time zone acts like
         spark.sql.session.timeZone, and is not stored. None refuses such timestamps.
         """
         storage = open_storage(path, storage_options)
@@ -103,8 +103,8 @@ class Table:
     ) -> Table:
         """Open the Hudi table at `path`, of any engine. Hudi's rules apply to a table without nbcc's properties.
 
-        `storage_options` and `session_time_zone` are as in `create`; `concurrency_mode` overrides the table's. These
-        three are not stored.
+        `storage_options` and `session_time_zone` are as in `create`; `concurrency_mode` overrides the table's. None of
+        the three arguments is stored.
         """
         table = open_table(context_of(spark, open_storage(path, storage_options)))
         mode = table.config.concurrency_mode if concurrency_mode is None else mode_of(concurrency_mode)

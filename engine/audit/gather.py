@@ -163,7 +163,8 @@ class _Gatherer:
     def _own_plans(self, instants: list[Instant], own: bool) -> dict[str, CleanPlan]:
         """The plans of cleans in a table of nbcc: its readers use their horizons.
 
-        nbcc's services also use rollback plans and savepoints. These are parsed only to report their faults.
+        nbcc's services also use rollback plans and savepoints. Rollback plans and savepoints are parsed only to report
+        their faults.
         """
         if not own:
             return {}

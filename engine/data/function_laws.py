@@ -2,7 +2,7 @@
 
 If the function is commutative, associative and idempotent, its result does not depend on how merges are grouped,
 ordered or repeated (docs/contract.md, LAWS). The search draws a few characteristic values for each column, the same at
-every call. It simplifies a counterexample as long as a law stays broken. It may miss a counterexample.
+every call. The search simplifies a counterexample as long as a law stays broken. The search may miss a counterexample.
 """
 
 from __future__ import annotations

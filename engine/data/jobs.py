@@ -61,7 +61,7 @@ class Jobs(Protocol):
         ...
 
     def digest(self, data: Any, shape: TableShape, sets: frozenset[str] | None) -> Digest:
-        """The digest of the batch. It evaluates the batch but puts no file."""
+        """The digest of the batch. Computing the digest evaluates the batch but puts no file."""
         ...
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:

@@ -86,8 +86,8 @@ def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]
 def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
     """The contributing rows that a compaction must store in addition to the merged rows of the base file.
 
-    Those are the rows of two kinds of keys: keys whose columns come from records with different ordering values, and
-    keys whose tombstone has the ordering value of the row. Empty in commit time.
+    The result has the rows of two kinds of keys: keys whose columns come from records with different ordering values,
+    and keys whose tombstone has the ordering value of the row. Empty in commit time.
     """
     if rule.ranked_by is None:
         return []

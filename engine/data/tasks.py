@@ -140,8 +140,8 @@ class ReadTask:
     """The merged rows of one file slice.
 
     `logs` are in merge order. `tombstones` are logs of deletes, which the compaction that wrote `base` put next to it.
-    They rank with the base, before all of `logs`. `columns`: the requested columns; () means all. `base_size`: the size
-    of the base file in bytes, as its commit lists it; None: unknown.
+    Tombstones rank with the base file, before all of `logs`. `columns`: the requested columns; () means all.
+    `base_size`: the size of the base file in bytes, as its commit lists it; None: unknown.
     """
 
     shape: TableShape
@@ -190,8 +190,8 @@ class ChangesTask:
     """The difference between two states of the same keys.
 
     `before`, `after`: slices of one file group; of several groups if keys moved between them. `window`, `bases`: the
-    logs and base files of the writes completed in between, in merge order. They identify deletes. `completions`:
-    (requested, completed) of every write completed in between.
+    logs and base files of the writes completed in between, in merge order. The records in `window` and `bases` identify
+    deletes. `completions`: (requested, completed) of every write completed in between.
     """
 
     shape: TableShape

@@ -2,8 +2,8 @@
 
 Spark's API has no shuffle here, so rows of a file group arrive in several tasks. Each task writes log files of its own
 into the group, also in a bulk insert: one base file for each group would need a shuffle (`Table.bulk_insert`). Reads
-rank these logs. Their result is correct unless two tasks hold rows of a key that their files cannot rank
-(`duplicates`). Such groups are combined again before the commit.
+rank these logs. Reads return the correct rows unless two tasks hold rows of a key that their files cannot rank
+(`duplicates`). File groups with such rows are combined again before the commit.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class Writer(_TableWriter):
             heartbeats.stop_renewing(self._task.instant)
 
     def _written(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        """The files of this task. Its rows are an iterator, because computing them may take long."""
+        """The files of this task. The task's rows are an iterator, because computing them may take long."""
         filled = [batch for batch in iterator if batch.num_rows]
         if not filled:
             return Written([])

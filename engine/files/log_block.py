@@ -96,8 +96,9 @@ def rollback_block(instant: str, target: str) -> bytes:
 def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Block]:
     """The blocks of a log file in order; an empty file has none.
 
-    A block is valid if its length fits and the reverse pointer at its end agrees. Other bytes (a torn tail, garbage)
-    are returned as one CORRUPT block up to the next magic. `Damaged` if the file does not begin with a block.
+    A block is valid if its length fits and the reverse pointer at its end agrees. Bytes outside a valid block (a torn
+    tail, garbage) are returned as one CORRUPT block up to the next magic. `Damaged` if the file does not begin with a
+    block.
     """
     view = memoryview(data)
     if view and not _magic_at(view, 0):

@@ -74,8 +74,8 @@ class Waiting(ABC):
 class Attempts:
     """The owner names of this process's attempts at a lock since it last acquired it, the successful one included.
 
-    A put with an unknown outcome may have succeeded, so a lock with such an owner belongs to this process. It does not
-    belong to a forked child.
+    A put with an unknown outcome may have succeeded, so a lock with such an owner belongs to this process. Such a lock
+    does not belong to a forked child.
     """
 
     def __init__(self) -> None:

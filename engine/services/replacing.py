@@ -1,8 +1,9 @@
 """Replacing writes: each hides all rows that completed in its partitions before K, its requested time.
 
 For non-blocking writers, a replace is a compaction plan at K without inputs, for every file group of its partitions.
-Its base files hold the new rows, or none (docs/contract.md, SNAP). The plan is a barrier as soon as it is published. A
-log that completes later belongs to the next slice and is merged with the new rows, as after a compaction.
+The base files of the replace hold the new rows, or none (docs/contract.md, SNAP). The plan is a barrier as soon as it
+is published. A log that completes later belongs to the next slice and is merged with the new rows, as after a
+compaction.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The storage protocol on the local file system: durable puts, and listings without a system call for each file.
 
-It starts no threads, so it also works in a child that was forked from a process with an open table.
+Local storage starts no threads, so it also works in a child that was forked from a process with an open table.
 """
 
 from __future__ import annotations

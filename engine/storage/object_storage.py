@@ -215,5 +215,5 @@ def is_checksum(name: str) -> bool:
 
 
 def _is_of_store(error: BaseException) -> bool:
-    """Whether the library raised the error. Others, such as an interrupt, propagate unchanged."""
+    """Whether the library raised the error. Errors of other origin, such as an interrupt, propagate unchanged."""
     return isinstance(error, BaseError | OSError | ValueError | TypeError) or is_panic(error)

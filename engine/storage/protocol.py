@@ -24,9 +24,9 @@ class Entry(NamedTuple):
 class Storage(Protocol):
     """Objects under one table's root. Paths are relative to it and separated by '/'.
 
-    Implementations can be pickled; executors reopen the store from `url`.
-    A listing is not a snapshot. It contains every object that exists during the whole listing, and may or may not
-    contain objects that are created or deleted during it.
+    Implementations can be pickled; executors reopen the store from `url`. A listing is not a snapshot. A listing
+    contains every object that exists while the listing runs. It may or may not contain objects that are created or
+    deleted meanwhile.
     """
 
     @property

@@ -33,7 +33,7 @@ class ArchiveFile(NamedTuple):
 
     @property
     def level(self) -> int:
-        """Its level in the tree; 0 if the name has none."""
+        """The file's level in the tree; 0 if its name has none."""
         match = _FILE.fullmatch(self.name)
         return int(match[3]) if match else 0
 

@@ -115,7 +115,9 @@ class CompactionOperation:
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
-    """A plan of a compaction, log compaction or replacing write. Its requested time is the barrier of its groups."""
+    """A plan of a compaction, log compaction or replacing write. The requested time of the plan is the barrier of its
+    groups.
+    """
 
     operations: tuple[CompactionOperation, ...]
     extra: Mapping[str, str] = field(default_factory=dict)

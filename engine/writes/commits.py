@@ -105,7 +105,7 @@ def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) 
 
 
 def _rewritten_stat(file: WrittenFile, before: str) -> WriteStat:
-    """The stat of a copy-on-write file. It names the file that it replaces; incremental reads compare the two."""
+    """The stat of a copy-on-write file. The stat names the replaced file; incremental reads compare the two files."""
     named = parse_base(before)
     return WriteStat(
         file_id=file.file_id,

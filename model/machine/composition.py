@@ -4,7 +4,7 @@ A mechanism selects transitions by action or tag, and by actor, because each act
 methods of `Selection` refine the selected transitions; the methods of `Composition` add to the model.
 
 Mechanisms apply their refinements in a declared order (`Mechanism.after`). If two mechanisms declare no order, their
-refinements of one transition must commute. Otherwise the composition raises `Unordered`.
+refinements of one transition must commute. If they do not commute, the composition raises `Unordered`.
 """
 
 from __future__ import annotations

@@ -75,7 +75,9 @@ class Coding:
         return self.mask(range(len(self.names))) - self.mask(self.place[name] for name in names)
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """A function of a state. It returns equal values for two states if and only if these components are equal."""
+        """A function of a state. The function returns equal values for two states if and only if these components are
+        equal.
+        """
         return self.mask(self.place[name] for name in names).__and__
 
     def values(self, position: int) -> Sequence[Any]:

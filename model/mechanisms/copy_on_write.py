@@ -60,8 +60,8 @@ class ChangedFiles(NamedTuple):
     def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
         """The merge of the changes.
 
-        A row that is absent from a file has no ordering value any more. Its delete wins over everything before it and
-        loses against everything after it.
+        A row that is absent from a file has no ordering value any more. The delete of such a row wins over everything
+        before it and loses against everything after it.
         """
         winner: Ranked | None = None
         for place, file in enumerate(self.files):

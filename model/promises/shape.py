@@ -61,7 +61,9 @@ class Abstract(NamedTuple):
 
 
 class Undone(NamedTuple):
-    """The abstraction of rollbacks: how many files of each target are deleted. It counts only for published writes."""
+    """The abstraction of rollbacks: how many files of each target are deleted. Deleted files count only for published
+    writes.
+    """
 
     form: bool
     gone: tuple[tuple[int, int], ...]

@@ -62,7 +62,7 @@ def nbcc(limits: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The console script. It ends the process, and prints a traceback only with --debug."""
+    """The console script. `main` ends the process, and prints a traceback only with --debug."""
     if sys.stdout is not None:
         sys.stdout = _BreakablePipe(sys.stdout)
     code = run(sys.argv[1:] if arguments is None else arguments)

@@ -1,4 +1,4 @@
-"""Searches that failed or ran out of memory. Their results are no evidence about the model."""
+"""Searches that failed or ran out of memory. The results of such searches are no evidence about the model."""
 
 from __future__ import annotations
 

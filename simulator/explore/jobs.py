@@ -1,7 +1,7 @@
 """Search jobs: each a world under a protocol with some promises, searched in a process of its own.
 
-A job consists of names and plain values, so that it can be sent to another process or machine. Its result is the same
-`Result` that a search in this process returns.
+A job consists of names and plain values, so that it can be sent to another process or machine. The result of a job is
+the same `Result` that a search in this process returns.
 """
 
 from __future__ import annotations

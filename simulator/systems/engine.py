@@ -199,8 +199,8 @@ class EngineSystem:
         return EngineOperation(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
-        """The runner of the actor's data phase. It runs in the actor's thread; each file is a call of the actor's
-        storage.
+        """The runner of the actor's data phase. The runner works in the actor's thread; each file is a call of the
+        actor's storage.
         """
         return InProcessJobs(handle.storage, handle.names)
 
@@ -286,7 +286,7 @@ class EngineSystem:
         return self._operations[operation].run(self._looking, config, **arguments)
 
     def _cached(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """A value that depends on stored objects alone. It is computed again only after a put or delete."""
+        """A value that depends on stored objects alone. The value is computed again only after a put or delete."""
         changes = getattr(self.harness.storage, "changes", None)
         if changes is None:
             return compute()

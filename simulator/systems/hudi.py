@@ -188,7 +188,7 @@ class HudiOperation:
         return {}
 
     def crash(self) -> None:
-        """End the client and let its heartbeat expire. It takes no more steps."""
+        """End the client and let its heartbeat expire. The client takes no more steps."""
         self._system.ask("crash", actor=self._actor)
 
     def _start(self) -> None:

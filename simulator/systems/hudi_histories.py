@@ -28,7 +28,7 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
     """Whether Hudi's client would act otherwise now than the model's step.
 
     Hudi takes the lock and publishes, or is refused, in one call: no other actor moves in between. Four more kinds of
-    steps are left out. They concern a live writer whose heartbeat other clients consider expired:
+    steps are left out. Each concerns a live writer whose heartbeat other clients consider expired:
 
     - It stalls only after its files are on storage. Before that a rollback makes Hudi's client fail at once.
     - It is refused only after its rollback has completed. Before that Hudi commits.

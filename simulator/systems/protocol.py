@@ -37,7 +37,7 @@ class Operation(Protocol):
         ...
 
     def crash(self) -> None:
-        """Kill the actor before its next access. None of its later accesses reaches the table."""
+        """Kill the actor before its next access. None of the actor's later accesses reaches the table."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The accepted kills: which mutant breaks which promise, in which world. They limit the claim HOLDS.
+"""The accepted kills: which mutant breaks which promise, in which world. The kills limit the claim HOLDS.
 
 A promise HOLDS only if enough of its mutants were killed, and only in worlds larger than theirs.
 """

@@ -2,7 +2,7 @@
 
 Under the lock an archiver decides which instants may leave, adds them to the archive and puts its manifest. Then it
 removes them from the active timeline one by one, oldest first. Meanwhile, and after a crash, an instant may be on both
-timelines. It is always on at least one.
+timelines. An instant is always on at least one timeline.
 
     `archiver`: the actor that archives.
     `reader`: how a reader reads the archive.

@@ -91,7 +91,7 @@ def give_up_write(own: Writer) -> Changes:
 
 
 def actions() -> Iterator[Action]:
-    """The actions of actors whose instant is undone. Those of writers belong to the mechanism `rollback`."""
+    """The actions of actors whose instant is undone. The actions of writers belong to the mechanism `rollback`."""
     kinds = [kind for kind, *_ in RUNNERS]
     for kind in kinds:
         yield Action(f"{kind}_finds_plan_gone", "is about to start its plan, and a restore has undone it",

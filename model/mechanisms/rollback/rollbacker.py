@@ -116,7 +116,7 @@ def _plans(composition: Composition, me: str, unread: Mapping[str, Any]) -> None
 def _completes(composition: Composition, me: str) -> None:
     """When it takes the lock, a rollbacker checks that no other one has completed its rollback.
 
-    It checks under the lock if it took its completion time earlier, or if a decision log decides.
+    A rollbacker checks under the lock if it took its completion time earlier, or if a decision log decides.
     """
     logged = composition.protocol[DecisionLog].decision == "log"
     outside = composition.protocol_of(me)[Completion].completion_time == "outside_lock"
