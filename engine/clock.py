@@ -44,11 +44,14 @@ class Clock(Protocol):
     """The source of requested and completion times. Call both methods under the table's lock."""
 
     def take(self) -> str:
-        """A new instant, greater than all taken or learned before. Returns after every writer's clock has passed it."""
+        """A new instant, greater than all taken or learned before. `take` returns after every writer's clock has passed
+        the instant.
+        """
         ...
 
     def not_before(self, instant: str) -> None:
-        """Learn an instant of the timeline: all later ones are greater. `Conflict` if it is in the future."""
+        """Learn an instant of the timeline: all later ones are greater. Raises `Conflict` for an instant in the future.
+        """
         ...
 
 

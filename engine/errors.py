@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class NbccError(Exception):
-    """An operation that failed. Nothing of it was published.
+    """An operation that failed. A failed operation publishes nothing.
 
     The three parts are phrases without a full stop, so that ``str`` is one sentence:
     "Asked to <asked>, but <exists>: <remedy>."

@@ -90,7 +90,9 @@ def marked_file(instant: str, path: str) -> str | None:
 
 
 def partition_metadata(partition: str, instant: str) -> tuple[str, bytes]:
-    """(path, content) of the partition metadata file, put if absent. Hudi on Spark ignores partitions without it."""
+    """(path, content) of the partition metadata file, put if absent. Hudi on Spark ignores partitions without this
+    file.
+    """
     depth = partition.count("/") + 1 if partition else 0
     content = f"#partition metadata\ncommitTime={instant}\npartitionDepth={depth}\n"
     return in_partition(partition, PARTITION_METADATA), content.encode()

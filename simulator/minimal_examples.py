@@ -1,6 +1,6 @@
 """Minimal examples: the shortest run that takes an action, tests a promise, or violates one.
 
-Searches of worlds from small to large find them.
+Searches of worlds from small to large find minimal examples.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from . import run_compaction, schedule_compaction
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Plan a compaction of the groups without a pending plan, and run it. If there are none, run the oldest pending
-    plan.
+    """Plan a compaction of the groups without a pending plan, and run it. If every group has a pending plan, run the
+    oldest plan.
 
     Returns None if there is nothing to compact. Without new plans, older ones wait for `run_compaction`: their planners
     may still be alive and run them.

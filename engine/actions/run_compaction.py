@@ -118,7 +118,7 @@ def _made_at(operation: CompactionOperation) -> str | None:
 
 
 def keeps_tombstones(shape: TableShape, rules: Rules) -> bool:
-    """Whether a compaction must keep deletes. In commit time it need not: a later record always wins over an earlier
-    delete.
+    """Whether a compaction must keep deletes. In commit time no delete is kept: a later record always wins over an
+    earlier delete.
     """
     return rules.tombstones == "keep" and shape.merge.mode == EVENT_TIME

@@ -21,10 +21,10 @@ def run(
 ) -> Instant | None:
     """Publish the plan of a clean and return its instant; None if there is nothing to delete or a clean is pending.
 
-    The plan records the horizon. Earlier reads are refused from then on, before the first file is deleted
-    (docs/contract.md, CLEAN). One lock covers the listing of the timeline and the plan's time. So a compaction that is
-    planned later takes files that this clean keeps. With a decision log: None also if another actor took the number
-    (`put_plan`). Raises `BadInput` for an unknown policy.
+    The plan records the horizon. Reads before the horizon are refused once the plan is published, before the first file
+    is deleted (docs/contract.md, CLEAN). One lock covers the listing of the timeline and the plan's time. So a
+    compaction that is planned later takes files that this clean keeps. With a decision log: None also if another actor
+    took the number (`put_plan`). Raises `BadInput` for an unknown policy.
     """
     config.check_writable()
     chosen = Policy(policy, retained)

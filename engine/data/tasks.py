@@ -57,7 +57,7 @@ class TableShape:
 
     @property
     def packed_schema(self) -> pa.Schema:
-        """`stored_schema`, with dictionaries for the columns of few values. Merges use it."""
+        """`stored_schema`, with dictionaries for the columns of few values. Merges use this schema."""
         few = pa.dictionary(pa.int32(), pa.string())
         return pa.schema([field.with_type(few) if field.name in FEW_VALUES else field for field in self.stored_schema])
 

@@ -153,7 +153,7 @@ class Reader(DataSourceReader):
 class RefusedStream(DataSourceStreamReader):
     """A stream that raises `Unsupported` when it starts.
 
-    If it raised the error earlier, Spark would replace it by an error of its own.
+    If the stream raised the error earlier, Spark would replace it by an error of its own.
     """
 
     def initialOffset(self) -> dict[str, str]:

@@ -86,7 +86,8 @@ def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
 
 
 def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
-    """The properties, and a description of their damage ('' if none). An audit accepts them if the checksum is valid.
+    """The properties, and a description of their damage ('' if none). An audit accepts damaged properties if their
+    checksum is valid.
     """
     try:
         return load_properties(storage), ""

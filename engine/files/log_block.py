@@ -88,7 +88,9 @@ def encode_block(kind: BlockKind, headers: Mapping[Header, str], content: bytes)
 
 
 def rollback_block(instant: str, target: str) -> bytes:
-    """The command block that undoes the blocks of `target`. Table version 6 writes it; later readers still apply it."""
+    """The command block that undoes the blocks of `target`. Writers of table version 6 write rollback blocks; later
+    readers still apply them.
+    """
     headers = {Header.INSTANT: instant, Header.TARGET_INSTANT: target, Header.COMMAND: ROLLBACK}
     return encode_block(BlockKind.COMMAND, headers, b"")
 

@@ -64,7 +64,7 @@ class Waiting(ABC):
 
     @abstractmethod
     def give_back(self) -> None:
-        """Release the lock. No effect if this process has lost it."""
+        """Release the lock. Releasing has no effect if this process has lost the lock."""
 
     @abstractmethod
     def held_by(self) -> str:
@@ -94,7 +94,7 @@ class Attempts:
         self._owners = {owner}
 
     def include(self, owner: str) -> bool:
-        """Whether `owner` is one of them."""
+        """Whether `owner` is one of this process's names."""
         return self._process == os.getpid() and owner in self._owners
 
 

@@ -20,7 +20,7 @@ _changing: Final = threading.RLock()  # held by a fork, so that no descriptor is
 
 
 class FileLock:
-    """One open file. `OSError` if it can be neither opened nor created."""
+    """One open file. Raises `OSError` if the file can be neither opened nor created."""
 
     def __init__(self, path: Path) -> None:
         self._pid = os.getpid()

@@ -122,7 +122,7 @@ class LocalFiles:
         return True
 
     def _open(self, head: str, *, make: bool = False, flags: int = _SEARCH) -> int:
-        """A descriptor of the folder. The caller closes it."""
+        """A descriptor of the folder. The caller closes the descriptor."""
         flags = _CHANGE if make else flags
         if head and (identity := self._walks.get((head, make))):
             with suppress(OSError):  # the walk below raises the precise error

@@ -1,6 +1,7 @@
 """The steps that writing operations share: request an instant, remove late attempts, complete the instant.
 
-Every function is a few accesses to storage, lock and clock in a fixed order. An operation is a sequence of them.
+Every function is a few accesses to storage, lock and clock in a fixed order. An operation is a sequence of these
+functions.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def put_request(context: Context, timeline: Timeline, action: str) -> str:
 def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
     """Stop renewing the instant's heartbeat if the body fails or is interrupted: a rollback may then undo the instant.
 
-    The instant itself stays as it is. The process may continue with other work.
+    The pending instant itself stays as it is. The process may continue with other work.
     """
     try:
         yield
@@ -211,8 +212,8 @@ def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
 
 
 def older_than_archive(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Whether a pending instant is older than an archived one. Then it was rolled back, and the rollback is archived
-    too.
+    """Whether a pending instant is older than an archived one. An instant older than the archive was rolled back, and
+    its rollback is archived too.
 
     No instant is archived past a pending one, so this one was not on the timeline at that time. Called under the lock.
     """

@@ -90,7 +90,7 @@ class Composition:
         self.withdrawn.add(component)
 
     def add_field(self, kind: str, name: str, first: tuple[Any, ...]) -> None:
-        """Add a typed record to each actor of a kind. Functions read it as the parameter `own_<name>`.
+        """Add a typed record to each actor of a kind. Functions read the record as the parameter `own_<name>`.
 
         The record is part of the actor's one component. An effect that returns a new kernel record ends the operation;
         the record then has its initial value again.

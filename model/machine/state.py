@@ -47,7 +47,7 @@ class Coding:
         return number
 
     def value(self, state: State, position: int) -> Any:
-        """The value of a component. Raises `UndeclaredRead` if it is masked."""
+        """The value of a component. Raises `UndeclaredRead` if the component is masked."""
         try:
             return self._tables[position][0][state >> position * WIDTH & _FIELD]
         except IndexError:

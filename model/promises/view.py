@@ -88,7 +88,9 @@ class View:
 
     @cached_property
     def times(self) -> tuple[int, ...]:
-        """The times at which reads are compared: every published completion time. Between them reads do not change."""
+        """The times at which reads are compared: every published completion time. Between two completion times reads do
+        not change.
+        """
         return tuple(sorted(entry.completed for entry in self.published if entry.completed is not None))
 
     @cached_property

@@ -1,9 +1,9 @@
 """Records the objects that each segment accessed, and checks that each segment was atomic for other actors.
 
-The model treats a segment of the engine's calls as one step. That is sound if no other actor can observe a difference
-(Lipton's reduction). An atomic segment has three parts: calls that acquire (lock.acquire), at most one call that
-conflicts with another actor's, and calls that release (lock.release). After each history `violations` searches the
-recorded accesses for a segment of another shape.
+The model treats a segment of the engine's calls as one step. One step for a segment is sound if no other actor can
+observe a difference (Lipton's reduction). An atomic segment has three parts: calls that acquire (lock.acquire), at most
+one call that conflicts with another actor's, and calls that release (lock.release). After each history `violations`
+searches the recorded accesses for a segment of another shape.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ private step early, and one with it just before the actor's next visible step. A
 same in both.
 
 A visible step, such as a crash, is taken after each possible number of private steps. The transitions of a component
-are not private if another actor reads it: to roll back, to let a heartbeat expire, or to read unpublished files.
+are not private if another actor reads the component: to roll back, to let a heartbeat expire, or to read unpublished
+files.
 """
 
 from __future__ import annotations

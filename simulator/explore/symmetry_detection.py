@@ -147,7 +147,7 @@ def _first_states(model: Model | TransitionSystem) -> Iterator[State]:
 
 
 def pairs(model: Model | TransitionSystem) -> Iterator[dict[str, str]]:
-    """Every pair of actors of one kind, as a renaming. Tests check them on all states of a world."""
+    """Every pair of actors of one kind, as a renaming. Tests check these renamings on all states of a world."""
     for names in model.actors.values():
         for one, other in combinations(names, 2):
             yield {one: other, other: one}

@@ -17,7 +17,7 @@ Term = Any
 
 @dataclass(frozen=True)
 class Sort:
-    """A kind of elements: writes, plans, compactors. A proof covers any number of them."""
+    """A kind of elements: writes, plans, compactors. A proof covers any number of elements of a sort."""
 
     name: str
 

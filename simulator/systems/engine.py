@@ -175,8 +175,8 @@ class EngineSystem:
     def complaints(self) -> list[str]:
         """The segments of the history whose intermediate state another actor could have seen.
 
-        If a lock can be lost, no segment is atomic. In that case the model has separate steps wherever promises depend
-        on them.
+        If a lock can be lost, no segment is atomic. If a lock can be lost, the model has separate steps wherever
+        promises depend on the lock.
         """
         if self.world[LostLocks].lock_losses:
             return []

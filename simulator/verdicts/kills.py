@@ -50,7 +50,7 @@ def path() -> Path:
 
 
 def accepted() -> tuple[Kill, ...]:
-    """The kills of specs/kills.json. A test compares them with new searches."""
+    """The kills of specs/kills.json. A test compares the accepted kills with new searches."""
     return from_text(path().read_text("utf-8"))
 
 

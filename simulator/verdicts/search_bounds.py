@@ -69,7 +69,7 @@ def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
 
 @cache
 def mixed() -> tuple[SearchBound, ...]:
-    """The worlds in which actors have options of their own. Only the default protocol is judged in them."""
+    """The worlds in which actors have options of their own. Only the default protocol is judged in these worlds."""
     return tuple(from_mapping(each) for each in _file()["mixed"])
 
 

@@ -48,8 +48,8 @@ def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained
 
 
 def last_decided(decisions: tuple[Any, ...]) -> frozenset[int]:
-    """The requested time of the last entry of a decision log. The next actor checks on the active timeline whether it
-    is published.
+    """The requested time of the last entry of a decision log. The next actor checks on the active timeline whether that
+    instant is published.
     """
     return frozenset(entry if isinstance(entry, int) else entry.requested for entry in decisions[-1:])
 

@@ -1,9 +1,9 @@
 """Bulk insert: writes a base file into each file group without files, and a log file into each other group.
 
 A base file is a barrier at the requested time of its write. Earlier slices are hidden, and a log that completes later
-belongs to its slice. So it may be published only if it is the first file of its group to complete. A bulk inserter that
-another write overtook gives up. Apache Hudi also checks bulk inserts for conflicts under non-blocking concurrency
-control.
+belongs to its slice. So a base file may be published only if it is the first file of its group to complete. A bulk
+inserter that another write overtook gives up. Apache Hudi also checks bulk inserts for conflicts under non-blocking
+concurrency control.
 """
 
 from __future__ import annotations

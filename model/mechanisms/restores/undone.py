@@ -1,8 +1,8 @@
 """How an actor detects that a restore has undone its instant: before it starts its plan, while it reads, or under the
 lock.
 
-Writers and overwriters detect it only under the lock. Compactors and log compactors may also find a file of their plan
-deleted, or their plan undone before they start it.
+Writers and overwriters detect a restore only under the lock. Compactors and log compactors may also find a file of
+their plan deleted, or their plan undone before they start it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 RFC-22, "Inline rollback": a rollbacker rolls back the pending writes whose heartbeat has expired (lazy). If one process
 does all the writing, it rolls back every pending write (eager). Data files are deleted first, then the instant, so that
-an interrupted rollback can be continued. The plan stays on the timeline. Any rollbackers may continue it, even several
-at once.
+an interrupted rollback can be continued. The plan stays on the timeline. Any rollbackers may continue the plan, even
+several at once.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Table:
         partitions: Sequence[str] = (),
         more: Mapping[str, str] | None = None,
     ) -> Table:
-        """An existing table. Only writers and `look` need the other arguments."""
+        """An existing table. The other arguments are needed only by writers and `look`."""
         return cls(path, options(merge_mode, buckets, more or {}), partitions)
 
     def close(self) -> None:
