@@ -1,4 +1,4 @@
-"""Typed errors. Each states what was asked, what exists and what to do."""
+"""Typed errors. Each error states the request, the present state and the remedy."""
 
 from __future__ import annotations
 

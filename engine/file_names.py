@@ -29,8 +29,8 @@ class BaseName(NamedTuple):
 class LogName(NamedTuple):
     """``.<file id>_<instant>.log.<version>_<write token>``.
 
-    `instant`: the requested time of the delta commit; in the old layout that of the base file that its writer found.
-    `token`: None in files of old writers. `cdc`: the file contains change records, not rows.
+    `instant`: the requested time of the delta commit. In the old layout, the time of the base file that its writer
+    found. `token`: None in files of old writers. `cdc`: the file contains change records, not rows.
     """
 
     file_id: str

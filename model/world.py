@@ -259,7 +259,7 @@ def world_names() -> tuple[str, ...]:
 
 
 def sections() -> dict[str, tuple[str, ...]]:
-    """Section of a world's file -> its names: those of the kernel, then those of mechanisms."""
+    """Section of a world's file -> its names: names of the kernel, then names of mechanisms."""
     found = {section: list(names) for section, names in OWN_SECTIONS.items()}
     for part in mechanisms.limits():
         for name, declaration in declarations(part).items():

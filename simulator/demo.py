@@ -1,6 +1,6 @@
 """The tour of `nbcc demo`, on real Spark.
 
-The steps of the tour are not fixed in advance. The steps of the first act come from a random schedule, those of the
+The steps of the tour are not fixed in advance. The steps of the first act come from a random schedule, the steps of the
 later acts from a search.
 """
 

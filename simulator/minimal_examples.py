@@ -86,8 +86,8 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
     """Worlds with protocols, in the order of the search.
 
     Small worlds under the default protocol come first, then lost locks, with and without the decision log. Named worlds
-    follow: those of table services, of lost answers and of batches that are sent again. Protocols with actions of their
-    own come last.
+    follow: worlds of table services, of lost answers and of repeated batches. Protocols with actions of their own come
+    last.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):

@@ -68,7 +68,7 @@ class TableShape:
 
     @property
     def window_schema(self) -> pa.Schema:
-        """The columns of an incremental read: those of a snapshot, and the delete flag."""
+        """The columns of an incremental read: the columns of a snapshot, and the delete flag."""
         stored = self.stored_schema
         marked = stored if IS_DELETED in stored.names else stored.append(pa.field(IS_DELETED, pa.bool_()))
         return marked.append(pa.field(SET_COLUMNS, pa.list_(pa.string()))) if self.merge.partial else marked
@@ -172,7 +172,7 @@ class ReadTask:
 
     @property
     def base_only(self) -> bool:
-        """Whether the slice has a base file and no logs, so that its rows are those of the base file."""
+        """Whether the slice has a base file and no logs, so that the base file has exactly the rows of the slice."""
         return self.base is not None and not self.logs
 
 

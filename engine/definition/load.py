@@ -39,7 +39,7 @@ def create_table(storage: Storage, config: TableConfig) -> None:
 def open_table(storage: Storage) -> TableConfig:
     """The config of the table in `storage`; `NotATable` if there is none, `Unsupported` if nbcc cannot read it.
 
-    The schema of a table of nbcc is in its properties; that of another table is in its newest commit
+    The schema of a table of nbcc is in its properties. The schema of any other table is in its newest commit
     (docs/hudi-format.md).
     """
     values = load_properties(storage)

@@ -2,7 +2,7 @@
 
 The first access to a folder opens each folder from the root down without following links. If a component is a link, it
 is resolved: the walk restarts if the target is below the root, and is refused otherwise. Later accesses open the folder
-by its path and compare its device and inode with those of the first.
+by its path, and compare its device and inode with the first ones.
 
 A put is durable when it returns: the file is synced before the link to its name, the folder after it. A folder is
 synced in its parent before its first file, even if another process has just created it. Of an empty file only the

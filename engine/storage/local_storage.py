@@ -159,5 +159,5 @@ def sizes_but(storage: Storage, folder: str) -> tuple[dict[str, int], Sequence[s
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether the name is that of a checksum side file, or of a temporary file of nbcc or obstore (``x#1``)."""
+    """Whether the name belongs to a checksum side file, or to a temporary file of nbcc or obstore (``x#1``)."""
     return is_checksum(name) or ("#" in name and name.partition("#")[2].isdecimal())

@@ -212,7 +212,7 @@ def _limited(arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
 
 
 def is_checksum(name: str) -> bool:
-    """Whether the name is that of a Hadoop checksum side file, which a copied table may contain."""
+    """Whether the name belongs to a Hadoop checksum side file, which a copied table may contain."""
     return name[:1] == "." and name[-4:] == ".crc"
 
 

@@ -66,7 +66,7 @@ def put_request(context: Context, timeline: Timeline, action: str) -> str:
 def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
     """Stop renewing the instant's heartbeat if the body fails or is interrupted: a rollback may then undo the instant.
 
-    The pending instant itself stays as it is. The process may continue with other work.
+    The pending instant itself does not change. The process may continue with other work.
     """
     try:
         yield

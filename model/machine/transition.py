@@ -8,8 +8,8 @@ what they read.
     lock, clock, ...   shared components and views; a default value is used if the world lacks the component
     world, protocol    constants of the model (see `assembly.names_of`)
 
-Keyword-only parameters of an effect are the arguments of the step. A function can read only what it names, so its
-parameters are its footprint. The search evaluates a function once per distinct values of its footprint.
+Keyword-only parameters of an effect are the arguments of the step. A function can read only the components that it
+names, so its parameters are its footprint. The search evaluates a function once per distinct values of its footprint.
 """
 
 from __future__ import annotations

@@ -193,5 +193,5 @@ def on_table(model: Model) -> tuple[str, ...]:
 
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
-    """The components of `on_table`, and those of reader actors."""
+    """The components of `on_table`, and the components of reader actors."""
     return (*on_table(model), *model.actors_of("reader"))

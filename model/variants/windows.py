@@ -173,7 +173,7 @@ def _with_log_compactions(
     visited: set[int],
     between: tuple[float, float],
 ) -> tuple[Log, ...]:
-    """The logs of the writes, and those of log compactions whose last input is in a slice that was visited."""
+    """The logs of the writes, and the logs of log compactions whose last input is in a slice that was visited."""
     first, last = between
     candidates = (log for log in compacted_in(rules, table, group, 0, inf) if first <= log[0] <= last)
     inside = tuple(log for log in candidates if covered(table, group, (log,))[-1][0] in visited)

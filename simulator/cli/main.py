@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 class _BreakablePipe:
     """Standard output whose reader may close it early, as in `nbcc list actions | head -1`. Further output is dropped.
 
-    The command runs to its end, so that its exit code is that of its answer.
+    The command runs to its end, so that the exit code fits its answer.
     """
 
     def __init__(self, stream: Any) -> None:

@@ -72,8 +72,8 @@ class PeerProcess:
 
 @cache
 def peer(name: str, version: str | None = None) -> PeerProcess:
-    """The process of a peer. The Python of a peer is NBCC_<NAME>_PYTHON, otherwise that of ``.venv-<name>`` next to the
-    packages.
+    """The process of a peer. The Python of a peer is NBCC_<NAME>_PYTHON, otherwise the Python of ``.venv-<name>`` next
+    to the packages.
 
     ``version``: the release of the product, if it is not the peer's default.
 

@@ -2,8 +2,8 @@
 
 To map a new action, append a row.
 
-Hudi's client does in one call what the model does in several steps. At the granularity `call` of a world the model
-takes the steps of one call together.
+One call of Hudi's client does several steps of the model. At the granularity `call` of a world the model takes the
+steps of one call together.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class HistoryCheck:
 
 
 def check_history(view: View, progress: Progress = no_progress, workers: int = 1) -> HistoryCheck:
-    """Play the history of a table on the model. The protocol of a table is nbcc's default, or that of Hudi.
+    """Play the history of a table on the model. The protocol of a table is nbcc's default, or Hudi's protocol.
 
     `workers`: the number of processes that share the file groups of a big table.
     """

@@ -30,8 +30,8 @@ COMPLETES: Final[Mapping[str, Kind]] = {
 class Refused(NamedTuple):
     """The model refuses the event with this number; `reasons` are the conditions that were false.
 
-    `enabled` are the possible steps as sentences. The actors in these sentences are those of the segment: w1 is its
-    first write.
+    `enabled` are the possible steps as sentences. The actors in these sentences are the actors of the segment: w1 is
+    its first write.
     """
 
     event: int
@@ -207,7 +207,7 @@ class _Play:
         return tuple(_differences(self._named(plan.groups[0].logs), self.shape.log_plans[number]))
 
     def _named(self, logs: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-        """The logs of the segment without those of placeholders."""
+        """The logs of the segment without the logs of placeholders."""
         named = [(self.requested[requested], version) for requested, version in logs]
         return [log for log in named if log[0] < len(self.shape.early)]
 

@@ -67,7 +67,7 @@ class Shape(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """`times` are those of the events. `writes` and `plans` are requested times by number; '' for a placeholder."""
+    """`times` are the times of the events. `writes` and `plans` are requested times by number; '' for a placeholder."""
 
     group: Group
     shape: Shape

@@ -105,8 +105,8 @@ def protocols() -> tuple[ProtocolFile, ...]:
 def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
     """The worlds in which a protocol is searched, each with a flag: whether the search is reduced.
 
-    The worlds are those of the protocol's pins, in which the weakened promise can break, and the search bounds of the
-    depth. The default protocol is searched in the worlds of all pins, except those whose faults it excludes by
+    A protocol's worlds are the worlds of its pins, in which the weakened promise can break, and the search bounds of
+    the depth. The default protocol is searched in the worlds of all pins, except those whose faults it excludes by
     assumption. The verdicts of the default protocol there are pinned in specs/sizes.toml. The default protocol is also
     searched in worlds with optimistic writers, and at full depth in the large worlds.
     """
@@ -131,7 +131,7 @@ def matrix(
 ) -> tuple[MatrixRow, ...]:
     """Search every protocol in all its worlds.
 
-    `workers` is the number of processes, `bounds` are those of `explore`. `done` is called after each of the
+    `workers` is the number of processes; `bounds` are as in `explore`. `done` is called after each of the
     `searches(depth)` searches. A search that fails leaves its cells undetermined and does not affect the others.
     """
     rows = tuple(chosen) if chosen is not None else protocols()

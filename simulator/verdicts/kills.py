@@ -28,7 +28,7 @@ ENOUGH: Final = 3
 class Kill:
     """A promise that a mutant breaks: the bound of the smallest world that shows it, and in how many steps.
 
-    `states` and `seconds` are those of the search; the seconds depend on the machine.
+    `states` and `seconds` are figures of the search; the seconds depend on the machine.
     """
 
     mutant: str
@@ -40,7 +40,7 @@ class Kill:
 
 
 def small_worlds() -> tuple[World, ...]:
-    """The worlds in which mutants are killed, all smaller than those of the matrix."""
+    """The worlds in which mutants are killed, all smaller than the worlds of the matrix."""
     return tuple(each.world for each in all_bounds() if not each.matrix)
 
 

@@ -93,8 +93,8 @@ def _service(given: Mapping[str, Any]) -> Service:
 
 @cache
 def large() -> tuple[SearchBound, ...]:
-    """The worlds that only the default protocol is searched in at full depth: those of the file, each service, every
-    two services.
+    """The worlds in which only the default protocol is searched, at full depth: the worlds of the file, each service,
+    every two services.
     """
     given = [from_mapping({**each, "depth": "full"}) for each in _file()["large"]]
     alone = [_with_services(each, groups=2, crashes=1) for each in services()]

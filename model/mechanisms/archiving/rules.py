@@ -24,7 +24,7 @@ from .options import Archiving
 def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay: frozenset[int]) -> tuple[int, ...]:
     """The requested times of the completed instants on the active timeline that may be archived now, ascending.
 
-    `pending`: the requested times of pending instants. `stay`: those of instants that stay in any case.
+    `pending`: the requested times of pending instants. `stay`: the requested times of instants that stay in any case.
     """
     bound = min(pending, default=inf) if rules[Archiving].archive_bound == "pending" else inf
     found: list[int] = []

@@ -133,7 +133,7 @@ def request_instant(clock: int, request_time: TakeTime) -> Changes:
 
 
 def seal_timeline(own: BulkInserter, published: Published) -> Changes:
-    """For an optimistic bulk inserter: instants completed by now do not conflict."""
+    """For an optimistic bulk inserter: instants that have completed do not conflict."""
     return {"own": own._replace(sealed=len(published))}
 
 
@@ -246,7 +246,7 @@ def other_loads(me: str, every_bulk_inserter: Mapping[str, BulkInserter]) -> tup
 def pending_loads(
     pending_instants: Iterable[Instant], every_bulk_inserter: Mapping[str, BulkInserter]
 ) -> Iterator[Instant]:
-    """The pending instants, with those of bulk inserters."""
+    """The pending instants, including instants of bulk inserters."""
     yield from pending_instants
     for own in every_bulk_inserter.values():
         if own.requested:

@@ -182,7 +182,7 @@ def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | 
 def compacted_in(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Log, ...]:
     """The logs of log compactions in a window: none, because they change no row.
 
-    Some readers take the log of a log compaction for that of a write (Apache Hudi, issue 20327).
+    Some readers take the log of a log compaction for the log of a write (Apache Hudi, issue 20327).
     """
     if rules[LogCompactions].log_compaction_window == "excluded" or not table.marks:
         return ()

@@ -95,7 +95,7 @@ def sealing(composition: Composition, me: str) -> None:
 
 
 def seal_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
-    """Seal the timeline: instants completed by now do not conflict."""
+    """Seal the timeline: instants that have completed do not conflict."""
     return {"own_validation": own_validation._replace(sealed=len(published))}
 
 

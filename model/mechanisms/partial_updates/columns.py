@@ -88,8 +88,8 @@ def _of_one_rank(state: State) -> State:
 
 
 def _join_rows(older: State, newer: State) -> State:
-    """The merge of readers that store one rank for each row: the columns of the higher row replace those of the lower
-    one.
+    """The merge of readers that store one rank for each row: the columns of the higher row replace the columns of the
+    lower one.
 
     All columns have the rank of the higher row afterwards. A delete is compared with the resulting row, not with each
     column.

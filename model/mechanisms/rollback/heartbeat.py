@@ -31,7 +31,7 @@ class Heartbeat(NamedTuple):
 
 
 def renewing(composition: Composition) -> tuple[str, ...]:
-    """The writers that renew a heartbeat: those of log files, in a world with rollbackers and one clock."""
+    """The writers that renew a heartbeat: writers of log files, in a world with rollbackers and one clock."""
     world = composition.world
     if not composition.actors_of("rollbacker") or is_copy_on_write(world) or world[Skew].skew:
         return ()

@@ -48,7 +48,7 @@ CHOSEN, PLANNED, UNDOING = "about to plan", "about to start its rollback", "undo
 
 
 class Rollbacker(NamedTuple):
-    """`rollback` is the requested time of its rollback, and `target` that of the failed write.
+    """`rollback` is the requested time of its rollback, and `target` the requested time of the failed write.
 
     `files` are the files of the write that it found, from number `first` on. `done` counts those that it has deleted.
     """
@@ -286,7 +286,7 @@ def published_rollback(me: str, own: Rollbacker) -> tuple[Rollbacker, RolledBack
 
 
 def pending_rollbacks(pending_instants: Iterable[Instant], published: Published, rollbacks: Plans) -> Iterator[Instant]:
-    """The pending instants, with those of rollbacks."""
+    """The pending instants, including rollbacks."""
     yield from pending_instants
     done = {entry.requested for entry in published} if rollbacks else ()
     yield from pending_plans(rollbacks, "rollback", done)
