@@ -91,7 +91,7 @@ def is_durable(options: Mapping[str, Any]) -> bool:
 
 
 def as_duration(value: object) -> timedelta | None:
-    """The duration in an option of the HTTP client, such as ``250ms``; None for other forms, which the library reads."""
+    """The duration in an option of the HTTP client, such as ``250ms``; None for other forms."""
     if isinstance(value, timedelta):
         return value
     found = _DURATION.fullmatch(value) if isinstance(value, str) else None
