@@ -202,7 +202,8 @@ def _content(store: ObjectStore, path: str) -> bytes:
 
 def _limited(arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
     """Arguments that end each request, its repetitions included, within `limit` seconds."""
-    pauses = {"init_backoff": timedelta(seconds=min(0.1, limit / 16)), "max_backoff": timedelta(seconds=limit / 8), "base": 2}
+    first, longest_pause = timedelta(seconds=min(0.1, limit / 16)), timedelta(seconds=limit / 8)
+    pauses = {"init_backoff": first, "max_backoff": longest_pause, "base": 2}
     client = arguments.get("client_options", {})
     longest = min(timedelta(seconds=limit / 2), as_duration(client.get("timeout")) or timedelta.max)
     return {
