@@ -8,6 +8,7 @@ from ..files.slices import load_slices
 from ..lock import held
 from ..reads.retention import refuse_unlisted
 from ..services.cleaning import Policy, PolicyName, horizon_of, plan_clean
+from ..services.consumers import waits_for_consumers
 from ..timeline import Instant, load
 from ..timeline.cleans import encode_clean_plan
 from ..writes.claims import new_time
@@ -24,8 +25,8 @@ def run(
 
     The plan records the horizon: reads before it are refused from now on, before the first file is deleted
     (docs/contract.md, CLEAN). The timeline is listed and the time taken under one lock, so that a compaction planned
-    later takes files that this clean keeps. Where a log decides: None, too, if another actor took the number
-    (`put_plan`). Raises `BadInput` for an unknown policy.
+    later takes files that this clean keeps. Named consumers keep the horizon back, up to an age. Where a log decides:
+    None, too, if another actor took the number (`put_plan`). Raises `BadInput` for an unknown policy.
     """
     config.check_writable()
     chosen = Policy(policy, retained)
@@ -38,6 +39,8 @@ def run(
         slices = load_slices(context.storage, timeline, context.commits, context.rules)
         requested = new_time(context, timeline)
         horizon = horizon_of(chosen, timeline, context.commits, slices, requested)
+        if horizon is not None:
+            horizon = waits_for_consumers(context, timeline, horizon, requested, config.consumer_hours)
         plan = plan_clean(context, timeline, slices, chosen, horizon) if horizon is not None else None
         if plan is None:
             return None
