@@ -1,13 +1,13 @@
 """RFC-66 alone: the protocol without any mechanism, in the order of the RFC's text.
 
-    clock, lock          one clock; the table's lock
-    timeline, table      completed and pending instants; the values on storage
-    publication          the completion time is taken under the lock, and the instant is published under the same lock
-    writer, compactor    the actors that publish deltacommits and compactions
-    reader               a reader lists the timeline twice
-    slicing, planning    to which file slice a log belongs; which logs a compaction plan takes
-    merge, tombstones    the merge of records by rank; a compaction keeps deletes
-    reads                snapshot, time travel, read-optimised and incremental reads, change logs
+    `clock`, `lock`: one clock; the table's lock.
+    `timeline`, `table`: completed and pending instants; the values on storage.
+    `publication`: the completion time is taken under the lock, and the instant is published under the same lock.
+    `writer`, `compactor`: the actors that publish deltacommits and compactions.
+    `reader`: a reader lists the timeline twice.
+    `slicing`, `planning`: to which file slice a log belongs; which logs a compaction plan takes.
+    `merge`, `tombstones`: the merge of records by rank; a compaction keeps deletes.
+    `reads`: snapshot, time travel, read-optimised and incremental reads, change logs.
 """
 
 from __future__ import annotations

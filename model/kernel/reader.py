@@ -7,8 +7,8 @@ completed at or before T exists. The reader uses exactly these instants.
 
 Views, which mechanisms map:
 
-    shown_instants, newest_shown    the instants in the listing that ends now, and their greatest completion time
-    kept_instants, kept_table       the instants that the reader uses, and their table
+    `shown_instants`, `newest_shown`: the instants in the listing that ends now, and their greatest completion time.
+    `kept_instants`, `kept_table`: the instants that the reader uses, and their table.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ A transaction is a write that reads file groups when it begins: `reads` of the w
 writes (read, modify, write). `ANOMALIES` are promises for every protocol: VIOLATED means that the anomaly can happen.
 ISO is the promise of optimistic writers. The modes exclude:
 
-    nbcc, single_writer   dirty reads, non-repeatable reads, phantom reads (also SNAP, TRAVEL and ATOM)
-    occ                   lost updates as well, and write skew between writes that declare their reads
+    `nbcc`, `single_writer`: dirty reads, non-repeatable reads, phantom reads (also SNAP, TRAVEL and ATOM).
+    `occ`: lost updates as well, and write skew between writes that declare their reads.
 """
 
 from __future__ import annotations

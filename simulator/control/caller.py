@@ -13,10 +13,10 @@ T = TypeVar("T")
 class Caller(Protocol):
     """The maker of a call, with the choices that the schedule has made for it.
 
-    shows          whether a listing contains an object that was put while the listing ran
-    still_shows    whether a listing contains an object that was deleted while the listing ran
-    loses_answer   whether the next put stores its object and answers "exists"
-    stops_waiting  whether a wait for the lock ends although another actor still holds the lock
+    `shows`: whether a listing contains an object that was put while the listing ran.
+    `still_shows`: whether a listing contains an object that was deleted while the listing ran.
+    `loses_answer`: whether the next put stores its object and answers "exists".
+    `stops_waiting`: whether a wait for the lock ends although another actor still holds the lock.
     """
 
     actor: str

@@ -58,7 +58,7 @@ class Explorer:
     def initial(self) -> tuple[Any, ...]:
         """The state without facts; the system's own condition must hold there."""
         if not self.system.initially(self.view(self.blank)):
-            raise ValueError(f"{self.system.name}: the state without facts is not an initial state")
+            raise ValueError("the state without facts is not an initial state")
         return self.blank
 
     def view(self, state: tuple[Any, ...]) -> Finite:
@@ -97,7 +97,7 @@ class Explorer:
                     seen.add(after)
                     todo.append(after)
                     if len(seen) > most:
-                        raise ValueError(f"{self.system.name}: more than {most} states")
+                        raise ValueError(f"more than {most} states")
         return seen, possible
 
     def _values(self, now: Finite, kind: Sort | Predicate | str) -> Sequence[Any]:

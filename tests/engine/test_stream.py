@@ -123,8 +123,9 @@ def test_a_copy_by_streams_equals_its_source_under_kills(spark: Any, tmp_path: P
             os.kill(worker, signal.SIGKILL)
         try:
             query.awaitTermination()
-        except StreamingQueryException as failed:
-            assert kill_at, failed
+        except StreamingQueryException:
+            if not kill_at:
+                raise
             return False
         return True
 

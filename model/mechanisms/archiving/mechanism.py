@@ -4,8 +4,8 @@ Under the lock an archiver decides which instants may leave, adds them to the ar
 removes them from the active timeline one by one, oldest first. In between, and after a crash, an instant is on both
 timelines; it is always on one of them.
 
-    archiver    the actor that archives
-    reader      how a reader reads the archive
+    `archiver`: the actor that archives.
+    `reader`: how a reader reads the archive.
 """
 
 from __future__ import annotations

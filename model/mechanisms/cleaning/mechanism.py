@@ -4,8 +4,8 @@ A plan that is made under the lock fixes the files and the horizon. Once the pla
 horizon is refused, whether or not its files are deleted already. Another runner of the plan deletes the same files; a
 file that is absent is no error.
 
-    cleaner    the actor that plans cleans and runs them
-    reads      what a reader and a compactor do about deleted files
+    `cleaner`: the actor that plans cleans and runs them.
+    `reads`: what a reader and a compactor do about deleted files.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 RFC-22, "Incremental reads", asks how a checkpoint passes writers that are under way. Option 1 reads everything and
 moves the checkpoint up to the oldest of them; option 2 reads no further than that; option 3 goes by completion times.
 
-    consumer    the actor
-    cleaned     what a consumer does about deleted files
+    `consumer`: the actor.
+    `cleaned`: what a consumer does about deleted files.
 """
 
 from __future__ import annotations

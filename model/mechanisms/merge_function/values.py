@@ -3,10 +3,10 @@
 The same tree as of whole rows (`Fold`). The function is the most general one that keeps the laws: its value is all that
 the laws let it remember of the records. A property of it is a property of every function that keeps the same laws.
 
-    all               the set of records
-    not_idempotent    and how often each was merged: a sum
-    not_commutative   and in which order they came first: a list without repetitions
-    not_associative   and which two of them were merged first: an average
+    `all`: the set of records.
+    `not_idempotent`: and how often each was merged: a sum.
+    `not_commutative`: and in which order they came first: a list without repetitions.
+    `not_associative`: and which two of them were merged first: an average.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Restores: a restore takes the table back to a savepoint, and undoes everything that completed since.
 
-    restorer    the actor
-    undone      how an actor finds that a restore has undone its instant
-    listing     how a reader lists a timeline off which instants are taken
-    windows     what a consumer does about undone writes
+    `restorer`: the actor.
+    `undone`: how an actor finds that a restore has undone its instant.
+    `listing`: how a reader lists a timeline off which instants are taken.
+    `windows`: what a consumer does about undone writes.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ from .state import (
     TIMED,
     all_bases_written,
     has_base,
-    lock_is_free,
     published,
     takes_up,
     tick,
@@ -64,7 +63,7 @@ class Compactors(Relations):
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
         """The lock is free, and some group has a log to compact."""
         return both(
-            s.work(c) == IDLE, no(s.dead_compactor(c)), lock_is_free(s), no(s.planned(p)),
+            s.work(c) == IDLE, no(s.dead_compactor(c)), self.lock_is_free(s), no(s.planned(p)),
             s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.planned(q))),
             s.some(GROUP, lambda g: self.new_part(s, g)),
         )  # fmt: skip
@@ -133,7 +132,7 @@ class Compactors(Relations):
             Action(
                 "compactor takes lock", (COMPACTOR,),
                 lambda s, c: both(
-                    alive(s, c, TIMED if outside else RUNNING), lock_is_free(s), all_bases_written(s, c),
+                    alive(s, c, TIMED if outside else RUNNING), self.lock_is_free(s), all_bases_written(s, c),
                     no(s.done(s.own_plan(c))),
                 ),
                 lambda s, c: {

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from ..logic import Relation, Term, Update, both, choose, either, implies, no
-from ..system import Claim, System
+from ..system import Claim, Formula
 from . import core, options
-from .state import LOG, PLAN, RELATIONS, any_time, complete, has_base, initially, published
+from .state import LOG, PLAN, any_time, complete, has_base, published
 
 RECORDS: Final = (
     Relation("record", (LOG,), fixed=True),  # the log holds a record of the key
@@ -43,7 +43,7 @@ ROWS: Final = (
 """The clauses that imply the row of a read."""
 
 
-HINTS: Final = {
+HINTS: Final[dict[str, tuple[str, ...]]] = {
     "a record that a base file keeps outranks the others that it holds": (
         "a base file holds exactly the logs that completed before its barrier",
         "a base file keeps only records that it holds",
@@ -133,7 +133,7 @@ class Ranks(core.Core):
         return both(among(log), s.record(log), s.every(LOG, lambda o: implies(
             both(among(o), s.record(o), o != log), self.outranks(s, log, o))))  # fmt: skip
 
-    def clauses(self) -> dict[str, Any]:
+    def clauses(self) -> dict[str, Formula]:
         return super().clauses() | {
             "a base file keeps only records that it holds": lambda s: s.every(PLAN, LOG, lambda p, log: implies(
                 both(s.part(p, s.group_of(log)), s.kept(p, log)), both(s.holds(p, log), s.record(log)))),
@@ -147,8 +147,12 @@ class Ranks(core.Core):
                 s.some(LOG, lambda o: both(s.group_of(o) == s.group_of(log), s.kept(p, o))))),
         }  # fmt: skip
 
+    def common(self) -> frozenset[str]:
+        return frozenset(super().clauses())
+
     def claims(self) -> tuple[Claim, ...]:
         return (
+            *super().claims(),
             Claim("QUIET", "the row of a read from any base file has the greatest rank", self.row_is_greatest, by=ROWS),
             Claim("QUIET", "the record of greatest rank is the row from any base file", self.greatest_is_row, by=ROWS),
             Claim("LAWS", "rank is a strict total order of the records of completed logs: merging is a maximum",
@@ -190,13 +194,17 @@ class Ranks(core.Core):
                 both(done(a, b, c), self.outranks(s, a, b), self.outranks(s, b, c)), self.outranks(s, a, c))),
         )  # fmt: skip
 
-    def system(self) -> System:
-        return System(
-            "ranks", "merge by rank, with tombstones", (*RELATIONS, *RECORDS),
-            lambda s: both(initially(s), s.every(PLAN, LOG, lambda p, log: no(s.kept(p, log)))),
-            self.actions(), self.clauses(), self.claims(),
-            {"the logs of a write have an order": order_of_logs}, HINTS,
-        )  # fmt: skip
+    def relations(self) -> tuple[Relation, ...]:
+        return (*super().relations(), *RECORDS)
+
+    def initially(self, s: Any) -> Term:
+        return both(super().initially(s), s.every(PLAN, LOG, lambda p, log: no(s.kept(p, log))))
+
+    def background(self) -> dict[str, Formula]:
+        return {"the logs of a write have an order": order_of_logs}
+
+    def hints(self) -> dict[str, tuple[str, ...]]:
+        return HINTS
 
 
 def readable(s: Any, q: Term, log: Term, t: Term) -> Term:
