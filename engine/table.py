@@ -25,6 +25,7 @@ from .reads.windows import Replaced
 from .schema.accepted import checked_zone
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
+from .services.consumers import progress_of_consumers
 from .storage import TRANSIENT, open_storage
 from .stream import sink_of
 from .timeline import Instant, load
@@ -101,8 +102,7 @@ class Table:
         concurrency_mode: str | None = None,
         session_time_zone: str | None = None,
     ) -> Table:
-        """Open the Hudi table at `path`, written by any engine. A table without nbcc's properties is read by Hudi's
-        rules.
+        """Open the Hudi table at `path`, of any engine. Hudi's rules apply to a table without nbcc's properties.
 
         `storage_options` and `session_time_zone` are as in `create`; `concurrency_mode` overrides the table's. These
         three are not stored.
@@ -189,8 +189,7 @@ class Table:
     def delete(
         self, keys: Any, *, retries: int = 0, batch_id: str | None = None, replay_difference: str = "refuse"
     ) -> Instant:
-        """Delete the rows with these keys unless they are newer. The rows of `data` need record key, partition and
-        ordering.
+        """Delete the rows with these keys (record key, partition and ordering columns), unless they are newer.
 
         `retries`, `batch_id` and `replay_difference` are as in `upsert`.
         """
@@ -198,8 +197,7 @@ class Table:
         return cast("Instant", self.run("delete", keys=keys, retries=retries, **batch))
 
     def alter_schema(self, schema: Schema) -> Instant | None:
-        """Change the columns of the table: add nullable ones, drop, widen or reorder them. None if the table has these
-        columns already.
+        """Add nullable columns; drop, widen or reorder columns. None if the table has these columns already.
 
         Older files are read under the new columns; `as_of` returns the columns of its time. Raises `BadInput` for a
         change that older rows do not fit. A Table that was opened before continues with the old columns.
@@ -221,9 +219,7 @@ class Table:
         return cast("Instant | None", self.run("cluster", sort_by=sort_by))
 
     def compact(self) -> Instant | None:
-        """Schedule a compaction and run it. If pending plans cover all logs, run the oldest plan. None if there is
-        nothing to do.
-        """
+        """Schedule a compaction and run it, or run the oldest pending plan. None if there is nothing to do."""
         return cast("Instant | None", self.run("compact"))
 
     def schedule_log_compaction(self) -> Instant | None:
@@ -280,9 +276,7 @@ class Table:
         return cast("tuple[Instant, ...]", self.run("archive", retained=retained))
 
     def snapshot(self, columns: Sequence[str] = ()) -> Any:
-        """The rows as of `settled()`. `columns`: read and return only these; Spark does not push a selection of columns
-        down.
-        """
+        """The rows as of `settled()`. `columns`: read and return only these (Spark cannot push a selection down)."""
         return self.run("snapshot", columns=columns)
 
     def read_optimized(self) -> Any:
@@ -296,18 +290,15 @@ class Table:
     def incremental(self, after: Time, until: Time | None = None) -> Any:
         """The merge of exactly the writes that completed in (after, until]; a delete has `_hoodie_is_deleted` true.
 
-        For partial updates the result has several records for a key; `nbcc_set_columns` lists the columns that each
-        sets.
+        For partial updates a key can have several records; `nbcc_set_columns` lists the columns that each sets.
         """
         return self.run("incremental", after=after, until=until)
 
     def replaced(self, after: Time, until: Time | None = None) -> tuple[Replaced, ...]:
-        """The partitions that were replaced in (after, until], each with the time before which its earlier writes are
-        hidden.
+        """The partitions that were replaced in (after, until], with the time before which older writes are hidden.
 
         A consumer that maintains a copy window by window drops the rows of such a partition before it merges the
-        window. A copy as of a time between `requested` and `completed` must be rebuilt from a snapshot: its rows do not
-        show which of them stay.
+        window. A copy as of a time between `requested` and `completed` must be rebuilt from a snapshot.
         """
         return cast("tuple[Replaced, ...]", self.run("replaced", after=after, until=until))
 
@@ -318,6 +309,10 @@ class Table:
     def settled(self) -> str | None:
         """The newest completion time, where an open window ends; None before the first commit."""
         return cast("str | None", self.run("settled"))
+
+    def consumers(self) -> dict[str, str]:
+        """The named streams that follow the table: until which completion time each has processed everything."""
+        return dict(progress_of_consumers(self.context))
 
     def timeline(self) -> tuple[Instant, ...]:
         """All instants of the active timeline by requested time."""

@@ -1,4 +1,4 @@
-"""`nbcc prove`: an inductive invariant that implies promises, for any number of actors."""
+"""`nbcc prove`: proves promises by an inductive invariant, for any number of actors."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def command(*, protocol: str, promises: tuple[str, ...], as_json: bool) -> Exit:
     """Prove promises for any number of writers, plans, compactors and readers.
 
     A search covers one small world. A proof needs no bound: an invariant holds initially, every step preserves it, and
-    it implies the promise. z3 answers each of these obligations. An obligation that fails comes with a counterexample
-    to induction: a state that satisfies the invariant, from which one step leaves it.
+    it implies the promise. z3 answers each of these obligations. A failed obligation has a counterexample to induction:
+    a state that satisfies the invariant, and a step to one that does not.
 
     \b
     Examples:

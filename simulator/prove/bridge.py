@@ -26,7 +26,7 @@ SILENT: Final = frozenset({
 
 @dataclass(frozen=True)
 class Compared:
-    """What a comparison saw. `difference` is None if relation and model agree."""
+    """The result of a comparison. `difference` is None if relation and model agree."""
 
     states: int
     steps: int
@@ -35,7 +35,7 @@ class Compared:
 
 
 def compare(model: Model, system: System, most: int | None = None) -> Compared:
-    """Walk through the reachable states of a world; at most `most` of them."""
+    """Visit the reachable states of a world, but at most `most` of them."""
     explorer = Explorer(system, instance(model))
     states = steps = 0
     actions: set[str] = set()
@@ -66,7 +66,7 @@ def _values(explorer: Explorer, model: Model, state: State) -> tuple[Any, ...]:
 
 
 def _candidates(explorer: Explorer, now: tuple[Any, ...], step: Step) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
-    """The steps of the relation by actions that stand for the model's action."""
+    """The steps of the relation by the actions that correspond to the model's action."""
     yield from explorer.successors(now, tuple(a for a in explorer.system.actions if step.action in a.stands_for))
 
 

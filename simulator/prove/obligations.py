@@ -27,7 +27,9 @@ STEPS: Final = 60_000_000
 
 @dataclass(frozen=True)
 class Obligation:
-    """One query. `clause` is the clause or promise; `action` the step, "" for initial states and promises of states."""
+    """One query. `clause` is the clause or promise. `action` is the step; "" for initial states and promises about
+    states.
+    """
 
     kind: Literal["initially", "preserved", "implied", "possible"]
     clause: str

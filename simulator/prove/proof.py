@@ -1,6 +1,6 @@
 """The proof of a protocol: every obligation of every file of lemmas, and the verdict of each promise.
 
-A promise is PROVED if every obligation on which it rests is proved. A failed obligation has a counterexample to
+A promise is PROVED if every obligation that it depends on is proved. A failed obligation has a counterexample to
 induction.
 """
 
@@ -39,7 +39,7 @@ class Part:
 
     @property
     def promises(self) -> dict[str, Answer]:
-        """The promises whose obligations were discharged, each with its verdict; all promises if none could be."""
+        """The promises whose obligations were checked, each with its verdict; all promises if none could be checked."""
         asked = {result.obligation.clause for result in self.results if result.obligation.kind == "implied"}
         names = dict.fromkeys(claim.promise for claim in self.lemmas.system().claims)
         return {name: self._verdict(name) for name in names if name in asked or self.reason}

@@ -1,4 +1,4 @@
-"""A transition relation over any number of actors, with an invariant: what `nbcc prove` reads."""
+"""A transition relation over any number of actors, with an invariant: the input of `nbcc prove`."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def _joined(
 
 @dataclass(frozen=True)
 class Claim:
-    """A promise as a formula over every state, or over every step (`step`: state, next state -> truth value)."""
+    """A promise as a formula over every state, or over every step if `step` is true (state, next state -> truth value).
+    """
 
     promise: str
     about: str

@@ -40,12 +40,14 @@ class Stored(NamedTuple):
 
 @dataclass
 class Request:
-    """A request: method, key (of a listing: the prefix), and when it began and was answered, in seconds."""
+    """A request: method, key (of a listing: the prefix), when it began and was answered (seconds), and its form."""
 
     method: str
     key: str
     began: float = 0.0
     ended: float = 0.0
+    is_conditional: bool = False
+    is_part: bool = False
 
 
 @dataclass
@@ -252,6 +254,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Record the request. Returns whether a fault has answered it, so that it changes nothing."""
         method, key = method or self.command, self._key() if key is None else key
         self._request = Request(method, key, time.monotonic())
+        self._request.is_conditional = "If-None-Match" in self.headers or "If-Match" in self.headers
+        self._request.is_part = "Range" in self.headers or "uploadId=" in self.path
         self.bucket.requests.append(self._request)
         self._fault = self.bucket.fault(self._request)
         if self._fault not in ("conflict", "fail", "slow", "drop"):

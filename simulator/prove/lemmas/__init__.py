@@ -1,4 +1,4 @@
-"""The relations that are proved, one file each: what they add to the core, their clauses and their promises."""
+"""The relations that are proved, one file each: additions to the core, clauses and promises."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Lemmas:
         return self.relation(self.options(**values)).system()
 
     def described(self) -> dict[str, tuple[Any, ...]]:
-        """The options of the model that the relation describes, and the values that it knows."""
+        """The options of the model that the relation describes, with the values that it supports."""
         hints = get_type_hints(self.options)
         return {each.name: get_args(hints[each.name]) for each in fields(self.options) if each.name != "rivals"}
 
     def under(self, protocol: Mapping[str, Any]) -> tuple[System | None, str]:
-        """The relation under a protocol's options; None, and why, if it does not describe one of them."""
+        """The relation under a protocol's options; None with the reason if it does not describe one of them."""
         known = self.described()
         usual = Protocol().to_mapping()
         values = {name: protocol[name] for name in known}

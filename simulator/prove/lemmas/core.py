@@ -36,14 +36,16 @@ from .writers import Writers
 
 
 class Core(Writers, Compactors, Readers):
-    """The relation under some options. Mechanisms extend it."""
+    """The relation for given options. Mechanisms extend it."""
 
     def clauses(self) -> dict[str, Formula]:
         """The invariant: one formula a clause, by its statement in words."""
         return dict(CLAUSES)
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """A read as of t from the base file of q reads the log: it is in the slice of q or later, and visible."""
+        """A read as of t that starts from the base file of q includes the log: the log is visible, and in the slice of
+        q or a later one.
+        """
         w = s.write_of(log)
         return both(published(s, w), s.completed(w) <= t, self.slice_time(s, w) >= s.barrier(q), self.is_there(s, log))
 
@@ -52,15 +54,15 @@ class Core(Writers, Compactors, Readers):
         return True
 
     def snapshot_on(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """The read as of t, from the base file of q and the logs above, contains the log."""
+        """The read as of t, which starts from the base file of q and the logs above it, contains the log."""
         return either(s.holds(q, log), self.in_logs(s, q, log, t))
 
     def axis(self, s: Any, w: Term, option: str) -> Term:
-        """The time of a write that a read compares with its own."""
+        """The time of a write that a read compares with its own time."""
         return s.completed(w) if option == "completion" else s.requested(w)
 
     def visible(self, s: Any, log: Term, t: Term) -> Term:
-        """A read as of t counts the log."""
+        """A read as of t includes the log if it is visible."""
         w = s.write_of(log)
         if self.options.visibility == "any":
             return s.stored(log)
@@ -180,7 +182,7 @@ class Core(Writers, Compactors, Readers):
         return both(*(self.clauses()[name](s) for name in names))
 
     def in_order(self, s: Any, n: Any) -> Term:
-        """An instant that is published now is later than every instant that was published before."""
+        """An instant that is published now has a greater time than every instant published before."""
 
         def new_write(w: Term) -> Term:
             return both(published(n, w), no(published(s, w)))

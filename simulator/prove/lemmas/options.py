@@ -11,7 +11,7 @@ from .state import lock_is_free, published
 
 @dataclass(frozen=True)
 class Options:
-    """Options of the model, by its names and values, on which the core depends."""
+    """Options of the model, with the model's names and values, on which the core depends."""
 
     slicing: Literal["completion", "requested"] = "completion"
     completion_time: Literal["under_lock", "outside_lock"] = "under_lock"
@@ -26,7 +26,7 @@ class Options:
 
 
 class Relations:
-    """What depends on the options. Each kind of actor adds its actions."""
+    """The relations that depend on the options. Each kind of actor adds its actions."""
 
     def __init__(self, options: Options) -> None:
         self.options = options

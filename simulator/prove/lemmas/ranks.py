@@ -1,7 +1,7 @@
 """Merge by rank, with tombstones: the rows of a read, for any number of records of a key.
 
-The core says which logs a read contains. Here each log may hold a record of one key, a row or a delete, and a base file
-keeps the winner of what it merges. Commit time is the case in which all ordering values are equal.
+The core says which logs a read contains. Here each log may hold a record of one key, a row or a delete. A base file
+contains the winner of its inputs. Commit time is the case in which all ordering values are equal.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RECORDS: Final = (
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """Options of the model, by its names and values, on which the merge depends."""
+    """Options of the model, with the model's names and values, on which the merge depends."""
 
     merge_order: Literal["completion", "requested"] = "completion"
     tombstones: Literal["keep", "drop"] = "keep"
@@ -80,7 +80,9 @@ class Ranks(core.Core):
         return self._later(s, one, other, s.completed if by_completion else s.requested)
 
     def wins(self, s: Any, log: Term, base: Any, logs: Any) -> Term:
-        """The record of the log wins a merge of a base file and logs; of equal ordering values a log beats the base."""
+        """The record of the log wins a merge of a base file and logs. With equal ordering values a log wins over the
+        base file.
+        """
 
         def over_base(other: Term) -> Term:
             return s.ordering(log) >= s.ordering(other)
@@ -97,7 +99,7 @@ class Ranks(core.Core):
         return either(in_logs, in_base)
 
     def new_winner(self, s: Any, log: Term) -> Term:
-        """The base file of a plan that is scheduled now keeps the record of the log."""
+        """The base file of a plan that is scheduled now contains the record of the log."""
         g = s.group_of(log)
 
         def base(o: Term) -> Term:
@@ -118,7 +120,7 @@ class Ranks(core.Core):
         return {**super().schedule(s, c, p), "kept": kept}
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """A merge of finitely many records has a winner. First-order logic cannot state "finitely many"."""
+        """A merge of finitely many records has a winner. First-order logic cannot express "finitely many"."""
 
         def candidate(log: Term) -> Term:
             base = both(has_base(s, s.group_of(log)), s.kept(s.newest(s.group_of(log)), log))

@@ -1,4 +1,5 @@
-"""Readers: list the timeline, take a time, list again, keep what completed by then. A listing is not a snapshot."""
+"""Readers list the timeline, take a time, list again, and use what completed by that time. A listing is not a snapshot.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +33,13 @@ class Readers(Relations):
         return (first, *listings, last)
 
     def may_end_listing(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
-        """The listing shows these later instants, and t is the time that the reader takes."""
+        """The listing shows these later instants, and the reader takes the time t."""
         by_clock = self.options.read_time == "clock"
         takes = t == s.clock() if by_clock else self.is_greatest_shown(s, d, sw, sp, t)
         return both(s.reading(d) == LISTING, self.part_of_the_new(s, d, sw, sp), takes)
 
     def listing_twice(self) -> tuple[Action, ...]:
-        """Take the greatest time of the first listing, and keep what the second one shows up to it."""
+        """Take the greatest time of the first listing, and use the instants up to it in the second one."""
         return (
             Action(
                 "reader ends listing", (READER, *SEEN, "time"), self.may_end_listing,
@@ -64,7 +65,7 @@ class Readers(Relations):
         )  # fmt: skip
 
     def listing_once(self) -> tuple[Action, ...]:
-        """Take the greatest time of the only listing, and keep what it shows."""
+        """Take the greatest time of the only listing, and use its instants."""
         return (
             Action(
                 "reader ends its only listing", (READER, *SEEN, "time"), self.may_end_listing,

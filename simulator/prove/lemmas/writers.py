@@ -1,4 +1,4 @@
-"""Writers: request, write logs, complete under the lock; die, and lose the lock of the dead."""
+"""Writers request an instant, write logs, and complete it under the lock. They may die, which frees their lock."""
 
 from __future__ import annotations
 
