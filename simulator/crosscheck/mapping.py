@@ -31,7 +31,8 @@ class MappingRow:
     """One action of the model. ``operation`` is the engine's; ``starts`` marks the action that begins it.
 
     ``arguments`` of the operation: each is a field of the actor's component, or a function of the world and the
-    actor's name. ``raises``: the error that may end the operation in this segment; ``always``: it must.
+    actor's name. ``raises``: the error, or one of several, that may end the operation in this segment; ``always``: it
+    must.
     ``operation`` CRASH kills the actor's operation; FAULT happens to the system and not in an actor.
     """
 
@@ -41,7 +42,7 @@ class MappingRow:
     also: tuple[str, ...] = ()
     starts: bool = False
     arguments: tuple[tuple[str, str | Constant], ...] = ()
-    raises: str = ""
+    raises: str | tuple[str, ...] = ""
     always: bool = False
 
 
@@ -50,6 +51,12 @@ DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean", 
 
 LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.requested", "get restore.requested")
 """The calls by which a writer that has listed the timeline checks whether its write was rolled back."""
+
+AFTER_LISTING: Final = ("get version", "get archive", "get restore.requested")
+"""The calls that complete a listing of the timeline: the archive, and the plans of restores that it shows."""
+
+REFUSES: Final = ("BadInput", "Cleaned")
+"""The classes of the errors by which the engine refuses a read."""
 
 
 def retained(world: World, actor: str) -> int:
@@ -317,6 +324,21 @@ MAPPING: Final[list[MappingRow]] = [
         arguments=(("after", "after"),)),
     MappingRow("consumer_lists_window",           "incremental", ends_after="list.end timeline"),
     MappingRow("consumer_reads_window",           "incremental", raises="Cleaned"),
+
+    # The first listing shows whether the time is settled, the second what completed by it. The files of a manifest never
+    # change, and a restore's plan exists before the restore deletes anything.
+    MappingRow("querier_asks_as_of", "as_of", ends_after="list.end timeline", also=AFTER_LISTING, starts=True,
+        arguments=(("time", "until"),)),
+    MappingRow("querier_asks_window", "incremental", ends_after="list.end timeline", also=AFTER_LISTING, starts=True,
+        arguments=(("after", "after"), ("until", "until"))),
+    MappingRow("querier_asks_changes", "changes", ends_after="list.end timeline", also=AFTER_LISTING, starts=True,
+        arguments=(("after", "after"), ("until", "until"))),
+    MappingRow("querier_asks_read_optimized", "read_optimized", ends_after="list.end timeline", also=AFTER_LISTING,
+        starts=True),
+    MappingRow("querier_settles",                 "as_of", ends_after="lock.release", raises="BadInput"),
+    MappingRow("querier_lists_again",             "as_of", ends_after="list.end timeline", also=AFTER_LISTING,
+        raises=REFUSES),
+    MappingRow("querier_reads",                   "as_of", raises=REFUSES),
 
     MappingRow("actor_crashes", CRASH),
     MappingRow("lock_expires",  FAULT),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from nbcc.model import Change, Query, Record
-from nbcc.model.answers import Cleaned, Several, answer
+from nbcc.model.answers import BadInput, Cleaned, Several, answer
 from nbcc.model.promises.view import answers
 
 from ..systems import System
@@ -48,13 +48,13 @@ def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) 
     """The model's answer of a read in canonical form, or `refused`."""
     try:
         return canonical_rows(model.rows(state, query, data))
-    except Cleaned as error:
+    except (BadInput, Cleaned) as error:
         return refused(error)
 
 
-def refused(error: Exception) -> tuple[Any, ...]:
+def refused(error: Exception | str) -> tuple[Any, ...]:
     """A refusal in place of rows: the name of the error class, which is the same in model and system."""
-    return (("refused", type(error).__name__),)
+    return (("refused", error if isinstance(error, str) else type(error).__name__),)
 
 
 def is_answer(rows: Any) -> bool:
@@ -65,9 +65,11 @@ def is_answer(rows: Any) -> bool:
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
     """The answer of a reader actor, from the instants that it found, or `refused`.
 
-    For a consumer: its newest window.
+    For a consumer: its newest window. For a querier: its newest query.
     """
     own = model.component(state, reader)
+    if reader in model.actors_of("querier"):
+        return refused(own.refusal) if own.refusal else query_rows(model, own, data)
     if own.step == "refused":
         return refused(Cleaned())
     if reader in model.actors_of("consumer"):
@@ -76,6 +78,11 @@ def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) 
     table = next(table for name, _, table in answers(model, state) if name == reader)
     rows = answer(model.rules, table, model.world.groups, Query("snapshot"), 0, data, model.merger)
     return canonical_rows(rows)
+
+
+def query_rows(model: Any, own: Any, data: Mapping[int, Batch]) -> tuple[Any, ...]:
+    """The answer of a querier, from the table of its second listing."""
+    return canonical_rows(answer(model.rules, own.table, model.world.groups, own.query, 0, data, model.merger))
 
 
 def canonical_rows(rows: Mapping[Any, Any]) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
 from nbcc.engine.data.jobs import InProcessJobs, Jobs
 from nbcc.engine.definition.load import PROPERTIES, open_table
-from nbcc.engine.errors import Cleaned
+from nbcc.engine.errors import BadInput, Cleaned
 from nbcc.engine.file_names import LogName, in_partition, marker
 from nbcc.engine.names import bucket_file_id, bucket_of
 from nbcc.engine.rules import Rules
@@ -33,6 +33,7 @@ from nbcc.model.mechanisms.foreign_services import ForeignServices
 from nbcc.model.mechanisms.lost_locks import LostLocks
 from nbcc.model.mechanisms.occ.options import Occ, Retries
 from nbcc.model.mechanisms.partial_updates.mechanism import column_names
+from nbcc.model.mechanisms.queries.querier import QUERIER
 from nbcc.model.mechanisms.schema_evolution.options import Alterations
 
 from ..control.calls import kind_of, parsed
@@ -59,8 +60,11 @@ _READS: Final = {"snapshot", "incremental"}
 ALTERS: Final = "alter_schema"
 """The operation whose `columns` are to be added. For others they are those that its actor knew on opening the table."""
 
-DECIDED: Final = {"seen", "ahead", "instants"}
+DECIDED: Final = {"seen", "ahead", "instants", "at", "window"}
 """Arguments of steps that the schedule decides; the operation does not get them."""
+
+TIMES: Final = {"instant", "after", "until", "time"}
+"""Arguments of operations that are times."""
 
 MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
 
@@ -110,10 +114,10 @@ class EngineSystem:
         if "partitions" in arguments:
             named = (partition_name(number) if self.world.partitions > 1 else "" for number in arguments["partitions"])
             arguments["partitions"] = set(named)
-        for name in arguments.keys() & {"instant", "after"}:
+        for name in arguments.keys() & TIMES:
             arguments[name] = instant_of(arguments[name])
         handle = self.harness.start(actor, lambda own: run(self.context(own), config, **arguments))
-        if operation in _READS:
+        if operation in _READS and kind_of_actor(actor) != QUERIER.name:
             handle.clock = ReadOnlyClock(self.harness.clock)
         self._tasks.append(handle.task)
         return self.operation(operation, handle)
@@ -248,7 +252,7 @@ class EngineSystem:
         times = {name: instant_of(tick) for name, tick in arguments.items() if tick is not None}
         try:
             return from_rows(self.plain(self._look(query.kind, **times)), query)
-        except Cleaned as error:
+        except (BadInput, Cleaned) as error:
             return refused(error)
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:

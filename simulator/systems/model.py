@@ -62,7 +62,7 @@ class ModelOperation:
         if self._batch is not None:  # a retried write is a new instant with the same rows
             new = {entry[2] for entry in system.timeline()} - before
             system.data.update(dict.fromkeys(new, self._batch))
-        if action in ("reader_reads", "consumer_reads_window"):
+        if action in ("reader_reads", "consumer_reads_window", "querier_reads"):
             return {"rows": reader_rows(system.model, system.state, self._actor, system.data)}
         return {}
 
