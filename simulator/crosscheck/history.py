@@ -14,7 +14,7 @@ from ..components import field_of, is_assumed
 from ..systems import CannotStep, Impossible, Operation, System
 from .disagreement import Difference, Disagreement, first_difference
 from .mapping import CRASH, FAULT, MAPPING, MappingRow, by_action
-from .observables import EVERY_STEP, Batch, final_queries, is_answer, model_rows, model_slices, reader_rows
+from .observables import EVERY_STEP, Batch, as_written, final_queries, is_answer, model_rows, model_slices, reader_rows
 from .symbols import Symbols
 
 SNAPSHOT = Query("snapshot")
@@ -200,7 +200,7 @@ class History:
         new = {requested for action, requested in pending if (action, requested) not in earlier}
         batch = self._batches.get((step.actor, self._started.get((step.actor, row.operation), 0)))
         if batch and len(new) == 1:
-            self.data[new.pop()] = batch
+            self.data[new.pop()] = as_written(batch)
 
     def _compare_rows(self, query: Query) -> Any:
         expected = _or_refusal(lambda: model_rows(self.model, self.state, query, self.data))

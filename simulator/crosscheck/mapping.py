@@ -320,9 +320,9 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("log_compactor_finishes_decided",  "publish_decided", starts=True),
     MappingRow("restorer_finishes_decided",       "publish_decided", starts=True),
     # The first listing determines the window's end, the second finds the writes that completed in it.
-    MappingRow("consumer_takes_window",           "incremental", ends_after="list.end timeline", starts=True,
-        arguments=(("after", "after"),)),
-    MappingRow("consumer_lists_window",           "incremental", ends_after="list.end timeline"),
+    MappingRow("consumer_takes_window",           "incremental", ends_after="list.end timeline", also=AFTER_LISTING,
+        starts=True, arguments=(("after", "after"),)),
+    MappingRow("consumer_lists_window",           "incremental", ends_after="list.end timeline", also=AFTER_LISTING),
     MappingRow("consumer_reads_window",           "incremental", raises="Cleaned"),
 
     # The first listing shows whether the time is settled, the second what completed by it. The files of a manifest never

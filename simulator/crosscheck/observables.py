@@ -8,13 +8,32 @@ from typing import Any, Final, NamedTuple
 
 from nbcc.model import Change, Query, Record
 from nbcc.model.answers import BadInput, Cleaned, Several, answer
+from nbcc.model.kernel.merge import combined
 from nbcc.model.promises.view import answers
 
 from ..systems import System
 from .symbols import Symbols
 
-Batch = Mapping[tuple[int, int], Mapping[str, Record]]
-"""The rows of one write by log file: (group, version) -> key -> record. A record's value names the write."""
+Batch = Mapping[tuple[int, int], Mapping[str, Any]]
+"""The rows of one write by log file: (group, version) -> key -> record. A record's value names the write.
+
+A user's batch may hold several records of a key: then it has `Several` in the place of the record, in their order.
+"""
+
+
+def records_in(entry: Record | Several) -> tuple[Record, ...]:
+    """The records of one key in a batch, in the order of the batch."""
+    return entry.records if isinstance(entry, Several) else (entry,)
+
+
+def as_written(batch: Batch) -> Batch:
+    """The rows that a writer puts: of several records of a key the one that counts."""
+    if not any(isinstance(entry, Several) for records in batch.values() for entry in records.values()):
+        return batch
+    return {
+        file: {key: combined(records_in(entry)) for key, entry in records.items()}
+        for file, records in batch.items()
+    }
 
 
 class Observable(NamedTuple):

@@ -13,7 +13,10 @@ FAULT_ONE_IN = 12
 
 
 class Random:
-    """Uniform over actors, then over the actions of the actor, then over their arguments. One decision in `FAULT_ONE_IN` is a crash."""
+    """Uniform over actors, then over the actions of the actor, then over their arguments.
+
+    One decision in `FAULT_ONE_IN` is a crash.
+    """
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
         """Does nothing: a random walk has no choices for the whole history."""

@@ -24,6 +24,7 @@ from nbcc.engine.names import bucket_file_id, bucket_of
 from nbcc.engine.rules import Rules
 from nbcc.model import Protocol, Query, World
 from nbcc.model.kernel.compactor import COMPACTOR
+from nbcc.model.kernel.writer import WRITER
 from nbcc.model.mechanisms import kind_of as kind_of_actor
 from nbcc.model.mechanisms.clock_waits import waits
 from nbcc.model.mechanisms.clocks import clock_of
@@ -136,7 +137,7 @@ class EngineSystem:
         if sent := batch_of(world, actor, number):
             arguments["batch_id"] = f"batch {sent}"
             arguments["replay_difference"] = world.protocol_of(actor, self.protocol)[BatchIds].replay_difference
-        if world[Retries].retries:
+        if world[Retries].retries and kind_of_actor(actor) == WRITER.name:
             arguments["retries"] = world[Retries].retries
         return arguments
 

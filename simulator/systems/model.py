@@ -7,7 +7,7 @@ from typing import Any
 
 from nbcc.model import Model, Query, Refused, Step
 
-from ..crosscheck.observables import Batch, model_rows, model_slices, model_timeline, reader_rows
+from ..crosscheck.observables import Batch, as_written, model_rows, model_slices, model_timeline, reader_rows
 from .protocol import CannotStep
 
 
@@ -22,7 +22,8 @@ class ModelSystem:
         self.data: dict[int, Batch] = {}
 
     def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> ModelOperation:
-        return ModelOperation(self, actor, args.get("batch"))
+        batch = args.get("batch")
+        return ModelOperation(self, actor, batch and as_written(batch))
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         """Take a step that belongs to no operation."""
