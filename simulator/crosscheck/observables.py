@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from nbcc.model import Change, Query, Record
-from nbcc.model.answers import Cleaned, Several, answer
+from nbcc.model.answers import BadInput, Cleaned, Several, answer
 from nbcc.model.promises.view import answers
 
 from ..systems import System
@@ -48,7 +48,7 @@ def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) 
     """The model's answer of a read in canonical form, or `refused`."""
     try:
         return canonical_rows(model.rows(state, query, data))
-    except Cleaned as error:
+    except (BadInput, Cleaned) as error:
         return refused(error)
 
 
