@@ -14,7 +14,17 @@ from ..components import field_of, is_assumed
 from ..systems import CannotStep, Impossible, Operation, System
 from .disagreement import Difference, Disagreement, first_difference
 from .mapping import CRASH, FAULT, MAPPING, MappingRow, by_action
-from .observables import EVERY_STEP, Batch, as_written, final_queries, is_answer, model_rows, model_slices, reader_rows
+from .observables import (
+    EVERY_STEP,
+    Batch,
+    as_written,
+    final_queries,
+    is_answer,
+    model_rows,
+    model_slices,
+    other_queries,
+    reader_rows,
+)
 from .symbols import Symbols
 
 SNAPSHOT = Query("snapshot")
@@ -92,6 +102,9 @@ class History:
             rows = self._compare_rows(query)
             if query.kind == "as_of" and query.until is not None and is_answer(rows):
                 self._compare_slices(query.until)
+        if self.keeps_promises and getattr(self.system, "refuses_by_class", False):
+            for query in other_queries(self.timeline, self.model.settled(self.state)):
+                self._compare_rows(query)
         complaints: Callable[[], Iterable[str]] = getattr(self.system, "complaints", tuple)
         self.compare("segments that are not atomic", (), tuple(complaints()))
 

@@ -325,8 +325,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("consumer_lists_window",           "incremental", ends_after="list.end timeline", also=AFTER_LISTING),
     MappingRow("consumer_reads_window",           "incremental", raises="Cleaned"),
 
-    # The first listing shows whether the time is settled, the second what completed by it. The files of a manifest never
-    # change, and a restore's plan exists before the restore deletes anything.
+    # The first listing shows whether the time is settled, the second what completed by it.
     MappingRow("querier_asks_as_of", "as_of", ends_after="list.end timeline", also=AFTER_LISTING, starts=True,
         arguments=(("time", "until"),)),
     MappingRow("querier_asks_window", "incremental", ends_after="list.end timeline", also=AFTER_LISTING, starts=True,

@@ -150,3 +150,24 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
     for after, until in few if change_logs else ():
         yield Query("changes", after=after, until=until)
     yield Query("read_optimized")
+
+
+LONG_AFTER: Final = 1000
+"""How long after the newest time a time in the future is, in ticks."""
+
+
+def other_queries(timeline: tuple[Any, ...], settled: int, most: int = 4) -> Iterator[Query]:
+    """Reads at times that are no completions: requests, barriers, times between, before the first write, the future.
+
+    Up to ``most`` as-of points, spread over the settled times. Of windows, one that begins and ends at such times, and
+    one that ends in the future. No one of these reads takes a time, so they change nothing.
+    """
+    ends = {completed for _, _, _, completed in timeline}
+    times = [time for time in range(1, settled + 1) if time not in ends]
+    for time in times[len(times) % 2 :: max(1, -(-len(times) // most))]:
+        yield Query("as_of", until=time)
+    yield Query("as_of", until=settled + LONG_AFTER)
+    yield Query("incremental", after=settled, until=settled + LONG_AFTER)
+    if times:
+        yield Query("incremental", after=times[len(times) // 2], until=times[-1])
+        yield Query("changes", after=times[0], until=times[len(times) // 2])

@@ -43,6 +43,7 @@ from ..control.conductor import Task
 from ..control.footprints import Access, violations
 from ..control.foreign_writer import foreign_storage
 from ..control.harness import Handle, Harness
+from ..control.lock import ObserversLock
 from ..control.storage import MemoryStorage
 from ..crosscheck.mapping import MAPPING, MappingRow, by_action
 from ..crosscheck.observables import Batch, refused
@@ -74,6 +75,7 @@ class EngineSystem:
     """A table in memory whose actors run in threads. ``rules`` replace those that follow from the protocol."""
 
     name = "engine"
+    refuses_by_class = True
 
     def __init__(
         self,
@@ -234,7 +236,8 @@ class EngineSystem:
         """A context for the harness's own reads: storage and jobs without scheduling points, and a read-only clock."""
         none: Any = None
         clock = ReadOnlyClock(self.harness.clock)
-        return Context(self.harness.storage, none, clock, none, CachedJobs(self.harness.storage), self.rules)
+        jobs = CachedJobs(self.harness.storage)
+        return Context(self.harness.storage, ObserversLock(), clock, none, jobs, self.rules)
 
     # Observables: the engine's own operations, executed outside the schedule.
 

@@ -15,6 +15,7 @@ class ModelSystem:
     """A model whose steps are taken one by one. Crashes and faults are ordinary steps."""
 
     name = "model"
+    refuses_by_class = True
 
     def __init__(self, model: Model, batches: Mapping[tuple[str, int], Batch] | None = None) -> None:
         self.model = model

@@ -80,7 +80,8 @@ def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
 
 def columns_set(batch: Batch, world: World) -> tuple[str, ...] | None:
     """The columns that a write sets; None: all."""
-    sets = {name for file in batch.values() for each in file.values() for record in records_in(each) for name in record.sets}
+    records = (record for file in batch.values() for entry in file.values() for record in records_in(entry))
+    sets = {name for record in records for name in record.sets}
     return tuple(sorted(sets)) if 0 < len(sets) < world[PartialColumns].columns else None
 
 

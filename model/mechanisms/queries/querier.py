@@ -70,12 +70,12 @@ QUERIER = ActorKind(
 def compose(composition: Composition) -> None:
     """Add the transitions of every querier."""
     for me in composition.actors_of("querier"):
-        asks = {"guards": (IS_IDLE, QUERY_LEFT, HAS_COMPLETED)}
+        asks = (IS_IDLE, QUERY_LEFT, HAS_COMPLETED)
         composition.add(
-            transition("querier_asks_as_of", me, effect=ask_as_of, arguments=any_time, **asks),
-            transition("querier_asks_window", me, effect=ask_window, arguments=any_window, **asks),
-            transition("querier_asks_changes", me, effect=ask_changes, arguments=any_window, **asks),
-            transition("querier_asks_read_optimized", me, to=SETTLED, effect=ask_read_optimized, **asks),
+            transition("querier_asks_as_of", me, effect=ask_as_of, arguments=any_time, guards=asks),
+            transition("querier_asks_window", me, effect=ask_window, arguments=any_window, guards=asks),
+            transition("querier_asks_changes", me, effect=ask_changes, arguments=any_window, guards=asks),
+            transition("querier_asks_read_optimized", me, to=SETTLED, effect=ask_read_optimized, guards=asks),
             transition("querier_settles", me, at=UNSETTLED, guards=(LOCK_IS_FREE,), effect=settle,
                        changes=("own", "clock"), tags=(READS_CLOCK,)),
             transition("querier_lists_again", me, at=SETTLED, to=READING, effect=list_again),
@@ -141,7 +141,7 @@ def _ask(own: Querier, kind: Kind, window: tuple[int, int], settled: int) -> Cha
 
 
 def settle(own: Querier, clock: int, request_time: TakeTime) -> Changes:
-    """Take a time under the lock: up to it every instant has completed. A later time is in the future: it is refused."""
+    """Take a time under the lock: no instant can complete by then any more. A query in the future is refused."""
     time, clock = request_time(clock)
     future = own.until > time
     step, refusal = (READING, BadInput.__name__) if future else (SETTLED, "")
