@@ -3,13 +3,12 @@
 A segment begins at the actor's next call. It ends after the first call whose `Call.text` is ``ends_after``, or one of
 several such texts, and the calls in ``also`` directly after it. RETURN: it ends when the operation returns. After every
 history `footprints.violations` checks that each segment was atomic for other actors.
-To map a new action, append a row.
+To map a new action, append a row. The rows of actors that read are in `mapping_reads`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Final
 
 from nbcc.model import World
@@ -17,46 +16,16 @@ from nbcc.model.mechanisms import kind_of
 from nbcc.model.mechanisms.archiving.options import ArchiveLimits
 from nbcc.model.mechanisms.cleaning.options import Cleans
 
-from ..control.conductor import RETURN
+from .mapping_reads import READS
+from .mapping_row import CRASH, FAULT, MappingRow
 
-CRASH: Final = "crash"
-FAULT: Final = "fault"
-
-Constant = Callable[[World, str], object]
-"""A function that computes an argument from the world and the actor's name."""
-
-
-@dataclass(frozen=True, slots=True)
-class MappingRow:
-    """One action of the model. ``operation`` is the engine's; ``starts`` marks the action that begins it.
-
-    ``arguments`` of the operation: each is a field of the actor's component, or a function of the world and the
-    actor's name. ``raises``: the error, or one of several, that may end the operation in this segment; ``always``: it
-    must.
-    ``operation`` CRASH kills the actor's operation; FAULT happens to the system and not in an actor.
-    """
-
-    action: str
-    operation: str
-    ends_after: str | tuple[str, ...] = RETURN
-    also: tuple[str, ...] = ()
-    starts: bool = False
-    arguments: tuple[tuple[str, str | Constant], ...] = ()
-    raises: str | tuple[str, ...] = ""
-    always: bool = False
-
+__all__ = ["CRASH", "FAULT", "MAPPING", "MappingRow", "by_action"]
 
 DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean", "put restore")
 """The completed instants that a decision log decides."""
 
 LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.requested", "get restore.requested")
 """The calls by which a writer that has listed the timeline checks whether its write was rolled back."""
-
-AFTER_LISTING: Final = ("get version", "get archive", "get restore.requested")
-"""The calls that complete a listing of the timeline: the archive, and the plans of restores that it shows."""
-
-REFUSES: Final = ("BadInput", "Cleaned")
-"""The classes of the errors by which the engine refuses a read."""
 
 
 def retained(world: World, actor: str) -> int:
@@ -300,15 +269,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("archiver_removes_instant",        "archive",
         ends_after=("delete deltacommit", "delete commit", "delete clean", "delete rollback")),
 
-    MappingRow("reader_starts_listing",           "snapshot", ends_after="list.begin timeline", starts=True),
-    MappingRow("reader_ends_listing",             "snapshot", ends_after="list.end timeline"),
-    MappingRow("reader_starts_listing_again",     "snapshot", ends_after="list.begin timeline"),
-    MappingRow("reader_ends_listing_again",       "snapshot", ends_after="list.end timeline"),
-    # The files of a manifest exist before it and never change, so reading them later is safe.
-    MappingRow("reader_looks_into_archive",       "snapshot", ends_after="get version"),
-    # only under options that the engine does not support
-    MappingRow("reader_opens_archive",            "snapshot", ends_after="get version", starts=True),
-    MappingRow("reader_reads",                    "snapshot", raises="Cleaned"),
+    *READS,
     # Only in worlds with a metadata table. The engine refuses to write such tables, and reads them by listing.
     MappingRow("reader_lists_files",              "snapshot", starts=True),
     MappingRow("actor_begins_metadata",           "upsert"),
@@ -319,25 +280,6 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("rollbacker_finishes_decided",     "publish_decided", starts=True),
     MappingRow("log_compactor_finishes_decided",  "publish_decided", starts=True),
     MappingRow("restorer_finishes_decided",       "publish_decided", starts=True),
-    # The first listing determines the window's end, the second finds the writes that completed in it.
-    MappingRow("consumer_takes_window",           "incremental", ends_after="list.end timeline", also=AFTER_LISTING,
-        starts=True, arguments=(("after", "after"),)),
-    MappingRow("consumer_lists_window",           "incremental", ends_after="list.end timeline", also=AFTER_LISTING),
-    MappingRow("consumer_reads_window",           "incremental", raises="Cleaned"),
-
-    # The first listing shows whether the time is settled, the second what completed by it.
-    MappingRow("querier_asks_as_of", "as_of", ends_after="list.end timeline", also=AFTER_LISTING, starts=True,
-        arguments=(("time", "until"),)),
-    MappingRow("querier_asks_window", "incremental", ends_after="list.end timeline", also=AFTER_LISTING, starts=True,
-        arguments=(("after", "after"), ("until", "until"))),
-    MappingRow("querier_asks_changes", "changes", ends_after="list.end timeline", also=AFTER_LISTING, starts=True,
-        arguments=(("after", "after"), ("until", "until"))),
-    MappingRow("querier_asks_read_optimized", "read_optimized", ends_after="list.end timeline", also=AFTER_LISTING,
-        starts=True),
-    MappingRow("querier_settles",                 "as_of", ends_after="lock.release", raises="BadInput"),
-    MappingRow("querier_lists_again",             "as_of", ends_after="list.end timeline", also=AFTER_LISTING,
-        raises=REFUSES),
-    MappingRow("querier_reads",                   "as_of", raises=REFUSES),
 
     MappingRow("actor_crashes", CRASH),
     MappingRow("lock_expires",  FAULT),

@@ -57,7 +57,7 @@ def copy_on_write(world: World) -> World:
 
 
 def restoring(choose: Choose, world: World) -> World:
-    """A savepointer and a restorer, with the services or with the reads that are modelled beside them."""
+    """A savepointer and a restorer, with the services or with the reads that are modelled together with them."""
     kept = WITH_READS if choose(2) else ("writer", "compactor", "overwriter", "querier", *OTHERS)
     actors = {kind: count for kind, count in world.actors.items() if kind in kept}
     return world.replace(

@@ -9,6 +9,7 @@ the first listing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -22,11 +23,14 @@ from ...machine.mechanism import Kind as ActorKind
 from ...machine.transition import DEAD, Args, Changes, Guard, transition
 from ...refusals import ReadBounds, refusal_of
 from ...rules import Rules
+from ...variants.listing import Listing
 from ...world import World
 from ..cleaning.rules import Clean, DataFile, opened, published_horizon
 from ..restores.rules import Restore, is_gone
 from ..savepoints import Savepoint
 from .options import AskedQueries
+
+Restores = tuple[Restore, ...]
 
 FUTURE = 1000
 """How far after the clock a time in the future is."""
@@ -71,11 +75,15 @@ def compose(composition: Composition) -> None:
     """Add the transitions of every querier."""
     for me in composition.actors_of("querier"):
         asks = (IS_IDLE, QUERY_LEFT, HAS_COMPLETED)
+        asks_optimized = transition("querier_asks_read_optimized", me, to=SETTLED, effect=ask_read_optimized,
+                                    guards=asks)  # fmt: skip
+        if composition.protocol[Listing].listing == "once":  # by the choice of the reader; other queries list twice
+            asks_optimized = replace(asks_optimized.extend(list_again), to=READING)
         composition.add(
+            asks_optimized,
             transition("querier_asks_as_of", me, effect=ask_as_of, arguments=any_time, guards=asks),
             transition("querier_asks_window", me, effect=ask_window, arguments=any_window, guards=asks),
             transition("querier_asks_changes", me, effect=ask_changes, arguments=any_window, guards=asks),
-            transition("querier_asks_read_optimized", me, to=SETTLED, effect=ask_read_optimized, guards=asks),
             transition("querier_settles", me, at=UNSETTLED, guards=(LOCK_IS_FREE,), effect=settle,
                        changes=("own", "clock"), tags=(READS_CLOCK,)),
             transition("querier_lists_again", me, at=SETTLED, to=READING, effect=list_again),
@@ -91,8 +99,8 @@ def query_is_left(own: Querier, world: World) -> bool:
     return own.queries < world[AskedQueries].queries
 
 
-def has_completed(settled_time: int) -> bool:
-    return settled_time > 0
+def has_completed(published: Published, restores: Restores = ()) -> bool:
+    return found_settled(published, restores) > 0
 
 
 IS_IDLE = Guard("{me} must not be reading", is_idle, place=True)
@@ -113,24 +121,30 @@ def any_window(clock: int, published: Published) -> Iterator[Args]:
         yield (("window", window),)
 
 
-def ask_as_of(own: Querier, settled_time: int, *, at: tuple[int]) -> Changes:
+def ask_as_of(own: Querier, published: Published, restores: Restores = (), *, at: tuple[int]) -> Changes:
     """List the timeline: that shows whether the time is settled."""
-    return _ask(own, "as_of", (0, *at), settled_time)
+    return _ask(own, "as_of", (0, *at), found_settled(published, restores))
 
 
-def ask_window(own: Querier, settled_time: int, *, window: tuple[int, int]) -> Changes:
+def ask_window(own: Querier, published: Published, restores: Restores = (), *, window: tuple[int, int]) -> Changes:
     """List the timeline: that shows whether the end of the window is settled."""
-    return _ask(own, "incremental", window, settled_time)
+    return _ask(own, "incremental", window, found_settled(published, restores))
 
 
-def ask_changes(own: Querier, settled_time: int, *, window: tuple[int, int]) -> Changes:
+def ask_changes(own: Querier, published: Published, restores: Restores = (), *, window: tuple[int, int]) -> Changes:
     """List the timeline: that shows whether the end of the window is settled."""
-    return _ask(own, "changes", window, settled_time)
+    return _ask(own, "changes", window, found_settled(published, restores))
 
 
-def ask_read_optimized(own: Querier, settled_time: int) -> Changes:
+def ask_read_optimized(own: Querier, published: Published, restores: Restores = ()) -> Changes:
     """List the timeline: the query reads up to the greatest settled time."""
-    return _ask(own, "read_optimized", (0, settled_time), settled_time)
+    settled = found_settled(published, restores)
+    return _ask(own, "read_optimized", (0, settled), settled)
+
+
+def found_settled(published: Published, restores: Restores) -> int:
+    """The greatest time that a listing shows to be settled: a completion, or the request of a restore."""
+    return max((*(each.completed for each in published), *(each.requested for each in restores)), default=0)
 
 
 def _ask(own: Querier, kind: Kind, window: tuple[int, int], settled: int) -> Changes:
@@ -150,7 +164,7 @@ def settle(own: Querier, clock: int, request_time: TakeTime) -> Changes:
 
 def list_again(
     own: Querier, table: Table, published: Published, pending_instants: Iterable[Instant], rules: Rules,
-    cleans: tuple[Clean, ...] = (), restores: tuple[Restore, ...] = (), savepoints: tuple[Savepoint, ...] = (),
+    cleans: tuple[Clean, ...] = (), restores: Restores = (), savepoints: tuple[Savepoint, ...] = (),
 ) -> Changes:  # fmt: skip
     """List again: every instant that completed by the time of the query is there. The listing decides on refusal."""
     instants = tuple(entry for entry in (*published, *pending_instants) if entry.action in PUT_DATA)
@@ -170,7 +184,7 @@ def list_again(
 
 def read(
     own: Querier, world: World, rules: Rules, deleted: frozenset[DataFile] = frozenset(),
-    restores: tuple[Restore, ...] = (),
+    restores: Restores = (),
 ) -> Changes:  # fmt: skip
     """Read the files. The query is refused if a clean or a restore has deleted one of them since the listing."""
     if own.refusal or own.table is None or not (deleted or restores):
