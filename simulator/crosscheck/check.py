@@ -55,6 +55,7 @@ class CheckOptions:
     kinds: Collection[str] | None = None  # of actors in random worlds; None: of every mechanism
     found_by: str = ""
     system: str = ""  # the name of the factory
+    repeats: bool = True  # whether a batch may hold several records of a key
 
     @property
     def widened(self) -> bool:
@@ -83,7 +84,7 @@ class Check:
         if world == options.fitted(PINNED) and options.model is Model:
             graph = pinned(world, options.protocol)
         model = graph.model if graph else options.model(world, options.protocol)
-        batches = draw_batches(choose, world, repeats=options.widened)
+        batches = draw_batches(choose, world, repeats=options.widened and options.repeats)
         schedule = options.schedules[choose(len(options.schedules))]()
         if options.widened and choose(IN_FLIGHT_ONE_IN) == IN_FLIGHT_ONE_IN - 1:
             schedule = Limited(schedule, 1 + choose(LONGEST_IN_FLIGHT))
