@@ -1,9 +1,9 @@
-"""The mapping: for each action of the model, the segment of the engine's calls that it stands for.
+"""The mapping: for each action of the model, the corresponding segment of the engine's calls.
 
-A segment begins at the actor's next call. It ends after the first call whose `Call.text` is ``ends_after``, or one of
-several such texts, and the calls in ``also`` directly after it. RETURN: it ends when the operation returns. After every
-history `footprints.violations` checks that each segment was atomic for other actors.
-To map a new action, append a row. The rows of actors that read are in `mapping_reads`.
+A segment begins at the actor's next call. It ends after the first call whose `Call.text` is ``ends_after`` (or one of
+several such texts) and the following calls in ``also``. With RETURN it ends when the operation returns. After every
+history `footprints.violations` checks that each segment was atomic for other actors. To map a new action, append a row.
+The rows of actors that read are in `mapping_reads`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def retained(world: World, actor: str) -> int:
 
 
 def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """The rows of an actor that waits after reading its clock."""
+    """The mapping rows of an actor that waits after reading its clock."""
     return (
         MappingRow(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
         MappingRow(f"{kind}_reads_clock_again", operation, ends_after="clock.take"),

@@ -21,10 +21,9 @@ Constant = Callable[[World, str], object]
 class MappingRow:
     """One action of the model. ``operation`` is the engine's; ``starts`` marks the action that begins it.
 
-    ``arguments`` of the operation: each is a field of the actor's component, or a function of the world and the
-    actor's name. ``raises``: the error, or one of several, that may end the operation in this segment; ``always``: it
-    must.
-    ``operation`` CRASH kills the actor's operation; FAULT happens to the system and not in an actor.
+    ``arguments`` of the operation: each comes from a field of the actor's component, or from a function of the world
+    and the actor's name. ``raises``: the error, or one of several, that may end the operation in this segment.
+    ``always``: it always does. ``operation`` CRASH kills the actor's operation. FAULT affects the system and no actor.
     """
 
     action: str

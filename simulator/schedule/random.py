@@ -41,7 +41,7 @@ def one_of(choose: Choose, mine: Sequence[Step]) -> Step:
 
 
 def without_faults(choose: Choose, enabled: Sequence[Step]) -> Sequence[Step]:
-    """The enabled steps without faults; or only the faults, by chance or if no other step is enabled."""
+    """The enabled steps without faults. By chance, or if nothing else is enabled, only the faults."""
     faults = [step for step in enabled if step.action in FAULTS]
     if not faults:
         return enabled
