@@ -86,8 +86,8 @@ def draw_batches(choose: Choose, world: World, repeats: bool = False) -> dict[tu
     """The rows of every write of the world. Keys and ordering values are few, so that ties and deletes collide.
 
     If a write has several log versions in a group, each version has one row, because the engine starts a new log after
-    each row. Any other write has from one to ``world.keys`` rows in a group. With `repeats` a batch may hold two records
-    of a key.
+    each row. Any other write has from one to ``world.keys`` rows in a group. With `repeats` a batch may have
+    two records of a key.
     """
     batches: dict[tuple[str, int], Batch] = {}
     repeats = repeats and not world.custom
