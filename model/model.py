@@ -74,7 +74,7 @@ class Model:
 
     @property
     def transitions(self) -> tuple[BoundTransition, ...]:
-        """All transitions, bound."""
+        """All transitions, with names resolved to components."""
         return tuple(compiled.transition for compiled in self.stepper.rows)
 
     @property

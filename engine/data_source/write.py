@@ -61,7 +61,9 @@ class Written(WriterCommitMessage):
 
 
 def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceArrowWriter:
-    """Refuse errors that are visible without rows, then put the instant on the timeline. Called once for each write."""
+    """Refuse errors that are visible without rows, then put the instant on the timeline. Spark calls `begin` once for
+    each write.
+    """
     check(options.batch_id, options.replay_difference)
     if overwrite:
         raise Unsupported(
