@@ -15,7 +15,7 @@ from .idempotency import claim, pending_attempt, repeated
 
 
 def shared_request(context: Context, action: str, batch_id: str, owner: str) -> str:
-    """The requested time of the owner's attempt at a batch, inflight. The first caller requests it.
+    """The requested time of the owner's attempt at a batch, inflight. The first caller requests the instant.
 
     Renews the instant's heartbeat from this process. Raises `Repeated` if the batch is written.
     """

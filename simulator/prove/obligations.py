@@ -139,7 +139,7 @@ def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One question to z3. `models`: search for models of quantified formulas. `steps`: z3's limit."""
+    """One question to z3. `models`: search for models of quantified formulas. `steps`: the limit on z3's steps."""
 
     given: tuple[Term, ...]
     steps: int
