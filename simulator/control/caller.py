@@ -15,14 +15,14 @@ class Caller(Protocol):
 
     shows          whether a listing contains an object that was put while the listing ran
     still_shows    whether a listing contains an object that was deleted while the listing ran
-    loses_answer   whether the next put stores its object and answers "exists"
+    loses_answer   the texts of calls: the next such put stores its object and answers "exists"
     stops_waiting  whether a wait for the lock ends although another actor still holds the lock
     """
 
     actor: str
     shows: Callable[[str], bool]
     still_shows: Callable[[str], bool]
-    loses_answer: bool
+    loses_answer: tuple[str, ...]
     stops_waiting: bool
 
     def call(
