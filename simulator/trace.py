@@ -63,7 +63,7 @@ class Trace:
         return hashlib.sha256(canonical(core).encode()).hexdigest()[:HANDLE_DIGITS]
 
     def to_mapping(self) -> dict[str, Any]:
-        """The JSON value, without the handle. World and protocol hold only what differs from the defaults."""
+        """The JSON value, without the handle. World and protocol contain only differences from the defaults."""
         observed = self.observed or ({},) * len(self.steps)
         return {
             "title": self.title,
@@ -83,7 +83,7 @@ class Trace:
 
 
 def canonical(value: Any) -> str:
-    """One spelling for equal values."""
+    """A value whose text is the same for equal values."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
@@ -170,14 +170,14 @@ def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
 
 
 def _of_handle(handle: str, folder: Path) -> Iterable[Path]:
-    """The files that hold the trace of a handle under another name."""
+    """The files that contain the trace of a handle under another name."""
     sought = f'"handle": "{handle}"'.encode()
     files = (path for path in sorted(folder.glob("*.json")) if path.is_file())  # a folder may have this suffix, too
     return (path for path in files if sought in path.read_bytes()[:80])
 
 
 def context_switches(steps: Iterable[Step]) -> int:
-    """How often the actor changes from one step to the next."""
+    """The number of steps whose actor differs from that of the previous step."""
     actors = [step.actor for step in steps]
     return sum(one != other for one, other in itertools.pairwise(actors))
 

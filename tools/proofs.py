@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -17,22 +16,31 @@ PATH: Final = Path(str(resources.files("nbcc") / "specs" / "proofs.json"))
 
 
 def claimed() -> dict[str, dict[str, Any]]:
-    """Promise -> the lemmas that imply it, and the number of clauses and obligations. Runs no prover."""
-    return {promise: entry for lemmas in LEMMAS for promise, entry in _claims(lemmas)}
+    """The promises with the lemmas that imply each, and the size of each file of lemmas. Runs no prover."""
+    systems = {lemmas.name: _system(lemmas) for lemmas in LEMMAS}
+    names = dict.fromkeys(claim.promise for system in systems.values() for claim in system.claims)
+    return {
+        "promises": {
+            name: [lemmas for lemmas, system in systems.items() if name in {c.promise for c in system.claims}]
+            for name in names
+        },
+        "lemmas": {
+            name: {"clauses": len(system.clauses), "obligations": count(system)} for name, system in systems.items()
+        },
+    }
 
 
-def _claims(lemmas: Lemmas) -> Iterator[tuple[str, dict[str, Any]]]:
+def _system(lemmas: Lemmas) -> System:
     system, reason = lemmas.under(Protocol().to_mapping())
     assert system is not None, reason
-    for promise in dict.fromkeys(claim.promise for claim in system.claims):
-        yield promise, {"lemmas": lemmas.name, "clauses": len(system.clauses), "obligations": count(system, promise)}
+    return system
 
 
-def count(system: System, promise: str) -> int:
-    """Each clause holds initially and is preserved by each action; each claim holds in a state or over each action."""
-    claims = [claim for claim in system.claims if claim.promise == promise]
-    implied = sum((claim.holds is not None) + (claim.step is not None) * len(system.actions) for claim in claims)
-    return len(system.clauses) * (1 + len(system.actions)) + implied
+def count(system: System) -> int:
+    """Each clause holds initially and is preserved by each action; each claim holds in a state or over each action;
+    each action is possible."""
+    implied = sum((c.holds is not None) + (c.step is not None) * len(system.actions) for c in system.claims)
+    return len(system.clauses) * (1 + len(system.actions)) + implied + len(system.actions)
 
 
 def proved() -> dict[str, dict[str, Any]]:
@@ -41,18 +49,18 @@ def proved() -> dict[str, dict[str, Any]]:
     Raises:
         ValueError: a promise is not proved.
     """
-    results = prove("default", Protocol().to_mapping()).promises
-    if unproved := [promise for promise, (verdict, _) in results.items() if verdict != "PROVED"]:
+    results = prove("default", Protocol()).promises
+    if unproved := [promise for promise, verdict in results.items() if verdict.answer != "PROVED"]:
         raise ValueError(f"nbcc prove does not prove {', '.join(unproved)}")
     return claimed()
 
 
 def text() -> str:
     """The content of specs/proofs.json, after a run of the prover."""
-    return json.dumps({"format": 1, "protocol": "default", "promises": proved()}, indent=1) + "\n"
+    return json.dumps({"format": 1, "protocol": "default", **proved()}, indent=1) + "\n"
 
 
 def accepted() -> dict[str, dict[str, Any]]:
-    """The promises of specs/proofs.json."""
-    promises: dict[str, dict[str, Any]] = json.loads(PATH.read_text("utf-8"))["promises"]
-    return promises
+    """The promises and the lemmas of specs/proofs.json."""
+    document = json.loads(PATH.read_text("utf-8"))
+    return {name: document[name] for name in ("promises", "lemmas")}

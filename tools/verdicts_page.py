@@ -54,7 +54,7 @@ def page() -> str:
 
 def _proved(quick: Data) -> Iterator[str]:
     """The promises that are proved, whose verdicts need no bound."""
-    proved = proofs.accepted()
+    proved = proofs.accepted()["promises"]
     names = ", ".join(promise for promise in quick["protocols"]["default"]["promises"] if promise in proved)
     yield from _bullet(
         f"PROVED for any number of actors under `default`: {names} ([proof](../docs/proof.md), "

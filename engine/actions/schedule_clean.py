@@ -1,4 +1,4 @@
-"""Plan the deletion of files that no read since the horizon needs."""
+"""Plan to delete the files that no read at or after the horizon needs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ ACTION = "clean"
 def run(
     context: Context, config: TableConfig, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10
 ) -> Instant | None:
-    """Publish the plan of a clean and return its instant; None if there is nothing to delete, or while a clean is
-    pending.
+    """Publish the plan of a clean and return its instant; None if there is nothing to delete or a clean is pending.
 
-    The plan records the horizon: reads before it are refused from now on, before the first file is deleted
-    (docs/contract.md, CLEAN). The timeline is listed and the time taken under one lock, so that a compaction planned
-    later takes files that this clean keeps. Where a log decides: None, too, if another actor took the number
+    The plan records the horizon. Earlier reads are refused from then on, before the first file is deleted
+    (docs/contract.md, CLEAN). One lock covers the listing of the timeline and the plan's time. So a compaction that is
+    planned later takes files that this clean keeps. With a decision log: None also if another actor took the number
     (`put_plan`). Raises `BadInput` for an unknown policy.
     """
     config.check_writable()

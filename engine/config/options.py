@@ -28,11 +28,12 @@ Refusal = Callable[[str, str, str], NbccError]
 
 
 class Option(NamedTuple):
-    """An option by its name.
+    """An option, identified by its name.
 
-    field   the field that it sets, of `TableConfig`, `Coordination` or `ArchivePolicy`, which hold the defaults
-    parse   the value of a text; None if the text is not a value of the option
-    needed  what a text must be, for messages
+    `field`: The field that it sets, of `TableConfig`, `Coordination` or `ArchivePolicy`. These classes hold the
+        defaults.
+    `parse`: Converts a text to a value; None if the text is not a value of the option.
+    `needed`: A description of valid texts, for messages.
     """
 
     name: str
@@ -54,7 +55,7 @@ def _text(text: str) -> str | None:
 
 
 def _provider(text: str) -> str | None:
-    """A provider by the name of its class, with or without its package."""
+    """A lock provider by the name of its class, with or without its package."""
     name = text.rpartition(".")[2]
     return name if name in PROVIDERS else None
 
@@ -96,7 +97,9 @@ OPTIONS: Final = (*TABLE, *COORDINATION, *ARCHIVE)
 
 
 def parsed(options: Iterable[Option], texts: Mapping[str, str], refuse: Refusal) -> dict[str, Any]:
-    """Field -> value, of those options that `texts` sets. Raises `refuse(…)` for a text that is not a value."""
+    """Field -> value for the options that `texts` sets. Raises `refuse(…)` for a text that is not a value of its
+    option.
+    """
     values = {}
     for option in options:
         if option.name in texts:

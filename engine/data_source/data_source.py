@@ -1,7 +1,7 @@
 """`spark.read.format("nbcc")` and `df.write.format("nbcc")`, through Spark's Python Data Source API.
 
-Spark creates the source in separate processes on the machine of the driver: at `load()`, for each query and for each
-write. So modules are imported when they are needed, and the plan of `load()` is an attribute, which Spark pickles.
+Spark creates the source in separate processes on the driver's machine: at `load()`, for each query and for each write.
+So modules are imported on use, and the plan of `load()` is an attribute, which Spark pickles.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class NbccSource(DataSource):
     """A Hudi table as a data source. Options have Hudi's names; see docs/options.md.
 
-    The state of a DataFrame is fixed at `load()`: every action on it, and both sides of a self-join, read the same
-    state, even if writers commit meanwhile.
+    `load()` fixes the state of a DataFrame. Every action on it, and both sides of a self-join, read that state even if
+    writers commit meanwhile.
     """
 
     _plan: ReadPlan | None = None

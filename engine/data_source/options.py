@@ -99,7 +99,7 @@ CATALOG: Final = frozenset({"owner", "provider"})
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a read asks for. `after` and `until` are the window of an incremental query, completion times."""
+    """The options of a read. `after` and `until` are the completion times that bound an incremental query."""
 
     path: str
     query: Query = "snapshot"
@@ -113,10 +113,10 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """What a write asks for. `table` holds the arguments of `Table.create` that were given, `create` its options.
+    """The options of a write. `table` holds the given arguments of `Table.create`, and `create` its options.
 
-    `batch_id`: a batch of that id that is written already is not written again. `replay_difference`: what to do if its
-    rows differ from those.
+    `batch_id`: a batch whose id has committed is not written again. `replay_difference`: the reaction if its rows
+    differ from the committed ones.
     """
 
     path: str
@@ -129,7 +129,7 @@ class WriteOptions:
 
 
 def read_options(given: Mapping[str, str]) -> ReadOptions:
-    """The read that the options ask for; `BadInput` or `Unsupported` for what it cannot be."""
+    """Parse the options of a read; `BadInput` or `Unsupported` for invalid ones."""
     if {name.lower() for name in given} >= CATALOG:
         raise Unsupported(
             "create a table in Spark's catalog with USING nbcc",
@@ -158,7 +158,7 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
 
 
 def write_options(given: Mapping[str, str]) -> WriteOptions:
-    """The write that the options ask for; `BadInput` or `Unsupported` for what it cannot be."""
+    """Parse the options of a write; `BadInput` or `Unsupported` for invalid ones."""
     of_table = [name for names in TABLE.values() for name in names]
     options = _known(given, (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE), "write")
     operation = options.get(OPERATION, "upsert").lower()
@@ -180,12 +180,14 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
 
 
 def _storage(given: Mapping[str, str]) -> dict[str, str]:
-    """The storage options, without their prefix."""
+    """The storage options without their prefix."""
     return {name[len(STORAGE) :]: value for name, value in given.items() if name.lower().startswith(STORAGE)}
 
 
 def _known(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
-    """The options we go by, in the spelling of this module. What would change an answer is refused, others ignored."""
+    """The options that nbcc uses, by the names of this module. Other options of Hudi that would change an answer are
+    refused; the rest are ignored.
+    """
     names = {name.lower(): name for name in known}
     only = {name.lower(): name for name in ONLY}
     kept, ignored = {}, []
@@ -239,7 +241,7 @@ def _refuse_mixed(options: Mapping[str, str], query: str) -> None:
 
 
 def _one_of(options: Mapping[str, str], names: Iterable[str]) -> str | None:
-    """The value under any of several names that mean the same; `BadInput` if they contradict each other."""
+    """The value of an option with several names; `BadInput` if the values contradict each other."""
     found = {name: options[name] for name in names if name in options}
     if len(set(found.values())) > 1:
         options_given = " and ".join(f"{name}={value}" for name, value in found.items())
@@ -260,7 +262,9 @@ def _path(options: Mapping[str, str], verb: str) -> str:
 
 
 def _time(text: str) -> Time:
-    """17 or 14 digits, ``earliest``, zeros, or ISO 8601 with a time zone; what is none is left for others to refuse."""
+    """The instant of 17 or 14 digits, ``earliest``, zeros, or ISO 8601 with a time zone. Other texts are returned
+    unchanged, and refused later.
+    """
     if text.lower() == "earliest":
         return BEGINNING
     try:

@@ -41,7 +41,7 @@ class ReadPlan(NamedTuple):
 
 
 class PlanOnly:
-    """Jobs that execute nothing. `read` returns the tasks and their schema, for Spark's tasks to execute."""
+    """Jobs that execute nothing. `read` returns the tasks and their schema; Spark's tasks execute them."""
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> tuple[tuple[AnyRead, ...], pa.Schema]:
         return tuple(tasks), schema

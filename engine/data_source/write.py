@@ -1,9 +1,9 @@
-"""Writing through the data source: the commit protocol of `upsert`, its data phase as Spark's write tasks.
+"""Writes through the data source: the commit protocol of `upsert`, with Spark's write tasks as its data phase.
 
-The API has no shuffle: rows of a file group come in any number of tasks, and each task writes log files of its own into
-the group, in a bulk insert, too (one base file a group would need the shuffle: `Table.bulk_insert`). Reads rank them,
-so that this changes no answer as long as no two tasks hold rows of a key that their files cannot rank (`duplicates`);
-such groups are combined again before the commit.
+Spark's API has no shuffle here, so rows of a file group arrive in several tasks. Each task writes log files of its own
+into the group, also in a bulk insert: one base file for each group would need a shuffle (`Table.bulk_insert`). Reads
+rank these logs. Their result is correct unless two tasks hold rows of a key that their files cannot rank
+(`duplicates`). Such groups are combined again before the commit.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pyspark.sql.types import StructType
 
 from ..actions.upsert import action_of, write_task
 from ..config import TableConfig
+from ..config.options import IN_PROCESS, PROVIDER
 from ..context import Context
 from ..data.check import problems, refuse
 from ..data.columns import conform
@@ -27,10 +28,11 @@ from ..data.digest import Digest, digest_of
 from ..data.tasks import WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
 from ..errors import Unsupported
-from ..lock import BetweenProcesses
+from ..lock import InProcessLock
 from ..names import RandomNames, bucket_of
 from ..schema import from_spark
 from ..storage import Storage
+from ..storage.failures import without_user
 from ..timeline import Timeline, load, put_inflight
 from ..timeline.heartbeats import StoredHeartbeats
 from ..wiring import context_of, coordinated
@@ -51,14 +53,14 @@ VERSIONS_PER_TASK: Final = 1000
 
 @dataclass
 class Written(WriterCommitMessage):
-    """What one task wrote, and the fingerprints of its rows."""
+    """The files that one task wrote, and the fingerprints of its rows."""
 
     files: list[WrittenFile]
     row_fingerprints: Fingerprints | None = None
 
 
 def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceArrowWriter:
-    """Refuse what can be refused without rows, then put the instant onto the timeline. Called once a write."""
+    """Refuse errors that are visible without rows, then put the instant on the timeline. Called once for each write."""
     check(options.batch_id, options.replay_difference)
     if overwrite:
         raise Unsupported(
@@ -70,13 +72,11 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
     table = open_or_create(options, columns)
     context, config = table.context, table.config
     config.check_writable()
-    local = context.storage.url.startswith("file:")
-    if not isinstance(context.lock, BetweenProcesses):
+    if isinstance(context.lock, InProcessLock):
         raise Unsupported(
-            f"write to {context.storage.url} through a data source",
-            "Spark does that in a process of its own, where only the lock file of a local file system is taken, and"
-            f" this table has {'an object store' if not local else 'a lock provider of its own'}",
-            "use Table.upsert",
+            f"write to {without_user(context.storage.url)} through a data source",
+            f"Spark begins and commits the write in processes of its own, and {IN_PROCESS} excludes the threads of one",
+            f"create the table with another {PROVIDER}, or use Table.upsert",
         )
     batch_of(columns.empty_table(), options, config)
     action = action_of(config)
@@ -91,7 +91,7 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
 
 
 def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
-    """The rows in the table's columns, as upserts or deletes; raises `BadInput`."""
+    """The rows with the table's columns, as upserts or deletes; raises `BadInput`."""
     if options.operation != "delete":
         return as_upserts(rows, config.schema, by_value=False)
     key = (*config.record_key, *config.partition_by)
@@ -106,7 +106,7 @@ class TaskDigest(WriterCommitMessage):
 
 
 class _TableWriter(DataSourceArrowWriter):
-    """What is sent to the tasks of a write, and to the process that commits it."""
+    """The state that is pickled for the tasks of a write and for the process that commits it."""
 
     def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions) -> None:
         self._storage = storage
@@ -114,7 +114,7 @@ class _TableWriter(DataSourceArrowWriter):
         self._options = options
 
     def _conformed(self, rows: pa.Table) -> pa.Table:
-        """The batch in the exact types of the table: Spark's batches carry the session's time zone."""
+        """The batch in the table's exact types: Spark's batches carry the session's time zone."""
         wanted = [self._config.schema.field(name) for name in rows.column_names if name in self._config.schema.names]
         flags = [field for field in rows.schema if field.name not in self._config.schema.names]
         return batch_of(conform(rows, pa.schema([*wanted, *flags])), self._options, self._config)
@@ -124,7 +124,8 @@ class _TableWriter(DataSourceArrowWriter):
 
 
 class Replay(_TableWriter):
-    """A batch that another attempt has written: its tasks hash their rows, and the commit compares the digests."""
+    """Replays a batch that another attempt has written: its tasks hash their rows, and the commit compares the digests.
+    """
 
     def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions, written: Repeated) -> None:
         super().__init__(storage, config, options)
@@ -139,11 +140,13 @@ class Replay(_TableWriter):
         answer(self._context(), Repeated(self._batch_id, self._instant), digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Nothing: this attempt has no instant, and the other one stays."""
+        """Do nothing: this attempt has no instant, and that of the other attempt stays."""
 
 
 class Writer(_TableWriter):
-    """Made once on the driver's machine; then `write` runs in each task, and `commit` or `abort` once, all apart."""
+    """Created once on the driver's machine. Then `write` runs in each task, and `commit` or `abort` runs once, in
+    separate processes.
+    """
 
     def __init__(
         self, storage: Storage, config: TableConfig, options: WriteOptions, task: WriteTask, sealed: Timeline
@@ -161,7 +164,7 @@ class Writer(_TableWriter):
             heartbeats.stop_renewing(self._task.instant)
 
     def _written(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        """The files of this task. Its rows may take long to come: they are worked out as they are asked for."""
+        """The files of this task. Its rows are an iterator, because computing them may take long."""
         filled = [batch for batch in iterator if batch.num_rows]
         if not filled:
             return Written([])
@@ -207,7 +210,8 @@ class Writer(_TableWriter):
             answer(context, repeated, digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Take files and instant back, unless the instant did complete (Spark aborts what fails after that, too)."""
+        """Delete the files and the instant, unless the instant has completed. Spark also aborts after a late failure.
+        """
         context, requested = self._context(), self._task.instant
         if uses_decision_log(context):
             catch_up(context)  # what is decided is committed, whether or not its writer came to publish it
@@ -233,4 +237,4 @@ def _rewriter(storage: Storage, task: WriteTask, writer: int) -> Callable[[pa.Ta
 
 
 class _Aborted(Exception):
-    """Spark gave the write up."""
+    """Spark has aborted the write."""

@@ -74,8 +74,8 @@ def command(
     """Search every interleaving of WORLD under a protocol and report whether each promise HOLDS.
 
     WORLD is a name from the list below, a .toml file, or package.module:factory of your own model. A promise HOLDS if
-    every interleaving within the world's limits keeps it. For a VIOLATED promise the shortest interleaving that breaks
-    it is printed and saved as a trace for `nbcc replay`.
+    every interleaving within the world's limits keeps it. For a VIOLATED promise the command prints the shortest
+    interleaving that breaks it, and saves it as a trace for `nbcc replay`.
 
     \b
     Examples:
@@ -166,7 +166,7 @@ def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
 
 
 def _because(promise: PromiseResult, trace: Trace | None) -> str:
-    """The reason in the words of the trace, if there is one; the search's note about its length stays."""
+    """The reason in the trace's wording, if there is one; the search's note about its length stays."""
     from nbcc.simulator.explore.exhaustive import NOT_SHORTEST
 
     reason, mark, why = (promise.because or "").partition(NOT_SHORTEST)

@@ -24,7 +24,7 @@ COMMANDS = (
 
 
 class _Commands(click.Group):
-    """Imports the module of a command when it is used."""
+    """Imports the module of a command on its first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS]
@@ -63,7 +63,7 @@ def nbcc(limits: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The console script. It exits the process and prints a traceback only with --debug."""
+    """The console script. It ends the process, and prints a traceback only with --debug."""
     if sys.stdout is not None:
         sys.stdout = _BreakablePipe(sys.stdout)
     code = run(sys.argv[1:] if arguments is None else arguments)
@@ -74,9 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 class _BreakablePipe:
-    """Standard output whose reader may exit early, as in `nbcc list actions | head -1`; the rest is dropped.
+    """Standard output whose reader may close it early, as in `nbcc list actions | head -1`. Further output is dropped.
 
-    The command runs to its end, so that the exit code is that of its answer.
+    The command runs to its end, so that its exit code is that of its answer.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -100,12 +100,12 @@ class _BreakablePipe:
 
 
 def _drop_output(stream: Any) -> None:
-    """Send further output to nowhere, so that Python does not report the broken pipe at shutdown."""
+    """Discard further output, so that Python does not report the broken pipe at shutdown."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def run(arguments: Sequence[str]) -> Exit:
-    """Run one command line and return how it ended."""
+    """Run one command line and return its outcome."""
     state = Run()
     try:
         outcome: Any = nbcc.main(args=[*arguments], prog_name="nbcc", standalone_mode=False, obj=state)
@@ -155,7 +155,7 @@ def _missing_extra(error: ImportError) -> Exception:
 
 
 def _typed(error: Exception) -> Exit | None:
-    """The exit code of an error whose text is written for users; None: the error is a bug."""
+    """The exit code of an error whose text is written for users; None for a bug."""
     from nbcc.engine.errors import CannotRun, NbccError
 
     from ..peers.process import PeerMissing

@@ -1,4 +1,5 @@
-"""Random histories of model and system, generated and shrunk by Hypothesis. Agreement is evidence, not proof."""
+"""Plays random histories on model and system. Hypothesis generates and shrinks them. Agreement is evidence, not proof.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ PINNED_ONE_IN = 5
 
 @dataclass
 class CheckOptions:
-    """The options of a check. Without ``world`` each history generates its own."""
+    """The options of a check. Without ``world`` each history generates its own world."""
 
     factory: Factory
     protocol: Protocol = field(default_factory=Protocol)
@@ -88,7 +89,7 @@ class Check:
         choose: Choose = no_choice,
         graph: Quotient | None = None,
     ) -> None:
-        """Play one history of a world along a schedule. Count the edges if the world's `graph` is known.
+        """Play one history of a world along a schedule. If the world's `graph` is known, count the edges.
 
         Raises:
             Disagreement: model and system differ.
@@ -110,7 +111,7 @@ class Check:
         tally.skipped.update(history.skipped)
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
-        """Play a trace as `play` would. Returns the trace as played if it shows the same difference, else None."""
+        """Play a trace again as `play` does. Returns the trace as played if it shows the same difference, else None."""
         options = self.options
         model = options.model(trace.world, options.protocol)
         system = options.factory(trace.world, options.protocol, trace.batches)

@@ -25,8 +25,8 @@ DELETE_ONE_IN = 4
 def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
     """A random world, within the numbers of actors and the limits that mechanisms declare for random worlds.
 
-    It has at most 3 buckets, 2 partitions and 2 writes a writer. Choice 0 of each number is the simplest.
-    `of`: the allowed kinds of actors (default: all). The numbers of a kind do not depend on other kinds.
+    It has at most 3 buckets, 2 partitions and 2 writes for each writer. Choice 0 of each number is the simplest. `of`:
+    the allowed kinds of actors (default: all). The numbers of a kind do not depend on other kinds.
     """
     actors = dict.fromkeys(kinds(), 0)
     for kind in sorted(kinds() if of is None else of):
@@ -64,7 +64,7 @@ def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
 
 
 def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
-    """One of the numbers. A single number consumes no choice, so that later choices do not shift."""
+    """One of these numbers. A single number consumes no choice, so that later choices do not shift."""
     return numbers[choose(len(numbers)) if len(numbers) > 1 else 0]
 
 
@@ -75,7 +75,7 @@ def _shape(choose: Choose, groups: int) -> tuple[int, ...]:
 
 
 def _groups(choose: Choose, groups: int) -> tuple[int, ...]:
-    """One log version in some of the groups, at least in one."""
+    """One log version in some of the groups, at least in one group."""
     first = choose(groups)
     return tuple(1 if group == first or choose(2) else 0 for group in range(groups))
 
@@ -83,8 +83,8 @@ def _groups(choose: Choose, groups: int) -> tuple[int, ...]:
 def draw_batches(choose: Choose, world: World) -> dict[tuple[str, int], Batch]:
     """The rows of every write of the world. Keys and ordering values are few, so that ties and deletes collide.
 
-    A write with several log versions in a group has one row a version, because the engine rolls its log after each row.
-    Any other write has one to ``world.keys`` rows a group.
+    If a write has several log versions in a group, each version has one row, because the engine starts a new log after
+    each row. Any other write has from one to ``world.keys`` rows in a group.
     """
     batches: dict[tuple[str, int], Batch] = {}
     for writer in range(1, world.actors.get("writer", 0) + 1):
@@ -101,7 +101,7 @@ def draw_batches(choose: Choose, world: World) -> dict[tuple[str, int], Batch]:
 
 
 def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str, number: int) -> Batch | None:
-    """The rows of the same batch in an earlier write; None if no earlier write sends it."""
+    """The rows of the same batch in an earlier write; None if no earlier write sent it."""
     if not (sent := batch_of(world, actor, number)):
         return None
     of_batch = ((other, batch) for (other, n), batch in batches.items() if batch_of(world, other, n) == sent)
@@ -109,13 +109,13 @@ def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str
 
 
 def _replacing(choose: Choose, world: World, actor: str) -> Batch:
-    """The new rows of a replace: one in three has none, which deletes the partition."""
+    """The new rows of a replace. One replace in three has none and thus deletes the partition."""
     batch = _batch(choose, world, actor, 1, deletes=False)
     return {file: {} for file in batch} if choose(3) == 2 else batch
 
 
 def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool = True) -> Batch:
-    """The rows of one write. Without `deletes` (bulk insert, replace) it has one file a group."""
+    """The rows of one write. Without `deletes` (bulk insert, replace) the write has one file in each group."""
     files = tuple(file for file in world.files(actor, number) if deletes or file[1] == 1)
     rolled = any(version > 1 for _, version in files)
     sets = _columns(choose, world, some=deletes)
@@ -144,7 +144,7 @@ def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
 
 
 def keys_of(world: World, group: int) -> tuple[str, ...]:
-    """The record keys of a file group: as many as the world has keys or log versions."""
+    """The record keys of a file group: their number is the greater one of the world's keys and log versions."""
     partition, bucket = divmod(group, world.buckets)
     most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)
     return _keys(partition, bucket, world.buckets, most)

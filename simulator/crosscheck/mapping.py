@@ -1,9 +1,8 @@
-"""The mapping: for each action of the model, the segment of the engine's calls that it stands for.
+"""The mapping: for each action of the model, the corresponding segment of the engine's calls.
 
-A segment begins at the actor's next call. It ends after the first call whose `Call.text` is ``ends_after``, or one of
-several such texts, and the calls in ``also`` directly after it. RETURN: it ends when the operation returns. After every
-history `footprints.violations` checks that each segment was atomic for other actors.
-To map a new action, append a row.
+A segment begins at the actor's next call. It ends after the first call whose `Call.text` is ``ends_after`` (or one of
+several such texts) and the following calls in ``also``. With RETURN it ends when the operation returns. After every
+history `footprints.violations` checks that each segment was atomic for other actors. To map a new action, append a row.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ Constant = Callable[[World, str], object]
 class MappingRow:
     """One action of the model. ``operation`` is the engine's; ``starts`` marks the action that begins it.
 
-    ``arguments`` of the operation: each is a field of the actor's component, or a function of the world and the
-    actor's name. ``raises``: the error that may end the operation in this segment; ``always``: it must.
-    ``operation`` CRASH kills the actor's operation; FAULT happens to the system and not in an actor.
+    ``arguments`` of the operation: each comes from a field of the actor's component, or from a function of the world
+    and the actor's name. ``raises``: the error that may end the operation in this segment. ``always``: it always does.
+    ``operation`` CRASH kills the actor's operation. FAULT affects the system and no actor.
     """
 
     action: str
@@ -60,7 +59,7 @@ def retained(world: World, actor: str) -> int:
 
 
 def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """The rows of an actor that waits after reading its clock."""
+    """The mapping rows of an actor that waits after reading its clock."""
     return (
         MappingRow(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
         MappingRow(f"{kind}_reads_clock_again", operation, ends_after="clock.take"),

@@ -45,7 +45,7 @@ EVERY_STEP: Final[list[Observable]] = [
 
 
 def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """The model's answer of a read in canonical form, or `refused`."""
+    """The model's answer to a read in canonical form, or `refused`."""
     try:
         return canonical_rows(model.rows(state, query, data))
     except Cleaned as error:
@@ -53,7 +53,7 @@ def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) 
 
 
 def refused(error: Exception) -> tuple[Any, ...]:
-    """A refusal in place of rows: the name of the error class, which is the same in model and system."""
+    """A refusal instead of rows: the name of the error class, which is the same in model and system."""
     return (("refused", type(error).__name__),)
 
 
@@ -63,9 +63,9 @@ def is_answer(rows: Any) -> bool:
 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """The answer of a reader actor, from the instants that it found, or `refused`.
+    """The answer of a reader actor from the instants that it found, or `refused`.
 
-    For a consumer: its newest window.
+    A consumer answers with its newest window.
     """
     own = model.component(state, reader)
     if own.step == "refused":
@@ -106,8 +106,8 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
 
     Incremental windows are all pairs of completion times (and 0) while there are at most ``most_windows`` of them, else
     the consecutive ones and the full one. Change logs compose, so for them the latter always suffice. An engine that
-    keeps the promises may compute a change log from the keys that the window's writes touched. Under protocols that
-    break promises that is wrong, so callers leave change logs out.
+    keeps the promises may compute a change log from the keys that the window's writes contain. Under protocols that
+    break promises this is wrong, so callers omit change logs.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)

@@ -13,7 +13,8 @@ FAULT_ONE_IN = 12
 
 
 class Random:
-    """Uniform over actors, then over the steps of the actor. One decision in `FAULT_ONE_IN` is a crash."""
+    """The choice is uniform over actors, then over the steps of the actor. One decision in `FAULT_ONE_IN` is a crash.
+    """
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
         """Does nothing: a random walk has no choices for the whole history."""
@@ -28,7 +29,7 @@ class Random:
 
 
 def without_faults(choose: Choose, enabled: Sequence[Step]) -> Sequence[Step]:
-    """The enabled steps without faults; or only the faults, by chance or if no other step is enabled."""
+    """The enabled steps without faults. By chance, or if nothing else is enabled, only the faults."""
     faults = [step for step in enabled if step.action in FAULTS]
     if not faults:
         return enabled

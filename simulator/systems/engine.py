@@ -1,4 +1,4 @@
-"""The engine as a system: its operations run in actor threads, and stop where the mapping ends a model action."""
+"""The engine as a system: its operations run in actor threads, and stop at the end of each model action's segment."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
 
 
 class EngineSystem:
-    """A table in memory whose actors run in threads. ``rules`` replace those that follow from the protocol."""
+    """A table in memory whose actors run in threads. ``rules`` replace the rules that the protocol determines."""
 
     name = "engine"
 
@@ -152,7 +152,7 @@ class EngineSystem:
         return {}
 
     def _late_file(self, actor: str, group: int, version: int) -> None:
-        """Put a marker and a torn file, as a task that outlives its driver does."""
+        """Put a marker and a torn file, as a task does that outlives its driver."""
         puts = [access.path for access in self.harness.accesses if access.actor == actor and access.verb == "put"]
         requested = [name["requested"] for name in map(parsed, puts) if "requested" in name][-1]
         number, bucket = divmod(group, self.world.buckets)
@@ -173,9 +173,10 @@ class EngineSystem:
             yield folder
 
     def complaints(self) -> list[str]:
-        """Segments of the history that another actor could have seen half done.
+        """The segments of the history whose intermediate state another actor could have seen.
 
-        Where a lock can be lost, no segment is atomic. The model then has separate steps where promises depend on them.
+        If a lock can be lost, no segment is atomic. In that case the model has separate steps wherever promises depend
+        on them.
         """
         if self.world[LostLocks].lock_losses:
             return []
@@ -198,11 +199,13 @@ class EngineSystem:
         return EngineOperation(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
-        """The runner of the actor's data phase: in the actor's thread, each file as a call of its storage."""
+        """The runner of the actor's data phase. It runs in the actor's thread; each file is a call of the actor's
+        storage.
+        """
         return InProcessJobs(handle.storage, handle.names)
 
     def data(self, table: pa.Table) -> Any:
-        """A batch as the runner takes it."""
+        """A batch in the type that the runner accepts."""
         return table
 
     def context(self, handle: Handle) -> Context:
@@ -213,7 +216,7 @@ class EngineSystem:
         return Context(*seams, own_heartbeats=handle.heartbeats)
 
     def _opened_by(self, actor: str, added: int) -> TableConfig:
-        """The configuration under which an actor opens the table, after ``added`` columns were added."""
+        """The config with which an actor opens the table, after ``added`` columns were added."""
         own = self.world.protocol_of(actor, self.protocol) if self.world.settings else self.protocol
         if own != self.protocol and self.rules == rules_of(self.protocol):  # else one set of rules is for all
             self._rules_of[actor] = rules_of(own)
@@ -283,7 +286,7 @@ class EngineSystem:
         return self._operations[operation].run(self._looking, config, **arguments)
 
     def _cached(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """A value that depends on stored objects alone. It is computed again only after a put or a deletion."""
+        """A value that depends on stored objects alone. It is computed again only after a put or delete."""
         changes = getattr(self.harness.storage, "changes", None)
         if changes is None:
             return compute()

@@ -57,7 +57,7 @@ class EngineOperation:
         self.task.crash()
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
-        """Run the segment of a row. Returns the arguments that the name of the last object put contains."""
+        """Run the segment of a mapping row. Returns the arguments in the name of the last object that it put."""
         title = f"{self.name} of {self.task.actor}"
         if self.task.finished and row.ends_after != RETURN:  # before RETURN it may have made its last call
             raise CannotStep(f"{title} has already returned")
@@ -100,7 +100,7 @@ class EngineOperation:
 
 
 def _texts(row: MappingRow) -> tuple[str, ...]:
-    """The calls that end the segment of a row."""
+    """The calls that end the segment of a mapping row."""
     return (row.ends_after,) if isinstance(row.ends_after, str) else row.ends_after
 
 

@@ -1,4 +1,4 @@
-"""The table of peer steps: for each action of the model, the call of Apache Hudi's client that it is part of.
+"""The table of peer steps: for each action of the model, the call of Apache Hudi's client that contains it.
 
 To map a new action, append a row.
 
@@ -14,7 +14,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class PeerStep:
-    """One action of the model. ``call`` is the peer's step; None: it has none, and ``because`` says why.
+    """One action of the model. ``call`` is the peer's step; None: the peer has none, and ``because`` is the reason.
 
     ``takes`` marks an action that takes a time. The peer's instant for it appears with ``call``, or with the call of a
     later action. ``impossible``: a history with this action cannot be played.

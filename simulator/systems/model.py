@@ -1,4 +1,4 @@
-"""The model as a system: for replays without an engine, and for comparison with the model under another protocol."""
+"""The model as a system: for replays without an engine, and for comparisons of two protocols."""
 
 from __future__ import annotations
 

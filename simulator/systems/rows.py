@@ -52,7 +52,7 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
 
 
 def _added(columns: int) -> list[str]:
-    """The names of the added columns, as the model names them."""
+    """The names of the added columns in the model."""
     return [f"c{number}" for number in range(1, columns + 1)]
 
 
@@ -84,7 +84,7 @@ def columns_set(batch: Batch, world: World) -> tuple[str, ...] | None:
 
 
 def is_rolled(batch: Batch) -> bool:
-    """Whether the batch has several log versions in a group, so that the engine must roll its log after each row."""
+    """Whether the batch has several log versions in a group, so that the engine must start a new log after each row."""
     return any(version > 1 for _, version in batch)
 
 

@@ -1,4 +1,5 @@
-"""Readers: list the timeline, take a time, list again, keep what completed by then. A listing is not a snapshot."""
+"""Readers list the timeline, take a time, list again, and use what completed by that time. A listing is not a snapshot.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +33,12 @@ class Readers(Relations):
         return (first, *listings, last)
 
     def may_end_listing(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
-        """The listing shows these later instants, and t is the time that the reader takes."""
+        """The listing shows these later instants, and the reader takes the time t."""
         greatest_shown = t == s.clock() if self.options.read_time == "clock" else greatest(s, d, sw, sp, t)
         return both(s.reading(d) == LISTING, part_of_the_new(s, d, sw, sp), greatest_shown)
 
     def listing_twice(self) -> tuple[Action, ...]:
-        """Take the greatest time of the first listing, and keep what the second one shows up to it."""
+        """Take the greatest time of the first listing, and use the instants up to it in the second one."""
         return (
             Action(
                 "reader ends listing", (READER, *SEEN, "time"), self.may_end_listing,
@@ -63,7 +64,7 @@ class Readers(Relations):
         )  # fmt: skip
 
     def listing_once(self) -> tuple[Action, ...]:
-        """Take the greatest time of the only listing, and keep what it shows."""
+        """Take the greatest time of the only listing, and use its instants."""
         return (
             Action(
                 "reader ends its only listing", (READER, *SEEN, "time"), self.may_end_listing,
@@ -105,7 +106,7 @@ def shown(s: Any, d: Term, sw: Term, sp: Term) -> tuple[Any, Any]:
 
 
 def greatest(s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
-    """t is the greatest completion time that the listing shows, 0 if it shows none."""
+    """t is the greatest completion time in the listing, or 0 if the listing has none."""
     write, plan = shown(s, d, sw, sp)
     return both(
         s.every(WRITE, lambda w: implies(write(w), s.completed(w) <= t)),
