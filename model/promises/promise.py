@@ -43,8 +43,8 @@ class Promise:
 
     For a promise over runs, `outstanding` returns the events that must still happen at the end of a run or in a cycle,
     by name with a sentence. `limited` names the actors that only a limit of the world stops. `fair`: whether an action
-    that stays possible happens eventually. `first(model, states)` judges the states of a search after its
-    end. It returns the place of the first one that violates the promise, with the sentence, or None.
+    that stays possible happens eventually. `first(model, states)` judges the states of a search after its end. It
+    returns the place of the first state that violates the promise, with the sentence, or None.
     """
 
     name: str
