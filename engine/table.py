@@ -25,6 +25,7 @@ from .reads.windows import Replaced
 from .schema.accepted import checked_zone
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
+from .services.consumers import progress_of_consumers
 from .storage import TRANSIENT, open_storage
 from .stream import sink_of
 from .timeline import Instant, load
@@ -308,6 +309,10 @@ class Table:
     def settled(self) -> str | None:
         """The newest completion time, where an open window ends; None before the first commit."""
         return cast("str | None", self.run("settled"))
+
+    def consumers(self) -> dict[str, str]:
+        """The named streams that follow the table: until which completion time each has processed everything."""
+        return dict(progress_of_consumers(self.context))
 
     def timeline(self) -> tuple[Instant, ...]:
         """All instants of the active timeline by requested time."""

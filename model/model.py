@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from . import assembly, mechanisms
-from .answers import Change, Cleaned, Data, Query, Record, Several, answer
+from .answers import BadInput, Change, Cleaned, Data, Query, Record, Several, answer
 from .assembly import rules_of
 from .kernel.table import Instant, Table, Write
 from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE, UNPUBLISHED
@@ -21,13 +21,16 @@ from .machine.state import Coding, State
 from .machine.stepper import Stepper
 from .machine.transition import DEAD, Action, Refused, Step
 from .mechanisms.cleaning.rules import opened, published_horizon, since
-from .mechanisms.restores.rules import Restore, hides
+from .mechanisms.restores.rules import Restore
 from .mechanisms.savepoints import Savepoint
 from .protocol import Protocol
+from .refusals import ReadBounds, refusal_of
 from .slices import FileSlice, file_slices
 from .world import World
 
 Value = TypeVar("Value")
+PUT_DATA = ("deltacommit", "commit", "replacecommit", "compaction", "logcompaction")
+"""The actions of instants that put data files."""
 CLOCKS = {"0": "", "-1": " within the second of the last one"}
 
 
@@ -213,23 +216,37 @@ class Model:
         """The answer of a query over given data, by key (see `answers.answer`).
 
         Raises:
-            Cleaned: the read is before the horizon, or a clean has deleted a file that it needs. A read as of the time
-                of a savepoint is always answered.
+            BadInput, Cleaned: the table refuses the times of the read (see `refusals`), or a clean has deleted a file
+                that it needs.
+            NoAnswer: the protocol refuses the read.
         """
-        pinned = {each.at for each in self.savepoints(state)} if query.kind == "as_of" else set()
-        bound, start = self.horizon(state), query.begins
-        if start is not None and start < bound and start not in pinned:
-            raise Cleaned(f"a read of t{start} is refused: cleaning has published the horizon t{bound}")
-        for time in (start, query.until):
-            if time is not None and (undone := hides(self.restores(state), time)):
-                restore = f"the restore of t{undone.requested} went back to t{undone.at}"
-                raise Cleaned(f"a read of t{time} is refused: {restore}")
+        if refusal := self.read_refusal(state, query):
+            raise refusal
         table, settled = self.table(state), self.settled(state)
-        until = settled if query.until is None else query.until
-        gone = self.component(state, "deleted") if "deleted" in self.components else frozenset()
-        if gone and any(gone & opened(self.rules, table, g, query, until) for g in range(self.world.groups)):
-            raise Cleaned("a file that the read needs is deleted")
         return answer(self.rules, table, self.world.groups, query, settled, data, self.merger)
+
+    def read_refusal(self, state: State, query: Query) -> BadInput | Cleaned | None:
+        """Why a read of the table is refused; None if the protocol alone may refuse it."""
+        instants = (*self.component(state, "published"), *self.pending(state))
+        completions = {entry.completed for entry in instants}
+        requests = {entry.requested for entry in instants if entry.action in PUT_DATA} - completions
+        refusal = refusal_of(query.kind, query.times, self.read_bounds(state), requests)
+        return refusal or self._missing_file(state, query)
+
+    def read_bounds(self, state: State) -> ReadBounds:
+        """What decides which times can be read."""
+        writes = (entry.completed or 0 for entry in self.component(state, "published") if isinstance(entry, Write))
+        pinned = frozenset(each.at for each in self.savepoints(state))
+        first = min(writes, default=None)
+        return ReadBounds(self.settled(state), first, self.horizon(state), self.restores(state), pinned)
+
+    def _missing_file(self, state: State, query: Query) -> Cleaned | None:
+        gone = self.component(state, "deleted") if "deleted" in self.components else frozenset()
+        if not gone:
+            return None
+        table, until = self.table(state), self.settled(state) if query.until is None else query.until
+        missing = any(gone & opened(self.rules, table, group, query, until) for group in range(self.world.groups))
+        return Cleaned("a file that the read needs is deleted") if missing else None
 
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
         """The window of a consumer: the merge of the writes requested at `kept`, including writes that were cleaned

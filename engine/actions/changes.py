@@ -26,10 +26,11 @@ def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: T
     """
     window = settled_window(context, after, until, ASKED)
     shape = table_shape(config, context.rules)
-    return context.jobs.read(_tasks(context, config, window), shape.changes_schema)
+    return context.jobs.read(tasks_of(context, config, window), shape.changes_schema)
 
 
-def _tasks(context: Context, config: TableConfig, window: Window) -> list[ChangesTask]:
+def tasks_of(context: Context, config: TableConfig, window: Window) -> list[ChangesTask]:
+    """One task per file group that a write of the window touched."""
     refuse_replacements(context, window, clustering=True)
     written = window_tasks(context, config, window)
     if not written:

@@ -12,6 +12,7 @@ DECISION: Final = "nbcc.decision"
 PROVIDER: Final = "hoodie.write.lock.provider"
 PARTIAL: Final = "nbcc.partial.update.mode"
 FUNCTION: Final = "nbcc.merge.function"
+CONSUMER_HOURS: Final = "nbcc.consumer.hours"
 AUTOMATIC: Final = "hoodie.archive.automatic"
 LEAST: Final = "hoodie.keep.min.commits"
 MOST: Final = "hoodie.keep.max.commits"
@@ -74,6 +75,7 @@ TABLE: Final = (
     Option("hoodie.write.table.version", "version", {"8": 8, "9": 9}.get, "8 or 9"),
     Option(PARTIAL, "partial_update", _choice(set_columns=True, none=False), "set_columns or none"),
     Option(FUNCTION, "merge_function", str, "package.module:function"),
+    Option(CONSUMER_HOURS, "consumer_hours", _from_one, "a whole number of hours from 1 on"),
 )
 COORDINATION: Final = (
     Option(SKEW, "skew_ms", _from_zero, "a whole number of milliseconds"),

@@ -20,6 +20,7 @@ TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 LogFormat = Literal["parquet", "avro"]
 
 MAX_LOG_BYTES: Final = 1 << 30
+CONSUMER_HOURS: Final = 7 * 24
 
 WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 """What a writer must support: numbered buckets as file groups; compactions that keep deletes in a log of their own."""
@@ -51,6 +52,7 @@ class TableConfig:
     `merge_function`: The `package.module:function` that merges two rows of a key; empty: one of them wins.
     `archive_policy`: When writers archive old instants after their writes. None: never.
     `partial_update`: Whether writes may set some columns only, and rows are merged column by column.
+    `consumer_hours`: How long cleaning keeps a write that a named consumer has not processed, in hours.
     `session_time_zone`: The time zone of timestamps without one in Arrow batches. None: such timestamps are refused.
     `shared_store`: Whether several machines can reach the table, so that its lock must exclude them.
     """
@@ -76,6 +78,7 @@ class TableConfig:
     partial_update: bool = False
     merge_function: str = ""
     archive_policy: ArchivePolicy | None = None
+    consumer_hours: int = CONSUMER_HOURS
     shared_store: bool = False
     session_time_zone: str | None = None
 

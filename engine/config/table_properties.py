@@ -12,8 +12,9 @@ from .archive_policy import archive_policy_of
 from .concurrency import NON_BLOCKING, concurrency_mode
 from .concurrency import OPTION as CONCURRENCY
 from .coordination import ALONE, DECISION_LOG, coordination_of
-from .options import DECISION, FUNCTION, PARTIAL
+from .options import CONSUMER_HOURS, DECISION, FUNCTION, PARTIAL
 from .properties import table_checksum
+from .table_config import CONSUMER_HOURS as DEFAULT_CONSUMER_HOURS
 from .table_config import MAX_LOG_BYTES, WRITER_FEATURES, MergeMode, TableConfig
 
 VERSIONS: Final = (8, 9)
@@ -110,6 +111,8 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
         written[FUNCTION] = config.merge_function
     if config.max_log_bytes != MAX_LOG_BYTES:
         written["hoodie.logfile.max.size"] = str(config.max_log_bytes)
+    if config.consumer_hours != DEFAULT_CONSUMER_HOURS:
+        written[CONSUMER_HOURS] = str(config.consumer_hours)
     if config.archive_policy is not None:
         written |= config.archive_policy.to_properties()
     return written | config.coordination.to_properties()
@@ -160,6 +163,7 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
         partial_update=own and values.get(PARTIAL) == "SET_COLUMNS",
         merge_function=values.get(FUNCTION, "") if own else "",
         archive_policy=archive_policy_of(values, refuse) if own else None,
+        consumer_hours=_whole_number(values, CONSUMER_HOURS, DEFAULT_CONSUMER_HOURS),
     )
 
 

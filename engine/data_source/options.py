@@ -11,6 +11,7 @@ from typing import Final, Literal, cast, get_args
 
 from ..errors import BadInput, Unsupported
 from ..reads.times import BEGINNING, Time
+from ..services.consumers import check_name
 
 Query = Literal["snapshot", "read_optimized", "incremental"]
 Operation = Literal["upsert", "bulk_insert", "delete"]
@@ -22,6 +23,13 @@ QUERY: Final = "hoodie.datasource.query.type"
 FORMAT: Final = "hoodie.datasource.query.incremental.format"
 BEGIN: Final = "hoodie.datasource.read.begin.instanttime"
 END: Final = "hoodie.datasource.read.end.instanttime"
+
+START: Final = "hoodie.datasource.streaming.startOffset"
+MAX_FILES: Final = "maxFilesPerTrigger"
+MAX_BYTES: Final = "maxBytesPerTrigger"
+CONSUMER: Final = "consumer"
+STREAM: Final = (START, MAX_FILES, MAX_BYTES, CONSUMER)
+"""The options of streams alone."""
 
 STORAGE: Final = "storage."
 """The prefix of storage options (docs/storage-options.md)."""
@@ -97,6 +105,10 @@ CATALOG: Final = frozenset({"owner", "provider"})
 """What Spark adds to the options when CREATE TABLE asks for the columns of a table."""
 
 
+OF_QUERY: Final = frozenset({"checkpointlocation", "queryname"})
+"""What Spark adds to the options of a stream's writer: it uses them itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """The options of a read. `after` and `until` are the completion times that bound an incremental query."""
@@ -107,6 +119,25 @@ class ReadOptions:
     as_of: Time | None = None
     after: Time = BEGINNING
     until: Time | None = None
+    columns: tuple[str, ...] = ()
+    storage: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOptions:
+    """What a stream that follows a table asks for.
+
+    start       "latest", or the time after which it begins
+    most_files, most_bytes  limits of a trigger; None: all there is
+    consumer    the name under which it publishes its progress; empty: it does not
+    """
+
+    path: str
+    changes: bool = False
+    start: Time = BEGINNING
+    most_files: int | None = None
+    most_bytes: int | None = None
+    consumer: str = ""
     columns: tuple[str, ...] = ()
     storage: Mapping[str, str] = field(default_factory=dict)
 
@@ -152,9 +183,53 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
         as_of=_time(options[AS_OF]) if AS_OF in options else None,
         after=_time(options[BEGIN]) if BEGIN in options else BEGINNING,
         until=_time(options[END]) if END in options else None,
-        columns=tuple(name.strip() for name in options.get(COLUMNS, "").split(",") if name.strip()),
+        columns=_columns(options),
         storage=_storage(given),
     )
+
+
+def asks_for_stream(given: Mapping[str, str]) -> bool:
+    """Whether the options of a load can only be those of a stream: Spark does not say which of the two it begins."""
+    names = {name.lower() for name in given}
+    incremental = next((value for name, value in given.items() if name.lower() == QUERY), "").lower() == "incremental"
+    return any(name.lower() in names for name in STREAM) or (incremental and BEGIN not in names)
+
+
+def stream_options(given: Mapping[str, str]) -> StreamOptions:
+    """The stream that the options ask for; `BadInput` or `Unsupported` for what it cannot be."""
+    options = _known(given, (PATH, COLUMNS, QUERY, FORMAT, *STREAM), "read a stream")
+    query, shape = options.get(QUERY, "incremental").lower(), options.get(FORMAT, "latest_state").lower()
+    if query != "incremental":
+        raise _no_value(QUERY, query, ("incremental",))
+    if shape not in ("latest_state", "cdc"):
+        raise _no_value(FORMAT, shape, ("latest_state", "cdc"))
+    return StreamOptions(
+        path=_path(options, "read"),
+        changes=shape == "cdc",
+        start=_start(options.get(START, "earliest")),
+        most_files=_limit(options, MAX_FILES),
+        most_bytes=_limit(options, MAX_BYTES),
+        consumer=check_name(options[CONSUMER]) if CONSUMER in options else "",
+        columns=_columns(options),
+        storage=_storage(given),
+    )
+
+
+def _start(text: str) -> Time:
+    return "latest" if text.lower() == "latest" else _time(text)
+
+
+def _limit(options: Mapping[str, str], name: str) -> int | None:
+    text = options.get(name)
+    if text is None:
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise BadInput(f"read a stream with {name}={text}", "a limit is a whole number from 1 on", "give such a number")
+    return int(text)
+
+
+def _columns(options: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(name.strip() for name in options.get(COLUMNS, "").split(",") if name.strip())
 
 
 def write_options(given: Mapping[str, str]) -> WriteOptions:
@@ -177,6 +252,11 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
         create={name: options[name] for name in CREATE if name in options},
         storage=_storage(given),
     )
+
+
+def stream_write_options(given: Mapping[str, str]) -> WriteOptions:
+    """The write of a stream: `write_options`, without the options that Spark's query takes for itself."""
+    return write_options({name: value for name, value in given.items() if name.lower() not in OF_QUERY})
 
 
 def _storage(given: Mapping[str, str]) -> dict[str, str]:

@@ -25,7 +25,7 @@ from ..context import Context
 from ..data.check import problems, refuse
 from ..data.columns import conform
 from ..data.digest import Digest, digest_of
-from ..data.tasks import WriteTask, WrittenFile
+from ..data.tasks import TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
 from ..errors import Unsupported
 from ..lock import InProcessLock
@@ -33,6 +33,7 @@ from ..names import RandomNames, bucket_of
 from ..schema import from_spark
 from ..storage import Storage
 from ..storage.failures import without_user
+from ..table import Table
 from ..timeline import Timeline, load, put_inflight
 from ..timeline.heartbeats import StoredHeartbeats
 from ..wiring import context_of, coordinated
@@ -69,6 +70,21 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
             'use Table.insert_overwrite, or mode("append"), which upserts',
         )
     columns = from_spark(schema)
+    table = writable(options, columns)
+    context, config = table.context, table.config
+    action = action_of(config)
+    try:
+        requested, sealed = request(context, action, options.batch_id)
+    except Repeated as written:
+        return Replay(context.storage, config, options, written)
+    with undo_on_error(context, requested, action):
+        put_inflight(context.storage, requested, action)
+        task = replace(write_task(context, config, requested, sealed), digests=options.batch_id is not None)
+    return Writer(context.storage, config, options, task, sealed)
+
+
+def writable(options: WriteOptions, columns: pa.Schema) -> Table:
+    """The table of a write, made of the options if there is none. Refuses what can be refused without rows."""
     table = open_or_create(options, columns)
     context, config = table.context, table.config
     config.check_writable()
@@ -79,15 +95,7 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
             f"create the table with another {PROVIDER}, or use Table.upsert",
         )
     batch_of(columns.empty_table(), options, config)
-    action = action_of(config)
-    try:
-        requested, sealed = request(context, action, options.batch_id)
-    except Repeated as written:
-        return Replay(context.storage, config, options, written)
-    with undo_on_error(context, requested, action):
-        put_inflight(context.storage, requested, action)
-        task = replace(write_task(context, config, requested, sealed), digests=options.batch_id is not None)
-    return Writer(context.storage, config, options, task, sealed)
+    return table
 
 
 def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
@@ -113,12 +121,6 @@ class _TableWriter(DataSourceArrowWriter):
         self._config = config
         self._options = options
 
-    def _conformed(self, rows: pa.Table) -> pa.Table:
-        """The batch in the table's exact types: Spark's batches carry the session's time zone."""
-        wanted = [self._config.schema.field(name) for name in rows.column_names if name in self._config.schema.names]
-        flags = [field for field in rows.schema if field.name not in self._config.schema.names]
-        return batch_of(conform(rows, pa.schema([*wanted, *flags])), self._options, self._config)
-
     def _context(self) -> Context:
         return coordinated(context_of(None, self._storage), self._config)
 
@@ -133,7 +135,8 @@ class Replay(_TableWriter):
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskDigest:
         tables = (pa.Table.from_batches([batch]) for batch in iterator if batch.num_rows)
-        return TaskDigest(sum((digest_of(self._conformed(rows)) for rows in tables), Digest()))
+        digests = (digest_of(_conformed(rows, self._options, self._config)) for rows in tables)
+        return TaskDigest(sum(digests, Digest()))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         digest = sum((message.digest for message in messages if isinstance(message, TaskDigest)), Digest())
@@ -159,24 +162,20 @@ class Writer(_TableWriter):
         heartbeats = StoredHeartbeats(self._storage)  # the process that asked for the instant has ended
         heartbeats.start(self._task.instant)
         try:
-            return self._written(iterator)
+            rows = checked_rows(iterator, self._options, self._config, self._task.shape)
+            return self.put(rows)
         finally:
             heartbeats.stop_renewing(self._task.instant)
 
-    def _written(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        """The files of this task. Its rows are an iterator, because computing them may take long."""
-        filled = [batch for batch in iterator if batch.num_rows]
-        if not filled:
+    def put(self, found: pa.Table | None) -> Written:
+        """Put the rows of this task into files; None: it has no rows."""
+        if found is None:
             return Written([])
-        rows = pa.Table.from_batches(filled)
-        found = self._conformed(rows)
-        shape = self._task.shape
-        refuse(problems(found, shape, deletes=self._options.operation != "bulk_insert"), shape)
         here = TaskContext.get()
         number = here.partitionId() if here else 0
         # Copy on write needs all rows of a group at once: they wait in log files, which no commit will list.
         task = replace(self._task, first_version=1 + VERSIONS_PER_TASK * number, onto=None)
-        return Written(write_rows(self._storage, found, task, number), fingerprints(found, shape))
+        return Written(write_rows(self._storage, found, task, number), fingerprints(found, task.shape))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         written = [message for message in messages if isinstance(message, Written)]
@@ -219,6 +218,25 @@ class Writer(_TableWriter):
         if instant is not None and instant.completed is None:
             with suppress(_Aborted), undo_on_error(context, requested, action_of(self._config)):
                 raise _Aborted
+
+
+def checked_rows(
+    iterator: Iterator[pa.RecordBatch], options: WriteOptions, config: TableConfig, shape: TableShape
+) -> pa.Table | None:
+    """The rows of a task in the table's columns; None without rows. They may take long: Spark computes them here."""
+    filled = [batch for batch in iterator if batch.num_rows]
+    if not filled:
+        return None
+    found = _conformed(pa.Table.from_batches(filled), options, config)
+    refuse(problems(found, shape, deletes=options.operation != "bulk_insert"), shape)
+    return found
+
+
+def _conformed(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
+    """The batch in the exact types of the table: Spark's batches carry the session's time zone."""
+    wanted = [config.schema.field(name) for name in rows.column_names if name in config.schema.names]
+    flags = [field for field in rows.schema if field.name not in config.schema.names]
+    return batch_of(conform(rows, pa.schema([*wanted, *flags])), options, config)
 
 
 def write_rows(storage: Storage, rows: pa.Table, task: WriteTask, writer: int) -> list[WrittenFile]:

@@ -23,7 +23,7 @@ from ..extras import install
 
 PYTHON_FLOOR: Final = (3, 11)
 JAVA_VERSIONS: Final = (17, 21)
-SPARK_FLOOR: Final = (4, 1)  # the first with `repartitionById` and `arrow_udf`
+SPARK_FLOOR: Final = (4, 2)  # the first with limits of Python streaming sources
 DISK_FLOOR: Final = 1 << 30
 VECTOR_MODULE: Final = "jdk.incubator.vector"
 

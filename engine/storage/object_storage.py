@@ -21,7 +21,7 @@ from ..errors import BadInput, StorageError
 from .conditional import ConditionalObject, StoreObject
 from .failures import asked, is_panic, of_store, shown, without_user
 from .forked import refuse_forked
-from .options import is_durable, store_arguments
+from .options import as_duration, is_durable, store_arguments
 from .parallel import in_parallel
 from .paths import confined, confined_folder
 from .protocol import Entry, NotFound
@@ -202,9 +202,12 @@ def _content(store: ObjectStore, path: str) -> bytes:
 
 def _limited(arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
     """Arguments that end each request, its repetitions included, within `limit` seconds."""
-    pauses = {"init_backoff": timedelta(seconds=limit / 64), "max_backoff": timedelta(seconds=limit / 8), "base": 2}
+    first, longest_pause = timedelta(seconds=min(0.1, limit / 16)), timedelta(seconds=limit / 8)
+    pauses = {"init_backoff": first, "max_backoff": longest_pause, "base": 2}
+    client = arguments.get("client_options", {})
+    longest = min(timedelta(seconds=limit / 2), as_duration(client.get("timeout")) or timedelta.max)
     return {
-        "client_options": {**arguments.get("client_options", {}), "timeout": timedelta(seconds=limit / 2)},
+        "client_options": {**client, "timeout": longest},
         "retry_config": {"backoff": pauses, "max_retries": 10, "retry_timeout": timedelta(seconds=limit / 4)},
     }
 

@@ -103,10 +103,19 @@ def differs(digest: Digest, recorded: Digest) -> bool:
     return digest != recorded
 
 
-def claim(context: Context, requested: str, batch_id: str | None) -> None:
-    """Record that an instant is an attempt at a batch. Called under the lock that puts the instant's request."""
+def claim(context: Context, requested: str, batch_id: str | None, owner: str = "") -> None:
+    """Record that an instant is an attempt at a batch, and by which owner. Under the lock that put its request."""
     if batch_id is not None:
-        context.storage.put_if_absent(f"{_folder(batch_id)}/{requested}", b"")
+        context.storage.put_if_absent(f"{_folder(batch_id)}/{requested}", owner.encode())
+
+
+def pending_attempt(context: Context, timeline: Timeline, batch_id: str, owner: str) -> Instant | None:
+    """The pending attempt of an owner at a batch; None if there is none. `timeline` was listed under the lock."""
+    for entry in context.storage.list(_folder(batch_id)):
+        found = timeline.find(entry.path.rpartition("/")[2])
+        if found is not None and not found.completed and context.storage.get(entry.path) == owner.encode():
+            return found
+    return None
 
 
 def repeated(context: Context, timeline: Timeline, batch_id: str | None) -> Repeated | None:

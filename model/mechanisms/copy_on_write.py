@@ -96,7 +96,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
         base = content(table, group, newest_base(visible(rules, table.writes, time), group))
         return NOTHING if base is None else Fold(base, ())
 
-    def incremental(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+    def incremental(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
         if not has_base_files(table):
             return inner_window(rules, table, group, after, until)
         shape = window_of(table, group, rules.in_window(table, after, until))

@@ -80,7 +80,7 @@ def _in_windows(rules: Rules) -> Rules:
     """A window omits the writes that a replace in it hides."""
     inner = rules.window_writes
 
-    def window_writes(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Write, ...]:
+    def window_writes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Write, ...]:
         writes = inner(rules, table, group, after, until)
         since = max([write.requested for write in writes if write.marks and group in replaced(write)], default=0)
         return tuple([write for write in writes if (ranks_at(write, group) or 0) >= since]) if since else writes

@@ -123,7 +123,7 @@ def _overlapped(model: Model, state: State) -> bool:
 def _no_optimistic_writer(model: Model) -> str | None:
     if any(under_occ(model, me) for me in model.actors_of("writer")):
         return None
-    return "no writer is optimistic: their level isolates reads alone"
+    return "no writer is optimistic; other modes isolate reads only"
 
 
 ISO = Promise(

@@ -48,13 +48,12 @@ def nbcc(limits: Sequence[str]) -> None:
 
     \b
     Start here:
-      nbcc demo              two minutes: two writers, a compactor, and an option that loses a row
-      nbcc explore demo      every interleaving of a small world
-      nbcc check demo        random interleavings of the real engine, compared with the model step by step
+      nbcc demo           a tour of two minutes: an option that loses a row
+      nbcc explore demo   every interleaving of a small world
+      nbcc check demo     random interleavings of engine and model, compared
 
-    \b
-    Exit codes: 0 AGREED or HOLDS, 1 VIOLATED or DISAGREED, 2 bad input, 3 UNDETERMINED,
-    4 could not run, 130 interrupted. Standard output holds the answer only.
+    Exit codes: 0 AGREED or HOLDS, 1 VIOLATED or DISAGREED, 2 bad input, 3 UNDETERMINED, 4 could not run, 130
+    interrupted. Standard output holds the answer only.
     """
     if limits:
         from nbcc.engine.limits import limits_of, set_limits

@@ -37,6 +37,7 @@ class Seed:
             fitted=fitted(self.system),
             found_by=f"{by} --seed {self.seed} --on {self.system}",
             system=self.system,
+            repeats=":" not in self.system,  # a user's system knows one record of a key in a batch
         )
 
 

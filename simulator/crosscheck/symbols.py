@@ -56,7 +56,10 @@ class Symbols:
         return tuple(map(self.symbol, value)) if isinstance(value, tuple) else value
 
     def _numbered(self, value: object) -> object:
-        return tuple(self.ticks[symbol] for symbol in value) if isinstance(value, tuple) else value
+        return tuple(map(self._tick, value)) if isinstance(value, tuple) else value
+
+    def _tick(self, symbol: str) -> int:
+        return int(symbol) if symbol.isdecimal() else self.ticks[symbol]
 
     def instant(self, entry: tuple[Any, ...]) -> str:
         """``deltacommit r1 completed c1``."""

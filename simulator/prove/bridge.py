@@ -18,7 +18,8 @@ from .interpretation import instance, interpret
 from .system import System
 
 SILENT: Final = frozenset({
-    "cleaner_starts_clean", "rollbacker_starts_rollback", "rollbacker_deletes_log", "rollbacker_removes_instant",
+    "actor_crashes", "archiver_resumes_archiving", "cleaner_starts_clean", "rollbacker_starts_rollback",
+    "rollbacker_deletes_log", "rollbacker_removes_instant",
 })  # fmt: skip
 """Steps of the model that change no fact of the relation: a part of the work of a service."""
 

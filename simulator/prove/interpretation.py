@@ -12,6 +12,7 @@ from typing import Any, Final
 from nbcc.model import Model, State
 from nbcc.model.kernel.table import Compaction, Write
 from nbcc.model.machine.transition import DEAD, record_of
+from nbcc.model.mechanisms.archiving.reader import HELD, OPENED
 from nbcc.model.mechanisms.exactly_once import OTHER_ROWS, REPEATED, batch_of
 from nbcc.model.mechanisms.occ.options import Occ, Validation
 from nbcc.model.mechanisms.occ.validation import ABORTED
@@ -19,6 +20,7 @@ from nbcc.model.mechanisms.refusal import REFUSED
 from nbcc.model.mechanisms.rollback.heartbeat import Heartbeat
 from nbcc.model.promises.promise import protocol_of
 
+from . import decided
 from .finite import Instance, Table
 from .lemmas import state as core
 from .lemmas.services import AT_WORK, HAS_TIME, SERVICE, UNDER_LOCK
@@ -29,7 +31,8 @@ PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.
 WORKS = {"idle": 0, "about to start its plan": core.SCHEDULED, "running its plan": core.RUNNING,
          "written": core.RUNNING, "under the lock": core.COMPLETING, "ready to publish": core.TIMED}  # fmt: skip
 READINGS = {"idle": 0, "listing": core.LISTING, "listed": core.LISTED, "listing again": core.LISTING_AGAIN,
-            "sure of its instants": core.SURE, "answered": core.ANSWERED}  # fmt: skip
+            OPENED: core.OPENED, HELD: core.HELD, "sure of its instants": core.SURE,
+            "answered": core.ANSWERED}  # fmt: skip
 SERVICES = {"under the lock": UNDER_LOCK, "ready to publish": HAS_TIME}
 GIVEN_UP: Final = (REFUSED, REPEATED, OTHER_ROWS, ABORTED)
 """Steps of a writer that has found a reason to give up its write."""
@@ -84,8 +87,13 @@ def interpret(model: Model, state: State, elements: Instance) -> Table:
     for number, done in compactions.items():
         facts |= {("done", number): True, ("compacted", number): done.completed}
     _content(plans, place, facts, elements, {entry.requested: write for write, entry in written.items()})
+    by_log = "decisions" in model.components
     for me in model.actors_of("compactor"):
-        _compactor(me, model.component(state, me), plans, place, compactions, lock, facts)
+        own = model.component(state, me)
+        if own.step == "idle" or not by_log:
+            _compactor(me, own, plans, place, compactions, lock, facts)
+    if by_log:
+        decided.interpret(model, state, elements, facts, place)
     for me in model.actors_of("reader"):
         own = model.component(state, me)
         facts |= {("reading", me): READINGS[own.step], ("reads_at", me): own.time}
@@ -98,6 +106,11 @@ def interpret(model: Model, state: State, elements: Instance) -> Table:
         step = model.component(state, me).step
         work = 0 if step == "idle" else SERVICES.get(step, AT_WORK)
         facts |= {("service_work", me): work, ("dead_service", me): step == DEAD, ("service_locks", me): lock == me}
+    if "archive" in model.components:
+        for name, times in (("archived", "archive"), ("removed", "removed")):
+            there = model.component(state, times)
+            facts |= {(name, write): entry.requested in there for write, entry in written.items()}
+            facts |= {(f"{name}_plan", number): each.requested in there for number, each in compactions.items()}
     if "cleans" in model.components:
         _cleaned(model, state, place, {entry.requested: write for write, entry in written.items()}, facts)
     return facts

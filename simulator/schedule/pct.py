@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from nbcc.model import Step
 
 from .protocol import Choose
-from .random import without_faults
+from .random import one_of, without_faults
 
 
 class Pct:
@@ -45,4 +45,4 @@ class Pct:
         self._count += 1
         actor = next((actor for actor in self._order if actor in ready), enabled[0].actor)
         mine = [step for step in enabled if step.actor == actor]
-        return mine[choose(len(mine))]
+        return one_of(choose, mine)

@@ -68,7 +68,8 @@ STEPS: Final[tuple[PeerStep, ...]] = (
       for action in ("reader_starts_listing", "reader_ends_listing", "reader_starts_listing_again",
                      "reader_ends_listing_again", "reader_looks_into_archive", "reader_opens_archive",
                      "reader_reads", "consumer_takes_window", "consumer_lists_window",
-                     "consumer_reads_window")),
+                     "consumer_reads_window", "querier_asks_as_of", "querier_asks_window", "querier_asks_changes",
+                     "querier_asks_read_optimized", "querier_settles", "querier_lists_again", "querier_reads")),
 
     *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no answer is lost")
       for action in ("answer_is_lost", "decision_answer_is_lost", "writer_recognises_instant",

@@ -44,7 +44,8 @@ class Operation(Protocol):
 class System(Protocol):
     """A table with several actors.
 
-    A system may also have `slices_as_of(time)`, which returns past file slices in the form of `slices`.
+    A system may also have `slices_as_of(time)`, which returns past file slices in the form of `slices`. With a true
+    `refuses_by_class` its refusals are compared by their class: `rows` returns `crosscheck.observables.refused(error)`.
     """
 
     name: str

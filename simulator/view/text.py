@@ -31,7 +31,14 @@ def render(trace: Trace, again: str | None = None, width: int | None = None) -> 
     table = list(_table(trace))
     if width is not None and max(map(len, table)) > width:
         table = list(_narrow(trace, width))
-    return "\n".join([*_head(trace), "", *table, "", *_foot(trace, again)])
+    return "\n".join([*_head(trace), "", *table, "", *_foot(trace, again, width)])
+
+
+def wrapped(line: str, width: int | None) -> str:
+    """A long line in several, each of this width at most; None: unlimited."""
+    if width is None or len(line) <= width:
+        return line
+    return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def screen_width() -> int | None:
@@ -109,9 +116,9 @@ def _new(seen: Mapping[str, Sequence[str]]) -> Iterator[str]:
             yield f"{name}: {', '.join(seen[name]) or 'no rows'}"
 
 
-def _foot(trace: Trace, again: str | None) -> Iterator[str]:
+def _foot(trace: Trace, again: str | None, width: int | None) -> Iterator[str]:
     if trace.because:
-        yield f"because {trace.because}"
+        yield wrapped(f"because {trace.because}", width)
     if trace.found_by:
         yield f"found by {trace.found_by}"
     yield f"handle {trace.handle}; see it again: {again or f'nbcc replay {trace.handle}'}{_place_words(trace, again)}"

@@ -125,7 +125,7 @@ def _in_windows(rules: Rules) -> Rules:
     """A window omits the log of a log compaction, unless readers take it for the log of a write."""
     inner = rules.window_logs
 
-    def window_logs(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Log, ...]:
+    def window_logs(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
         logs, made = inner(rules, table, group, after, until), compacted_in(rules, table, group, after, until)
         return with_compacted(rules, table, group, logs, made)
 
@@ -179,7 +179,7 @@ def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | 
     return tuple(Fold(None, folded_inputs(table, group, taken[log[0]])) if log[0] in taken else log for log in logs)
 
 
-def compacted_in(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Log, ...]:
+def compacted_in(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
     """The logs of log compactions in a window: none, because they change no row.
 
     Some readers take such a log for a log of a write (Apache Hudi, issue 20327).

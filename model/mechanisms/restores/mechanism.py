@@ -14,7 +14,7 @@ from ...world import World
 from . import listing, restorer, undone, windows
 from .options import RestoreLimits, Restores
 
-WITH_READS = ("writer", "compactor", "savepointer", "restorer", "overwriter", "reader", "consumer")
+WITH_READS = ("writer", "compactor", "savepointer", "restorer", "overwriter", "reader", "consumer", "querier")
 OTHERS = ("cleaner", "archiver", "rollbacker", "log_compactor")
 """The kinds of actors that a world with a restorer may have: with a reader or consumer, and without."""
 
