@@ -1,10 +1,10 @@
-"""Typed errors. Each states what was asked, what exists and what to do."""
+"""Typed errors. Each error states the request, the present state and the remedy."""
 
 from __future__ import annotations
 
 
 class NbccError(Exception):
-    """An operation that failed. Nothing of it was published.
+    """An operation that failed. A failed operation publishes nothing.
 
     The three parts are phrases without a full stop, so that ``str`` is one sentence:
     "Asked to <asked>, but <exists>: <remedy>."

@@ -63,9 +63,9 @@ def decode_parquet(
     packed: bool = False,
     bounds: Limits | None = None,
 ) -> pa.Table:
-    """The rows of a Parquet file: all columns, or those of `columns` that it has.
+    """The rows of a Parquet file: all columns, or the requested `columns` that the file has.
 
-    Types are those of the file, with dictionaries unpacked. `packed` leaves `FEW_VALUES` as dictionaries, for rows that
+    The types are unchanged, but dictionaries are unpacked. `packed` leaves `FEW_VALUES` as dictionaries, for rows that
     are merged and written again. `name` names the file in errors. Raises `Damaged` if the bytes are not Parquet. Raises
     `LimitExceeded` if the rows need more memory than `bounds` (default: the limits of this process) allows.
     """

@@ -1,7 +1,7 @@
 """The transition system of one world under one protocol: successors, refusals, and observations of a state.
 
-A state is a number that encodes the values of all components (see `machine/state.py`). It has a meaning only within its
-`Model`.
+A state is a number that encodes the values of all components (see `machine/state.py`). A state has a meaning only
+within its `Model`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CLOCKS = {"0": "", "-1": " within the second of the last one"}
 
 
 class Model:
-    """Every behaviour of one world under one protocol. It is pure, except for its caches."""
+    """Every behaviour of one world under one protocol. A model is pure, except for its caches."""
 
     def __init__(self, world: World, protocol: Protocol | None = None) -> None:
         self.world = world
@@ -133,7 +133,9 @@ class Model:
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """A function of a state. It returns equal values for two states if and only if these components are equal."""
+        """A function of a state. The function returns equal values for two states if and only if these components are
+        equal.
+        """
         return self.coding.projection(names)
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
@@ -280,8 +282,8 @@ class Model:
         return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:
-        """Whether a step belongs to a table service, a crash or an expiring lock. Such a step must not change retained
-        reads (QUIET).
+        """Whether a step belongs to a table service, a crash or an expiring lock. A step of a service must not change
+        retained reads (QUIET).
         """
         return step.action in self._services
 
@@ -297,7 +299,7 @@ class Model:
 
 
 def _first_published(published: tuple[Any, ...]) -> Hashable:
-    """The first published instant, which always stays first. It is returned without its actor, so that symmetric states
-    stay symmetric.
+    """The first published instant, which always stays first. The instant is returned without its actor, so that
+    symmetric states stay symmetric.
     """
     return (published[0].action, published[0].requested, published[0].completed) if published else None

@@ -101,7 +101,7 @@ def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rul
 
 
 def is_refused(table: Table, time: float) -> bool:
-    """Whether a read as of `time` is refused. In the kernel it never is."""
+    """Whether a read as of `time` is refused. Rules of the kernel refuse no read."""
     return False
 
 

@@ -1,6 +1,6 @@
 """Minimal examples: the shortest run that takes an action, tests a promise, or violates one.
 
-Searches of worlds from small to large find them.
+Searches of worlds from small to large find minimal examples.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ Holds = Callable[[Model, Any, Any, Any], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """The promise that something never happens. Its violation is the wanted run. `kind`: state or step."""
+    """The promise that something never happens. A violation of this promise is the wanted run. `kind`: state or step.
+    """
 
     kind: str
     holds: Holds
@@ -86,8 +87,8 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
     """Worlds with protocols, in the order of the search.
 
     Small worlds under the default protocol come first, then lost locks, with and without the decision log. Named worlds
-    follow: those of table services, of lost answers and of batches that are sent again. Protocols with actions of their
-    own come last.
+    follow: worlds of table services, of lost answers and of repeated batches. Protocols with actions of their own come
+    last.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):

@@ -34,8 +34,9 @@ class Mutant:
 
     ``replace`` is ``module:name`` or ``module:Class.name``; ``with_`` a Python expression that is evaluated in this
     module, where ``original`` is the replaced object. ``breaks`` is the promise, and ``test`` the test of a harness
-    mutant. ``detector`` must detect it: a search of the model, a check of the engine, or a test. ``world`` is needed if
-    neither a search bound of specs/verdicts.toml nor a random world shows it. ``under`` is the protocol of both sides.
+    mutant. ``detector`` is the search of the model, the check of the engine, or the test that must detect the mutant.
+    ``world`` is needed if neither a search bound of specs/verdicts.toml nor a random world shows it. ``under`` is the
+    protocol of both sides.
     """
 
     name: str

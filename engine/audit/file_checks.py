@@ -24,7 +24,7 @@ _OTHERS: Final = frozenset({*META_COLUMNS, IS_DELETED, "_hoodie_operation"})
 
 
 def file_faults(storage: Storage, audit: Audit, progress: Progress = no_progress) -> Iterator[Fault]:
-    """The faults inside the data files that completed commits list. A missing file is not one of them.
+    """The faults inside the data files that completed commits list. A missing file does not count as a fault here.
 
     Hudi's files carry no checksums: a changed value inside a row is detected only if the file format detects it.
     """

@@ -79,7 +79,8 @@ class TableSnapshot:
 
     @cached_property
     def _commits(self) -> tuple[Commit, ...]:
-        """The commits that completed by then, by requested time. Those of Hudi are on the active timeline."""
+        """The commits that completed by then, by requested time. Commits of Hudi are found on the active timeline only.
+        """
         commits = {
             (commit.instant.requested, commit.instant.action): commit
             for commit in (*self.audit.twins, *self.audit.commits.values())

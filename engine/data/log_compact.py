@@ -35,7 +35,7 @@ class _Part(NamedTuple):
 
 
 def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[WrittenFile]:
-    """Merge the logs, and put the log that replaces them. It contains the winning rows and deletes.
+    """Merge the logs, and put the log that replaces them. The new log contains the winning rows and deletes.
 
     The commit time and sequence number of a row stay the same. A delete without an ordering value wins over every
     record before these logs, even if a later row wins among the logs. So the new log contains all these deletes, in a

@@ -40,7 +40,7 @@ from .tasks import TableShape, WriteTask, WrittenFile
 class GroupBatch(NamedTuple):
     """The rows of a batch that belong to one file group, in the order of the batch.
 
-    `first` is the number of rows in earlier groups. It numbers the rows of the batch.
+    `first` is the number of rows in earlier groups. `first` serves to number the rows of the batch.
     """
 
     partition: str

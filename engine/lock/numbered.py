@@ -48,7 +48,7 @@ class NumberedLock(Waiting):
 
     @property
     def token(self) -> int:
-        """The number of the last lock acquired here, greater than that of every earlier lock."""
+        """The number of the last lock acquired here, which is greater than the number of every earlier lock."""
         return self._number
 
     def try_once(self) -> bool:

@@ -41,7 +41,9 @@ _ANSWERS: Final = pa.schema([("answer", pa.binary())])  # pickled: a `WrittenFil
 
 
 class SparkJobs:
-    """Runs tasks on the executors of `spark`. They open `storage` themselves and generate their own file names."""
+    """Runs tasks on the executors of `spark`. The executors open `storage` themselves and generate their own file
+    names.
+    """
 
     def __init__(self, spark: SparkSession, storage: Storage, names: Names) -> None:
         self._spark = spark

@@ -1,7 +1,7 @@
 """Optimistic concurrency control: detects completed writes that conflict with one about to publish (RFC-22, step 4).
 
 Two writes conflict if both have put files into one bucket of one partition. File ids are not compared: a writer that
-finds a bucket empty may start a file group of its own there. A compaction does not conflict with a writer, because the
+finds a bucket empty may start another file group there. A compaction does not conflict with a writer, because the
 writer's log belongs to the slice in which it completes.
 """
 

@@ -26,7 +26,7 @@ from .log_compaction.rules import WRITES, covered
 
 
 class Savepoints(Options):
-    """The option for what a clean keeps for a savepoint."""
+    """The option for the files that a clean keeps for a savepoint."""
 
     savepoint_keeps: Literal["files", "base_files", "nothing"] = option(
         "files",

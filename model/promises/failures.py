@@ -43,8 +43,8 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
 
 
 def restored_wrongly(model: Model, state: State) -> str | None:
-    """The error of the last restore. After a restore, the completed writes are those of its savepoint and those
-    requested later.
+    """The error of the last restore. After a restore, the completed writes are the writes of its savepoint and the
+    writes requested later.
     """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for each in model.restores(state)[-1:]:

@@ -1,4 +1,6 @@
-"""The oracle: what a read must return, in terms of completed writes alone. It uses no file slice, base file or plan."""
+"""The oracle: the required answer of a read, in terms of completed writes alone. The oracle uses no file slice, base
+file or plan.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """PROGRESS: every operation ends, in every fair run (docs/contract.md).
 
-A promise about whole runs. It is judged at states without a next step, and at cycles that a run may repeat forever. An
-operation that is outstanding there never ends. In a fair run every action that stays possible happens eventually,
-except crashes.
+A promise about whole runs. PROGRESS is judged at states without a next step, and at cycles that a run may repeat
+forever. An operation that is outstanding there never ends. In a fair run every action that stays possible happens
+eventually, except crashes.
 """
 
 from __future__ import annotations

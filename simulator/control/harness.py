@@ -40,7 +40,7 @@ class Harness:
         return self._started.get(actor, 0)
 
     def start(self, actor: str, operation: Callable[[Handle], object]) -> Handle:
-        """Prepare an operation of an actor. It begins with the first `Task.run`.
+        """Prepare an operation of an actor. The operation begins with the first `Task.run`.
 
         Each operation has a new handle, so that the handle of a crashed operation stays dead.
         """
@@ -51,7 +51,8 @@ class Harness:
 
 
 class Handle:
-    """One actor's access to the harness during one operation. Its storage, lock and clock go through `call`."""
+    """One actor's access to the harness during one operation. The handle's storage, lock and clock go through `call`.
+    """
 
     task: Task
 
@@ -105,8 +106,8 @@ class ControlledClock:
         return instant
 
     def not_before(self, instant: str) -> None:
-        """Make later times greater than this one. This is not a scheduling point, because other actors cannot observe
-        it.
+        """Make later times greater than this one. `not_before` is not a scheduling point, because other actors cannot
+        observe it.
         """
         self._clock.not_before(instant)
 

@@ -49,7 +49,7 @@ class CheckReport:
 
     @property
     def sentence(self) -> str:
-        """The verdict. It never says HOLDS, because histories are random."""
+        """The verdict. The verdict is never HOLDS, because histories are random."""
         if self.disagreement is not None:
             return f"DISAGREED after {self.histories} histories: {self.disagreement.because}"
         if not self.histories:

@@ -1,4 +1,4 @@
-"""Schedules: which enabled step comes next. They implement one protocol and can wrap each other."""
+"""Schedules: which enabled step comes next. All schedules implement one protocol and can wrap each other."""
 
 from __future__ import annotations
 

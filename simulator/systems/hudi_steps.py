@@ -2,8 +2,8 @@
 
 To map a new action, append a row.
 
-Hudi's client does in one call what the model does in several steps. At the granularity `call` of a world the model
-takes the steps of one call together.
+One call of Hudi's client does several steps of the model. At the granularity `call` of a world the model takes the
+steps of one call together.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Final
 class PeerStep:
     """One action of the model. ``call`` is the peer's step; None: the peer has none, and ``because`` is the reason.
 
-    ``takes`` marks an action that takes a time. The peer's instant for it appears with ``call``, or with the call of a
-    later action. ``impossible``: a history with this action cannot be played.
+    ``takes`` marks an action that takes a time. The peer's instant for such an action appears with ``call``, or with
+    the call of a later action. ``impossible``: a history with this action cannot be played.
     """
 
     action: str

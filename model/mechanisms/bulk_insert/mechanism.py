@@ -1,9 +1,9 @@
 """Bulk insert: writes a base file into each file group without files, and a log file into each other group.
 
 A base file is a barrier at the requested time of its write. Earlier slices are hidden, and a log that completes later
-belongs to its slice. So it may be published only if it is the first file of its group to complete. A bulk inserter that
-another write overtook gives up. Apache Hudi also checks bulk inserts for conflicts under non-blocking concurrency
-control.
+belongs to its slice. So a base file may be published only if it is the first file of its group to complete. A bulk
+inserter that another write overtook gives up. Apache Hudi also checks bulk inserts for conflicts under non-blocking
+concurrency control.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def request_instant(clock: int, request_time: TakeTime) -> Changes:
 
 
 def seal_timeline(own: BulkInserter, published: Published) -> Changes:
-    """For an optimistic bulk inserter: instants completed by now do not conflict."""
+    """For an optimistic bulk inserter: instants that have completed do not conflict."""
     return {"own": own._replace(sealed=len(published))}
 
 
@@ -246,7 +246,7 @@ def other_loads(me: str, every_bulk_inserter: Mapping[str, BulkInserter]) -> tup
 def pending_loads(
     pending_instants: Iterable[Instant], every_bulk_inserter: Mapping[str, BulkInserter]
 ) -> Iterator[Instant]:
-    """The pending instants, with those of bulk inserters."""
+    """The pending instants, including instants of bulk inserters."""
     yield from pending_instants
     for own in every_bulk_inserter.values():
         if own.requested:

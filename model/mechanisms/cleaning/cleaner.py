@@ -144,7 +144,7 @@ def published_clean(me: str, own: Cleaner) -> tuple[Cleaner, CompletedClean]:
 
 
 def pending_cleans(pending_instants: Iterable[Instant], cleans: Plans, published: Published) -> Iterable[Instant]:
-    """The pending instants, with those of cleans."""
+    """The pending instants, including cleans."""
     yield from pending_instants
     done = {entry.requested for entry in published if isinstance(entry, CompletedClean)} if cleans else ()
     yield from pending_plans(cleans, "clean", done)

@@ -155,9 +155,7 @@ def published_log_compaction(me: str, own: LogCompactor) -> tuple[LogCompactor, 
 def pending_log_compactions(
     pending_instants: Iterable[Instant], log_plans: Plans, published: Published
 ) -> Iterable[Instant]:
-    """The pending instants, after those of log compactions. A log compaction comes before a deltacommit of the same
-    time.
-    """
+    """The pending instants, after the log compactions. A log compaction comes before a deltacommit of the same time."""
     done = {entry.requested for entry in published if isinstance(entry, LogCompaction)} if log_plans else ()
     yield from pending_plans(log_plans, "logcompaction", done)
     yield from pending_instants

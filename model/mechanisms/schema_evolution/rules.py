@@ -1,6 +1,6 @@
 """Added columns as a number: how many were added so far. Each change adds one nullable column.
 
-A change is an instant of its own, but takes effect earlier: the table has the column from the time that the change took
+A change is a separate instant, but takes effect earlier: the table has the column from the time that the change took
 under the lock. An actor that opened the table earlier continues without it. `schemas` holds those times.
 
     what a read shows   of a snapshot the columns of now; as of a time those that the table had then
