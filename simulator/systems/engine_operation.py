@@ -47,7 +47,7 @@ class EngineOperation:
             self.handle.shows = self.handle.still_shows = _only(args["seen"])
         self.handle.own_clock.ahead = args.get("ahead", 0)
         row = self.system.rows_by_action[action]
-        self.handle.loses_answer = _texts(row) if action in LOST_ANSWERS else ()
+        self.handle.loses_answer = _several(row.ends_after) if action in LOST_ANSWERS else ()
         self.handle.stops_waiting = action == "writer_stops_waiting"
         return self.segment(row)
 
