@@ -52,6 +52,7 @@ class Model:
         parts = mechanisms.every().values()
         self._actions: dict[str, Action] = {action.name: action for part in parts for action in part.actions}
         self._services = frozenset(a.name for part in parts for a in part.actions if part.service or a.service)
+        self._data_phases = frozenset(action.name for action in self._actions.values() if action.data_phase)
         self._names = assembly.names_of(self.composition, world, self.protocol)
         rows = assembly.bound(self.composition, self._names)
         observed = (ACTIVE, PENDING, UNPUBLISHED, TABLE, SETTLED)
@@ -285,6 +286,10 @@ class Model:
         retained reads (QUIET).
         """
         return step.action in self._services
+
+    def is_data_phase(self, step: Step) -> bool:
+        """Whether the step puts or deletes data files."""
+        return step.action in self._data_phases
 
     def describe(self, step: Step) -> str:
         """Describe a step in one short sentence."""

@@ -48,12 +48,13 @@ WEAKER = (
     ("commit-checked-early", "failed_writer"),
     ("rollback-chosen-early", "failed_writer"),
     ("lost-answer-is-failure", "answer_lost"),
+    ("decision-log", "answer_lost"),
     ("old-manifest", "archiving_readers"),
     ("lock-wait-times-out", "demo"),
     ("occ-clustering", "clustered"),
     ("shared-log", "appended_logs"),
 )
-"""Protocols with actions of their own, each with a world in which these occur."""
+"""Protocols with actions that no other one takes, each with a world in which these occur."""
 
 
 def small_worlds() -> Iterator[World]:

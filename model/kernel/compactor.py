@@ -140,7 +140,7 @@ MECHANISM = Mechanism(
         Action("compactor_starts_plan", "puts the inflight instant of the plan it scheduled",
                "{actor} starts its plan"),
         Action("compactor_writes_base", "puts the base file of one file group",
-               "{actor} writes the base of group {group}", continues_call=True),
+               "{actor} writes the base of group {group}", continues_call=True, data_phase=True),
         *publication_actions("compactor"),
     ),
 )  # fmt: skip

@@ -114,7 +114,7 @@ MECHANISM = Mechanism(
                "{actor} requests an instant"),
         Action("writer_starts_writing", "puts the inflight instant", "{actor} starts writing"),
         Action("writer_writes_log", "puts one log file, named by its own instant and a version",
-               "{actor} writes log version {version} of group {group}", continues_call=True),
+               "{actor} writes log version {version} of group {group}", continues_call=True, data_phase=True),
         *publication_actions("writer"),
     ),
 )  # fmt: skip

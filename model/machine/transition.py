@@ -39,6 +39,7 @@ class Action(NamedTuple):
 
     `continues_call`: the client does the action in one call with the previous step of its actor. At the granularity
     `call` no step of another actor comes between. `service`: a table service acts, although its mechanism is not one.
+    `data_phase`: the action puts or deletes data files, whose number and size have no bound (promise WAIT).
     """
 
     name: str
@@ -46,6 +47,7 @@ class Action(NamedTuple):
     sentence: str
     continues_call: bool = False
     service: bool = False
+    data_phase: bool = False
 
 
 @dataclass(frozen=True, slots=True)

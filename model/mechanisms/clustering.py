@@ -210,7 +210,7 @@ MECHANISM = Mechanism(
                "{actor} schedules a clustering"),
         Action("clusterer_starts_plan", "puts the inflight instant of its plan", "{actor} starts its clustering"),
         Action("clusterer_writes_base", "puts the new base file of one file group", "{actor} rewrites group {group}",
-               continues_call=True),
+               continues_call=True, data_phase=True),
         Action("clusterer_gives_up",
                "under the lock: finds that a write has completed in its groups, takes its plan back",
                "{actor} gives up"),

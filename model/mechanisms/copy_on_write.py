@@ -237,6 +237,6 @@ MECHANISM = Mechanism(
     check=check,
     actions=(
         Action("writer_writes_base", "copy on write: merges its rows onto a base file and puts the new one",
-               "{actor} writes the base of group {group}"),
+               "{actor} writes the base of group {group}", data_phase=True),
     ),
 )  # fmt: skip

@@ -250,7 +250,7 @@ MECHANISM = Mechanism(
                "{actor} schedules a replace"),
         Action("overwriter_starts_replace", "puts the inflight instant of its replace", "{actor} starts its replace"),
         Action("overwriter_writes_base", "puts the base file of a file group, with the new rows that there are",
-               "{actor} writes a base file", continues_call=True),
+               "{actor} writes a base file", continues_call=True, data_phase=True),
         Action("overwriter_passes_check", "finds no conflicting write that completed since it began",
                "{actor} finds no conflict"),
         Action("overwriter_aborts", "finds a conflicting write that completed since it began; releases the lock",

@@ -204,6 +204,6 @@ MECHANISM = Mechanism(
     actions=(
         Action("rollbacker_appends_rollback_block",
                "appends a rollback block, which names the failed write, to a shared log",
-               "{actor} appends a rollback block to the log of group {group}", continues_call=True),
+               "{actor} appends a rollback block to the log of group {group}", continues_call=True, data_phase=True),
     ),
 )  # fmt: skip

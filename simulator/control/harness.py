@@ -67,7 +67,7 @@ class Handle:
         self.clock: Clock = ControlledClock(self.own_clock, self)
         self.names = ControlledNames(actor, number)
         self.stops_waiting = False
-        self.loses_answer = False
+        self.loses_answer: tuple[str, ...] = ()
         self.heartbeats = ControlledHeartbeats(harness.heartbeats, actor)
 
     def call(

@@ -73,12 +73,14 @@ class ControlledStorage:
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """As in the backend. A put of an existing object leaves the footprint ``exists``."""
+        call = Call("put", path)
         created = self._caller.call(
-            Call("put", path),
+            call,
             lambda: self._backend.put_if_absent(path, data),
             lambda created: "done" if created else "exists",
         )
-        lost, self._caller.loses_answer = self._caller.loses_answer, False
+        if lost := call.text in self._caller.loses_answer:
+            self._caller.loses_answer = ()
         return created and not lost
 
     def put(self, path: str, data: bytes) -> None:

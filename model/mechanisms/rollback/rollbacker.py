@@ -304,7 +304,7 @@ ACTIONS = (
     Action("rollbacker_resumes_rollback", "resumes a pending rollback of another rollbacker",
            "{actor} resumes a pending rollback"),
     Action("rollbacker_deletes_log", "deletes one log file", "{actor} deletes log version {version} of group {group}",
-           continues_call=True),
+           continues_call=True, data_phase=True),
     Action("rollbacker_removes_instant", "under the lock: takes the failed write's instant off the timeline",
            "{actor} takes the failed write off the timeline", continues_call=True),
     Action("rollbacker_finds_it_done", "finds that another rollbacker has completed the rollback",
