@@ -77,7 +77,7 @@ def _in_our_order(
 def _task(
     context: Context, config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str
 ) -> CompactTask:
-    """The task for one group of the plan. Its tombstone logs are those that the base file's commit lists."""
+    """The task for one group of the plan. The task's tombstone logs are those that the base file's commit lists."""
     made = _made_at(operation)
     rules = group_rules(context, inputs.timeline, made)
     base, logs = inputs.base(operation), inputs.logs(operation)
@@ -118,7 +118,7 @@ def _made_at(operation: CompactionOperation) -> str | None:
 
 
 def keeps_tombstones(shape: TableShape, rules: Rules) -> bool:
-    """Whether a compaction must keep deletes. In commit time it need not: a later record always wins over an earlier
-    delete.
+    """Whether a compaction must keep deletes. In commit time no delete is kept: a later record always wins over an
+    earlier delete.
     """
     return rules.tombstones == "keep" and shape.merge.mode == EVENT_TIME

@@ -265,9 +265,7 @@ def _storage(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _known(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
-    """The options that nbcc uses, by the names of this module. Other options of Hudi that would change an answer are
-    refused; the rest are ignored.
-    """
+    """The options that nbcc uses. Other options of Hudi are refused if they would change an answer, else ignored."""
     names = {name.lower(): name for name in known}
     only = {name.lower(): name for name in ONLY}
     kept, ignored = {}, []
@@ -342,9 +340,7 @@ def _path(options: Mapping[str, str], verb: str) -> str:
 
 
 def _time(text: str) -> Time:
-    """The instant of 17 or 14 digits, ``earliest``, zeros, or ISO 8601 with a time zone. Other texts are returned
-    unchanged, and refused later.
-    """
+    """The instant of digits, ``earliest`` or ISO 8601 with a zone. Other texts are unchanged, and refused later."""
     if text.lower() == "earliest":
         return BEGINNING
     try:

@@ -39,7 +39,7 @@ def create_table(storage: Storage, config: TableConfig) -> None:
 def open_table(storage: Storage) -> TableConfig:
     """The config of the table in `storage`; `NotATable` if there is none, `Unsupported` if nbcc cannot read it.
 
-    The schema of a table of nbcc is in its properties; that of another table is in its newest commit
+    The schema of a table of nbcc is in its properties. The schema of any other table is in its newest commit
     (docs/hudi-format.md).
     """
     values = load_properties(storage)
@@ -86,7 +86,8 @@ def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
 
 
 def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
-    """The properties, and a description of their damage ('' if none). An audit accepts them if the checksum is valid.
+    """The properties, and a description of their damage ('' if none). An audit accepts damaged properties if their
+    checksum is valid.
     """
     try:
         return load_properties(storage), ""

@@ -70,7 +70,9 @@ def retime(storage: Storage, change: Retiming) -> None:
 
 
 def _pending_change(audit: Audit, requested: str, now: str, asked: str) -> Retiming:
-    """The deletion of a pending instant in the future, its data files first. No reader has seen them."""
+    """The change that deletes a pending instant in the future; its data files are deleted first. No reader has seen the
+    files of a pending instant.
+    """
     pending = [i for i in audit.timeline.pending if i.requested == requested]
     if not pending:
         raise BadInput(asked, "it is not on the active timeline", "name an instant that validate reports")

@@ -68,7 +68,7 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:
-    """Create `path` with `data`. Also True if it already contains `data`; False for any other content.
+    """Create `path` with `data`. Also True if `path` already contains `data`; False for any other content.
 
     Equal content counts as success. Either the content names its writer (a requested time, a completion time, a write
     token), so only an earlier attempt of the same writer can have put it; or its effect does not depend on the writer

@@ -23,9 +23,9 @@ _FLAG: Final = pa.field(IS_DELETED, pa.bool_())
 def as_upserts(data: Any, schema: pa.Schema, zone: str | None = None, *, by_value: bool = True) -> Any:
     """The rows of `data` with the table's columns in the table's order, and with `_hoodie_is_deleted` if it is there.
 
-    Hudi's five meta columns are dropped. Every other column must belong to the table. Its type must be the table's, or
-    one that can be cast without loss (`schema.accepted`). Raises `BadInput`. `zone`: the time zone of timestamps
-    without one. `by_value`: whether the values may decide if a cast is without loss.
+    Hudi's five meta columns are dropped. Every other column must belong to the table. The column's type must be the
+    table's, or one that can be cast without loss (`schema.accepted`). Raises `BadInput`. `zone`: the time zone of
+    timestamps without one. `by_value`: whether the values may decide if a cast is without loss.
     """
     asked = "write a batch"
     rows = _rows_of(data, asked)

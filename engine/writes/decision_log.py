@@ -46,8 +46,8 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
     """Publish a plan that was made from the state after the decision `last`. None if another decision has been taken
     since.
 
-    That requires a lost lock. A write to be rolled back may then have been committed, or a commit may precede the
-    barrier. The next call plans from the new state.
+    Another decision is possible only if the lock was lost. After a lost lock, a write to be rolled back may have been
+    committed, or a commit may precede the barrier. The next call plans from the new state.
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)

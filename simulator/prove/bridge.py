@@ -1,8 +1,8 @@
 """Compares the relation with the executable model, state by state and step by step.
 
-`compare` walks through every reachable state of a world. `interpretation.py` reads it as facts of the relation. Each
-clause of the invariant must be true there, and each step must satisfy the guard of an action that stands for it and
-have its effect. A step of `SILENT` changes nothing that the relation has.
+`compare` walks through every reachable state of a world. `interpretation.py` reads a state as facts of the relation.
+Each clause of the invariant must be true there, and each step must satisfy the guard of an action that stands for it
+and have its effect. A step of `SILENT` changes nothing that the relation has.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     `implied`: the clauses imply each promise, of a state or of a step.
     `possible`: some state satisfies all clauses and the guard of each action.
 
-If z3 finds a counterexample, the obligation fails. If it does not decide, the obligation is undetermined. Limits count
+If z3 finds a counterexample, the obligation fails. If z3 does not decide, the obligation is undetermined. Limits count
 z3's steps, not seconds: the answers do not depend on the load of the machine.
 """
 
@@ -139,7 +139,7 @@ def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One question to z3. `models`: search for models of quantified formulas. `steps`: z3's limit."""
+    """One question to z3. `models`: search for models of quantified formulas. `steps`: the limit on z3's steps."""
 
     given: tuple[Term, ...]
     steps: int

@@ -138,7 +138,7 @@ def needed(rules: Rules, table: Table, group: int, time: float) -> frozenset[Dat
     return frozenset((*base, *(DataFile(group, *log) for log in logs)))
 
 
-def opened(rules: Rules, table: Table, group: int, query: Query, until: int) -> frozenset[DataFile]:
+def opened(rules: Rules, table: Table, group: int, query: Query, until: float) -> frozenset[DataFile]:
     """The files of the group that a query opens. `until`: the end of a query without one."""
     match query.kind:
         case "incremental":

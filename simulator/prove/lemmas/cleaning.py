@@ -44,7 +44,7 @@ class Options(options.Options):
 
 
 class Cleaning(Services):
-    """The core with cleaners."""
+    """The core relation, extended by cleaners."""
 
     options: Options
     kind = "cleaner"

@@ -36,7 +36,7 @@ from .writers import Writers
 
 
 class Core(Writers, Compactors, Readers):
-    """The relation for given options. Mechanisms extend it."""
+    """The relation for given options. Mechanisms extend this relation."""
 
     def clauses(self) -> dict[str, Formula]:
         """The invariant: one formula a clause, by its statement in words."""
@@ -62,7 +62,7 @@ class Core(Writers, Compactors, Readers):
         return s.completed(w) if option == "completion" else s.requested(w)
 
     def visible(self, s: Any, log: Term, t: Term) -> Term:
-        """A read as of t includes the log if it is visible."""
+        """A read as of t includes the log if the log is visible."""
         w = s.write_of(log)
         if self.options.visibility == "any":
             return s.stored(log)
