@@ -124,7 +124,7 @@ class Core(Writers, Compactors, Readers):
     def incr(self, s: Any) -> Term:
         t = any_time(s)
         return settled_times(s, lambda until: implies(t <= until, s.every(WRITE, lambda w: iff(
-            either(complete(s, w, t), self.delivered(s, w, t, until)), complete(s, w, until)))))  # fmt: skip
+            complete(s, w, t) != self.delivered(s, w, t, until), complete(s, w, until)))))  # fmt: skip
 
     def incr_again(self, s: Any, n: Any) -> Term:
         t = any_time(s)
