@@ -70,7 +70,7 @@ def judge_cycles(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]
 
 
 def _never(space: Space, component: Sequence[Any], promise: Any) -> tuple[str, Any, Any]:
-    """The violation by a component: the events that are outstanding in all its states."""
+    """The message for a component that breaks the promise: it lists the events outstanding in all its states."""
     left = [promise.outstanding(space.system, state) for state in component]
     common = set.intersection(*(set(each) for each in left))
     return f"a run can cycle permanently, and {'; '.join(left[0][n] for n in sorted(common))}", component[0], None
