@@ -178,7 +178,7 @@ def _of_handle(handle: str, folder: Path) -> Iterable[Path]:
 
 
 def context_switches(steps: Iterable[Step]) -> int:
-    """The number of steps whose actor differs from that of the previous step."""
+    """The number of steps whose actor differs from the actor of the previous step."""
     actors = [step.actor for step in steps]
     return sum(one != other for one, other in itertools.pairwise(actors))
 

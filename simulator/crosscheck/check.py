@@ -1,4 +1,5 @@
-"""Plays random histories on model and system. Hypothesis generates and shrinks them. Agreement is evidence, not proof.
+"""Plays random histories on model and system. Hypothesis generates and shrinks the histories. Agreement is evidence,
+not proof.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class CheckOptions:
 
 
 class Check:
-    """Plays histories and counts them. `disagreed` is the trace of the last history that failed."""
+    """Plays histories and counts the played ones. `disagreed` is the trace of the last history that failed."""
 
     def __init__(self, options: CheckOptions) -> None:
         self.options = options

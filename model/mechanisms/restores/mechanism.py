@@ -53,7 +53,7 @@ MECHANISM = Mechanism(
         Action("restorer_resumes_restore", "resumes the restore of a dead restorer",
                "{actor} resumes the restore of a dead restorer"),
         Action("restorer_undoes_instant", "deletes the files of one instant, then its files on the timeline",
-               "{actor} undoes {instant}"),
+               "{actor} undoes {instant}", data_phase=True),
         *publication_actions("restorer"),
         *undone.actions(),
     ),

@@ -43,7 +43,7 @@ def lost(view: View) -> Iterator[Case]:
 
 
 def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set[str]:
-    """These logs, and the logs that log compactions have replaced by them."""
+    """The logs, and those that log compactions have replaced by them."""
     if not covers:
         return names  # no copy of a million names for most tables
     logs, new = set[str](), names
