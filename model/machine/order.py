@@ -1,4 +1,4 @@
-"""The order of refinements: whether two refinements of one transition commute."""
+"""Decides whether two refinements of one transition commute, so that their order does not matter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ class Unordered(TypeError):
 
 
 class Refinement(NamedTuple):
-    """One operation of a mechanism on a transition. `reads`, `writes`: the components of an added effect."""
+    """One operation of a mechanism on a transition. `reads` and `writes` are the components that an added effect reads
+    and changes.
+    """
 
     mechanism: str
     operation: str
@@ -36,10 +38,10 @@ ORDERED: Final = {
 def commute(one: Refinement, other: Refinement) -> bool:
     """Whether two refinements of one transition have the same result in either order.
 
-    A replacement or a split commutes with no other refinement. Both parts of a split get the conditions added before
-    the split, but only one part gets those added later. An exit copies the conditions on the position from which it
-    starts. Steps inserted on the same side do not commute. Two effects commute if neither changes a component that the
-    other one reads or changes.
+    A replacement or a split commutes with no other refinement. Both parts of a split get the conditions that were added
+    before the split. Only one part gets conditions that are added later. An exit copies the `place` conditions of the
+    transition at whose step it starts. Two steps that are inserted on the same side of a transition do not commute. Two
+    effects commute if neither changes a component that the other one reads or changes.
     """
     first, second = one.operation, other.operation
     if {first, second} & {"replace", "split"}:

@@ -24,7 +24,9 @@ ARCHIVABLE = "archivable_instants"
 
 
 class Archiver(NamedTuple):
-    """`left`: the requested times of the instants that it must still remove from the active timeline, ascending."""
+    """An archiver. `left` lists the requested times of the instants that it must still remove from the active timeline,
+    ascending.
+    """
 
     step: str = "idle"
     left: tuple[int, ...] = ()
@@ -37,8 +39,8 @@ ARCHIVER = Kind(name="archiver", prefix="arch", first=Archiver(), service=True)
 def compose(composition: Composition) -> None:
     """Add the components, the views and the transitions of every archiver.
 
-    `archive` holds the requested times in the archive's manifest, and `removed` those that have left the active
-    timeline.
+    The component `archive` contains the requested times in the manifest of the archive. The component `removed`
+    contains the requested times of the instants that have left the active timeline.
     """
     composition.add_component("archive", frozenset())
     composition.add_component("removed", frozenset())
@@ -60,12 +62,12 @@ def compose(composition: Composition) -> None:
 
 
 def instants_left(active_instants: Published, removed: Times) -> Published:
-    """The view `active_instants`: without the archived ones that were removed."""
+    """The view `active_instants`: omit the archived instants that were removed from the active timeline."""
     return tuple(entry for entry in active_instants if entry.requested not in removed)
 
 
 def visible_instants(visible_instants: Published, removed: Times) -> Published:
-    """The view `visible_instants` of readers that never read the archive."""
+    """The view `visible_instants` of readers that never read the archive: omit the removed instants."""
     return tuple(entry for entry in visible_instants if entry.requested not in removed)
 
 
@@ -106,7 +108,7 @@ def instants_to_archive(archivable_instants: tuple[int, ...]) -> Iterable[Args]:
 
 
 def archive_instants(own: Archiver, archive: Times, archives: int, *, instants: tuple[int, ...]) -> Changes:
-    """Under the lock: add the instants to the archive and put its manifest."""
+    """Under the lock, add instants to the archive and put the manifest of the archive."""
     return {"own": own._replace(left=instants), "archive": covered(archive, instants), "archives": archives + 1}
 
 
@@ -125,7 +127,7 @@ def oldest_left(own: Archiver) -> Iterable[Args]:
 
 
 def remove_instant(own: Archiver, removed: Times, *, instants: tuple[int, ...]) -> Changes:
-    """Remove the oldest of the instants from the active timeline."""
+    """Remove the oldest archived instant from the active timeline."""
     left = tuple(instant for instant in own.left if instant not in instants)
     return {"own": own._replace(step="removing" if left else "idle", left=left), "removed": removed | set(instants)}
 
