@@ -34,8 +34,8 @@ class Query:
 
     @property
     def begins(self) -> int | None:
-        """The oldest time on which the answer depends: the start of a window, or the time of an as-of read. None means
-        the present.
+        """The oldest time on which the answer depends: the start of a window, or the time of an as-of read. The result
+        is None if the answer depends on the present table.
         """
         if self.kind in ("incremental", "changes"):
             return self.after or 0
@@ -62,7 +62,9 @@ class Record(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One row of a change log: the row of a key before and after the window. None means that the key has no row."""
+    """One row of a change log: the row of a key before and after the window. A row is None if the key has no row at
+    that time.
+    """
 
     before: Record | None
     after: Record | None
@@ -139,7 +141,7 @@ class Lookup:
         return self.data.get(log[0], {}).get((self.group, log[1]), {})
 
     def rows(self, shape: Fold, deletes: bool = False) -> dict[Key, Record]:
-        """Return the rows of a fold. With `deletes`, also return the winning deletes."""
+        """Return the rows of a fold. With `deletes`, the result also contains the winning deletes."""
         keys = {key for log in logs_of(shape) for key in self.file(log)}
         if self.merger.combination:
             return {key: row for key in sorted(keys, key=str) for row in self._combined(shape, key, window=False)}

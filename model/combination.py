@@ -42,8 +42,8 @@ class Combination(Protocol):
     def merged_on(
         self, logs: tuple[Log, ...], rows: Mapping[Log, Any], state: Any, window: Any, merger: Merger
     ) -> Any:
-        """The value of a key after a reader merges a window into an earlier state. The reader has only these two
-        answers, not the logs.
+        """The value of a key after a reader merges a window into an earlier state. The reader knows only the state and
+        the window, not the logs.
         """
 
 

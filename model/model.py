@@ -35,7 +35,7 @@ CLOCKS = {"0": "", "-1": " within the second of the last one"}
 
 
 class Model:
-    """Every behaviour of one world under one protocol. A model is pure, except for its caches."""
+    """Every behaviour of one world under one protocol. A model has no mutable state except its caches."""
 
     def __init__(self, world: World, protocol: Protocol | None = None) -> None:
         self.world = world
@@ -104,7 +104,7 @@ class Model:
         return [step for step, _ in self.successors(state)]
 
     def apply(self, state: State, step: Step) -> State:
-        """The state after `step`. Raises `Refused` with every false condition if the step is impossible."""
+        """The state after `step`. If the step is impossible, `Refused` is raised with every false condition."""
         for possible, after in self.successors(state):
             if possible == step:
                 return after
@@ -183,7 +183,7 @@ class Model:
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:
         """Return all file slices since the horizon, in the order of file group and barrier. With `as_of`, return the
-        slices of the table as of that time.
+        file slices of the table as of that time.
         """
         table = since(self.rules, self.table(state), self.world.groups, self.horizon(state))
         if as_of is not None:
@@ -206,8 +206,8 @@ class Model:
         return tuple(each for each in savepoints if each.completed is not None)
 
     def settled(self, state: State) -> int:
-        """Return the settled time, which is the time of a read that states no time. By default it is the greatest
-        published completion time.
+        """Return the settled time, which is the time of a read that states no time. By default, the settled time is the
+        greatest published completion time.
         """
         return int(self.view(state, SETTLED))
 
@@ -230,7 +230,9 @@ class Model:
         return answer(self.rules, table, self.world.groups, query, settled, data, self.merger)
 
     def read_refusal(self, state: State, query: Query) -> BadInput | Cleaned | None:
-        """Return why the table refuses a read; None if it does not. Even then, the protocol may refuse the read."""
+        """Return why the table refuses a read; None if it does not. The protocol may refuse a read that the table does
+        not refuse.
+        """
         instants = (*self.component(state, "published"), *self.pending(state))
         completions = {entry.completed for entry in instants}
         requests = {entry.requested for entry in instants if entry.action in PUT_DATA} - completions
@@ -263,7 +265,7 @@ class Model:
         return answer(self.rules, seen, self.world.groups, query, 0, data, self.merger)
 
     def finished(self, state: State) -> bool:
-        """Whether no live actor is within an operation, so that a run may end here without a deadlock."""
+        """True if no live actor is within an operation, so that a run may end here without a deadlock."""
         return not self.busy(state)
 
     def busy(self, state: State) -> tuple[str, ...]:
@@ -276,7 +278,7 @@ class Model:
         return self.derive(state, self._all_actors, "busy", compute)
 
     def is_busy(self, actor: str, own: Any) -> bool:
-        """Whether an actor in the state `own` is alive and in an operation."""
+        """True if an actor in the state `own` is alive and in an operation."""
         return own.step != DEAD and own.step not in self._idle_steps[actor]
 
     def stopped_by_limits(self, state: State) -> Iterator[str]:
@@ -284,13 +286,13 @@ class Model:
         return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:
-        """Whether a step belongs to a table service, a crash or an expiring lock. A step of a service must not change
+        """True if a step belongs to a table service, a crash or an expiring lock. A step of a service must not change
         retained reads (QUIET).
         """
         return step.action in self._services
 
     def is_data_phase(self, step: Step) -> bool:
-        """Whether the step puts or deletes data files."""
+        """True if the step puts or deletes data files."""
         return step.action in self._data_phases
 
     def describe(self, step: Step) -> str:
@@ -301,7 +303,7 @@ class Model:
 
 
 def _first_published(published: tuple[Any, ...]) -> Hashable:
-    """The first published instant, which always stays first. The instant is returned without its actor, so that
-    symmetric states stay symmetric.
+    """The first published instant, which always stays first. The returned instant has no actor, so that symmetric
+    states stay symmetric.
     """
     return (published[0].action, published[0].requested, published[0].completed) if published else None

@@ -20,7 +20,7 @@ Part = TypeVar("Part", bound=Options)
 @dataclass(frozen=True, slots=True, init=False)
 class Protocol:
     """The options of one protocol. `protocol[Slicing].slicing` is the value of one option.
-    `Protocol(slicing="requested")` is the protocol in which that option has the value `requested`.
+    `Protocol(slicing="requested")` is the protocol in which the option `slicing` has the value `requested`.
 
     Raises:
         ValueError: an option name or a value is unknown. The message names the nearest known word.

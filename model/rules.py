@@ -103,7 +103,7 @@ def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rul
 
 
 def is_refused(table: Table, time: float) -> bool:
-    """Whether a read as of `time` is refused. Rules of the kernel refuse no read."""
+    """True if a read as of `time` is refused. Rules of the kernel refuse no read."""
     return False
 
 
@@ -118,8 +118,8 @@ def one_window(rules: Rules, table: Table, group: int, after: float, until: floa
 
 
 def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-    """Return the table as of `time`. It contains the plans that were requested by `time`. A plan is pending there
-    unless its base files are visible at `time`.
+    """Return the table as of `time`. The returned table contains the plans that were requested by `time`. In that
+    table, a plan is pending unless its base files are visible at `time`.
     """
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
     done = tuple(c if c and rules.is_visible(p.requested, c, time) else None for p, c in plans)

@@ -121,7 +121,7 @@ class World:
 
     @property
     def custom(self) -> bool:
-        """Whether a user's function merges rows."""
+        """True if a user's function merges rows."""
         return self.merge_mode == "CUSTOM"
 
     @property
@@ -139,7 +139,7 @@ class World:
         return tuple(dict.fromkeys(group for group, _ in self.files(writer, number)))
 
     def alike(self, one: str, other: str) -> bool:
-        """Whether two actors have the same options, writes and reads, so that they may be symmetric."""
+        """True if two actors have the same options, writes and reads, so that they may be symmetric."""
         numbers = range(1, max(1, self.writes_per_writer) + 1)
         limits = [part.of_write for part in mechanisms.every().values() if part.of_write]
 

@@ -84,7 +84,7 @@ def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...]) 
 def log_to_compact(
     clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """The inputs of a plan scheduled now; () if there is nothing to compact."""
+    """Return the inputs of a plan that is scheduled now; () if there is nothing to compact."""
     barrier, _ = request_time(clock, action="commit")
     return plan(rules, completed_table, world.groups, barrier)
 
@@ -93,8 +93,8 @@ LOG_TO_COMPACT = Guard("there must be a log to compact", log_to_compact)
 
 
 def take_barrier(clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules) -> Changes:
-    """List the completed instants and take a barrier later than all of them. The lock is free, so both happen in one
-    step under the lock.
+    """List the completed instants and take a barrier later than all of them. The lock is free, so the listing and the
+    barrier are one step under the lock.
     """
     barrier, clock = request_time(clock, action="commit")
     return {"own": Compactor(plan=barrier, parts=plan(rules, completed_table, world.groups, barrier)), "clock": clock}
@@ -116,7 +116,9 @@ def next_group(own: Compactor) -> Iterable[Args]:
 
 
 def write_base(own: Compactor) -> Changes:
-    """Put the base file of one file group. The function `reads.compacted` defines the content of the base file."""
+    """Put the base file that the compaction writes for one file group. The function `reads.compacted` defines the
+    content of the base file.
+    """
     last = own.bases + 1 == len(own.groups)
     return {"own": own._replace(step="written" if last else RUNNING, bases=own.bases + 1)}
 

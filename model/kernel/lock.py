@@ -31,7 +31,7 @@ def release_lock(lock: str | None, me: str) -> Changes:
 
 
 def released(lock: str | None, me: str) -> str | None:
-    """Return the value of the lock after `me` has released the lock. If `me` lost the lock before, another actor may
-    hold it now.
+    """Return the value of the lock after `me` has released the lock. If `me` lost the lock before its release, another
+    actor may hold the lock now.
     """
     return None if lock == me else lock

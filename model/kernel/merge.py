@@ -1,4 +1,5 @@
-"""The merge of the records of one key into one row: the record with the greatest rank wins. A delete is a record.
+"""The merge of the records of one key into one row: the record with the greatest rank wins. A delete is a record too,
+so a delete can win.
 
 The merge mode of the table defines the rank: the ordering value (event time) or the completion time (commit time). The
 module `tombstones` decides whether a base file keeps a winning delete.
@@ -55,7 +56,9 @@ def merger_of(world: Any) -> Merger:
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:
-    """In event time the rank is the ordering value, then the place. In commit time the rank is the place alone."""
+    """In event time, a record's rank is its ordering value, then its place in the merge order. In commit time, the rank
+    is the place alone.
+    """
     return (record.ordering, record.place) if event_time else (record.place,)
 
 
@@ -70,8 +73,8 @@ def combined(records: Iterable[Any]) -> Any:
     """Return the record that a writer puts if its batch has several records of one key: the record with the greatest
     ordering value.
 
-    The rule is the same in both merge modes, because the rows of a batch have no order of their own. A writer refuses a
-    batch with equal ordering values for one key.
+    The record is the same in both merge modes, because the rows of a batch have no order of their own. A writer refuses
+    a batch with equal ordering values for one key.
     """
     return max(records, key=lambda record: record.ordering)
 
@@ -82,9 +85,9 @@ class Fold(NamedTuple):
     `base` is the fold of the compaction that wrote the base file. A log that is itself a fold was written by a log
     compaction and replaces the input logs of that compaction. `logs_before_tombstones`: the number of logs that merge
     before the tombstones of the base file (only with `logs_first`). `shown` lists the logs whose records the answer
-    shows. The answer omits a winner from any other log. `deletes` is True if the answer includes winning deletes.
-    `logs_first` and `drops_deletes` state how the compaction that wrote this base file merged, if it did not follow the
-    table's merger. `files` is a window over base files, which has its own merge rule.
+    shows. The answer omits a winning record from any other log. `deletes` is True if the answer includes winning
+    deletes. `logs_first` and `drops_deletes` state how the compaction that wrote this base file merged, if that
+    compaction did not follow the table's merger. `files` is a window over base files, which has its own merge rule.
     """
 
     base: Fold | None

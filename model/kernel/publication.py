@@ -1,8 +1,8 @@
 """Publication: the completion time is taken under the lock, and the instant is published before the lock is released.
 
-RFC-66, "Assumption On Locks", requires one lock for taking the completion time and creating the completed file. As a
-result, instants are published in the order of their completion times. Every actor that publishes has the same three
-transitions: take the lock; take the completion time; publish and release the lock. No other actor can take a time
+RFC-66, "Assumption On Locks", requires one lock for taking the completion time and creating the completed file. Because
+of the lock, instants are published in the order of their completion times. Every actor that publishes has the same
+three transitions: take the lock; take the completion time; publish and release the lock. No other actor can take a time
 between a completion time and its publication, because requested times are taken under the lock, too. A reader lists the
 timeline without the lock.
 """

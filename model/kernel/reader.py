@@ -1,12 +1,12 @@
 """Readers list the timeline twice, then read (RFC-66, "Reader expectations").
 
-A listing is not atomic. It shows every instant that existed when it began, and any subset of the instants that were
-published while it ran. Therefore a reader lists the timeline, takes the greatest completion time in the listing as its
-T, and lists again. Instants are published in the order of their completion times. Therefore every instant that
-completed at or before T exists when the second listing begins. The reader uses exactly the instants that completed at
-or before T.
+A listing of the timeline is not atomic. A listing shows every instant that existed when it began, and any subset of the
+instants that were published while it ran. Therefore a reader lists the timeline, takes the greatest completion time in
+the listing as its T, and lists again. Instants are published in the order of their completion times. Therefore every
+instant that completed at or before T exists when the second listing begins. The reader uses exactly the instants that
+completed at or before T.
 
-Mechanisms may change the following views.
+Mechanisms may change four views of a reader.
 
     `shown_instants`: the instants in the listing that ends now. `newest_shown`: the greatest completion time of the
     shown instants. `kept_instants`: the instants that the reader uses. `kept_table`: the table that the kept instants
@@ -50,7 +50,7 @@ class Reader(NamedTuple):
 
     @property
     def is_reading(self) -> bool:
-        """Whether the reader is within a read."""
+        """True if the reader is within a read."""
         return self.step not in ("idle", DEAD, *ENDS)
 
 
@@ -130,7 +130,9 @@ def kept_instants(own: Reader, published: Published) -> Published:
 
 
 def kept_table(own: Reader, kept_instants: Published, plans: Plans) -> Table:
-    """The table of the reader's instants. A completed compaction counts even if the listing missed its plan."""
+    """The table of the reader's instants. The table contains the plan of a completed compaction even if the listing
+    missed that plan.
+    """
     seen = {*own.plans, *own.instants}
     return table_of(kept_instants, tuple(plan for plan in plans if plan.requested in seen))
 

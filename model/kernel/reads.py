@@ -1,10 +1,10 @@
 """Definitions of the reads of a file group. An instant is visible at T if it completed at or before T.
 
     A read as of T merges the newest base file visible at T with the visible logs of its slice and of later slices. The
-    slices of pending plans count as later slices (RFC-66, "Time Travel Queries"). A snapshot is the read as of
-    infinity: it includes everything that has completed. A read-optimised read returns the newest base file, without
-    logs. An incremental read merges the logs of the writes that completed in (T0, T1] (RFC-66, "Incremental/CDC
-    Queries"). A change log is the difference between the read as of T0 and the read as of T1 (see `changes`).
+    later slices include slices of pending plans (RFC-66, "Time Travel Queries"). A snapshot is the read as of infinity:
+    it includes everything that has completed. A read-optimised read returns the newest base file, without logs. An
+    incremental read merges the logs of the writes that completed in (T0, T1] (RFC-66, "Incremental/CDC Queries"). A
+    change log is the difference between the read as of T0 and the read as of T1 (see `changes`).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterato
 @lru_cache(maxsize=1 << 12)
 def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
     """Return the content of the base file with this barrier according to `rules`; None if no plan has the barrier. The
-    result is memoised.
+    content is memoised.
     """
     return rules.base_file(rules, table, group, barrier)
 
@@ -110,7 +110,7 @@ def incremental(rules: Rules, table: Table, group: int, after: float, until: flo
 
 
 def window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """The logs of the writes that completed in the window, merged with each other."""
+    """The logs of the writes that completed in the window (after, until], merged with each other."""
     return slice_fold(rules, table, group, None, rules.window_logs(rules, table, group, after, until))
 
 

@@ -3,8 +3,8 @@ before the completion time of its write.
 
 RFC-66, "Pseudocode for New File Slicing", says "less than" instead of "at or before". Times are unique, so both
 wordings state the same rule. A barrier is the requested time of a compaction plan of the file group, pending or
-completed; the plan's base file has that time. A log that completed before all barriers is in the slice without a
-barrier. Variants replace functions of this module in `rules`.
+completed. The base file of the plan has the same requested time. A log that completed before all barriers is in the
+slice without a barrier. Variants replace functions of this module in `rules`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -> int | None:
     """Return the barrier of the slice that contains a write's logs: the greatest barrier at or before the write's slice
-    time. Return None if no barrier is that early.
+    time. Return None if every barrier is later than the slice time.
     """
     at = rules.slice_time(write, group)
     return max([barrier for barrier in among if barrier <= at], default=None)
@@ -49,7 +49,7 @@ def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
 
 def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
     """Return a mapping from each barrier to the writes with logs in its slice. The slice without a barrier comes first,
-    then the others in ascending order.
+    then the other slices in ascending order of barriers.
     """
     among = rules.barriers(rules, table, group)
     members: dict[int | None, tuple[Write, ...]] = dict.fromkeys((None, *among), ())
@@ -60,7 +60,7 @@ def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Wri
 
 @lru_cache(maxsize=1 << 12)
 def writes_by_slice(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-    """Return the slices of a file group according to `rules`. The result is memoised."""
+    """Return the slices of a file group according to `rules`. The slices are memoised."""
     return rules.slices(rules, table, group)
 
 

@@ -106,7 +106,7 @@ class Instant(NamedTuple):
 
 
 def pending_plans(plans: Iterable[Any], action: str, done: Container[int]) -> Iterator[Instant]:
-    """The instants of the plans that are not completed. `done`: the requested times of the completed plans."""
+    """The instants of the plans that are not completed. `done` contains the requested times of the completed plans."""
     for each in plans:
         if each.requested not in done:
             yield Instant(each.requested, action, "inflight" if each.inflight else "requested", None)
@@ -132,5 +132,5 @@ def table_of(published: Iterable[Any], plans: Plans, pending: Iterable[Write] = 
 
 
 def completes_plan(entry: Any) -> bool:
-    """Whether a published instant completes the plan with its requested time."""
+    """True if a published instant completes the plan with its requested time."""
     return isinstance(entry, Compaction | Write) and entry.action == "commit"

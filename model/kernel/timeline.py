@@ -44,7 +44,8 @@ def compose(composition: Composition) -> None:
 
 
 def nothing() -> tuple[()]:
-    """Return no instant and no write. In the kernel, a reader ignores writes that have not completed."""
+    """Return an empty tuple: no instant and no write. In the kernel, a reader ignores writes that have not completed.
+    """
     return ()
 
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def needs_tombstones(event_time: bool) -> bool:
-    """Whether a table with this merge mode needs tombstones: only in event time."""
+    """True if a table with this merge mode needs tombstones: only in event time."""
     return event_time
 
 
 def keeps_deletes(shape: Fold, merger: Merger) -> bool:
-    """Whether a base file has tombstones. A base file of another engine may lack tombstones (`Fold.drops_deletes`)."""
+    """True if a base file has tombstones. A base file of another engine may lack tombstones (`Fold.drops_deletes`)."""
     return merger.keeps_tombstones and not (shape.base is not None and shape.base.drops_deletes)

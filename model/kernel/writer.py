@@ -66,8 +66,8 @@ WRITE_LEFT = Guard("{me} must have a write left", lambda own, world: own.number 
 
 
 def request_instant(own: Writer, clock: int, request_time: TakeTime) -> Changes:
-    """Take the requested time and put the requested instant. The lock is free, so both happen in one step under the
-    lock.
+    """Take the requested time and put the requested instant. The lock is free, so taking the time and putting the
+    instant are one step under the lock.
     """
     time, clock = request_time(clock, action="deltacommit")
     return {"own": Writer(number=own.number + 1, requested=time), "clock": clock}

@@ -80,7 +80,7 @@ class Names:
 
     def _resolve(self, call: Call, parameter: str, me: str, views: Mapping[str, int]) -> bool:
         """Pass the value that a parameter name refers to: a component, all components of a kind, a view or a record.
-        Return False if the name is unknown.
+        Return False if the model does not know the name.
         """
         # Other constants are passed before: here a constant can only be a `Component`.
         name = str(call.constants.get(parameter, parameter))
@@ -176,8 +176,8 @@ def _is_at(step: str) -> Callable[[ActorState], bool]:
 
 
 def _all(functions: Sequence[Bound], expected: bool) -> Bound:
-    """Return one function that is True if all `functions` return a true value. If `expected` is False, negate the
-    result.
+    """Return one function that is True if all `functions` return a true value. If `expected` is False, the function
+    negates its result.
     """
     reads = tuple(dict.fromkeys(chain(*(each.reads for each in functions))))
     places = [[reads.index(name) for name in each.reads] for each in functions]

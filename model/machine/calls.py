@@ -44,7 +44,7 @@ class Call:
         self.passed.append(f"{self._fix(value)}({', '.join(values)})" if calls else self._fix(value))
 
     def pass_view(self, view: Bound) -> None:
-        """Pass the value of a view. The view may take arguments of the step."""
+        """Pass the value of a view. The view may take arguments of a step as keywords."""
         values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in view.reads]
         if not values and not view.keywords:
             self.pass_value(view.call())
@@ -58,8 +58,8 @@ class Call:
         return f"c{len(self.fixed) - 1}"
 
     def bound(self, function: Callable[..., Any]) -> Bound:
-        """Return `function` as a function of component values. If its parameters are exactly the component values, no
-        adapter is needed.
+        """Return `function` as a function of component values. No adapter is needed if the parameters of `function` are
+        exactly the component values.
         """
         everything = tuple(dict.fromkeys((*self.keywords, *self.of_views)))
         if self.keywords:

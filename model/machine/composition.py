@@ -63,7 +63,9 @@ class Composition:
     _refined: dict[Key, list[Refinement]] = field(default_factory=dict)
 
     def begin(self, mechanism: str, after: Iterable[str]) -> None:
-        """Begin the refinements of one mechanism. `after` names the mechanisms whose refinements come before."""
+        """Begin the refinements of one mechanism. `after` names the mechanisms whose refinements come before those of
+        `mechanism`.
+        """
         self.mechanism = mechanism
         self._after[mechanism] = frozenset(name for each in after for name in (each, *self._after.get(each, ())))
 
@@ -95,7 +97,7 @@ class Composition:
         """Add a typed record to each actor of a kind. Functions read the record as the parameter `own_<name>`.
 
         The record is stored in the component of its actor. An effect that returns a new kernel record for an actor ends
-        the actor's operation. The effect also resets the actor's added records to their initial values.
+        the actor's operation. Such an effect also resets the actor's added records to their initial values.
         """
         if name in self.fields.setdefault(kind, {}):
             raise ValueError(f"the field {name!r} of a {kind} is added twice")
@@ -103,7 +105,7 @@ class Composition:
 
     def map_view(self, name: str, function: Callable[..., Any], actors: Iterable[str] | None = None) -> None:
         """Replace the value of a view by the result of a function. If a parameter of the function has the name of the
-        view, it receives the replaced value.
+        view, the parameter receives the replaced value.
 
         `actors` limits the function to some actors. By default the function applies to all actors and to reads without
         an actor.

@@ -1,4 +1,4 @@
-"""Finds the actors that cannot act because of a limit of the world, and not because of the protocol or a crash."""
+"""Finds the actors that cannot act only because of a limit of the world, and not because of the protocol or a crash."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class LimitChecker:
         self._results: dict[tuple[int, State], bool] = {}
 
     def stopped(self, state: State) -> Iterator[str]:
-        """Yield each actor that only a limit stops, once. Actors that a limit on their own component stops come first.
+        """Yield once each actor that only limits of the world stop. Actors that a limit on their own component stops
+        come first.
         """
         candidates = [self._candidates_of(own, state & mask, some) for own, mask, some in self._by_component]
         actors = set()

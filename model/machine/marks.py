@@ -1,8 +1,8 @@
 """Marks: typed records that mechanisms add to a value on storage, such as a write or a plan.
 
-A record is a NamedTuple whose fields all have defaults. A record with only default values is not stored. Otherwise a
-value with such a record would differ from a value without it. The last field of a record, `kind`, differs for each type
-of record. Without `kind`, records of two types with equal fields would be equal.
+A record is a NamedTuple whose fields all have defaults. A record with only default values is not stored, so that a
+value with such a record equals a value without a record. The last field of a record, `kind`, differs for each type of
+record. Without `kind`, records of two types with equal fields would be equal.
 """
 
 from __future__ import annotations

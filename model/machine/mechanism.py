@@ -20,7 +20,8 @@ class Kind:
 
     `idle_steps`: the steps at which an actor is between two operations. `service` is True for a table service, whose
     steps must not change the answer of a retained read (promise QUIET). `in_random_worlds` lists the numbers of such
-    actors that a random world may have. Each entry is equally likely; the first entry is the simplest case.
+    actors that a random world may have. Each entry of `in_random_worlds` is equally likely; the first entry is the
+    simplest case.
     """
 
     name: str
@@ -52,12 +53,12 @@ class Mechanism:
     """The declarations of one module.
 
     `compose` adds transitions, components and fields, and refines existing transitions. `after` names the mechanisms
-    whose refinements come before; "*" stands for every mechanism that does not declare "*" itself. `idle_steps` maps a
-    kind of actors to further steps at which such an actor is between two operations. `check` raises ValueError for an
-    unsupported world, `agree` for an unsupported combination of options. `of_write` returns the limits of the mechanism
-    for one write, which an actor and a number identify. Actors for which `of_write` returns different limits are not
-    symmetric. `rules` refines how a table is read. `service` is True if the actions belong to a table service (promise
-    QUIET).
+    whose refinements come before those of this mechanism; "*" stands for every mechanism that does not declare "*"
+    itself. `idle_steps` maps a kind of actors to further steps at which such an actor is between two operations.
+    `check` raises ValueError for an unsupported world, `agree` for an unsupported combination of options. `of_write`
+    returns the limits of the mechanism for one write, which an actor and a number identify. Actors for which `of_write`
+    returns different limits are not symmetric. `rules` refines how a table is read. `service` is True if the actions
+    belong to a table service (promise QUIET).
     """
 
     compose: Callable[[Composition], None] = _nothing

@@ -1,4 +1,4 @@
-"""Decides whether two refinements of one transition commute, so that their order does not matter."""
+"""Decides whether two refinements of one transition commute, so that the order of the two does not matter."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ ORDERED: Final = {
 
 
 def commute(one: Refinement, other: Refinement) -> bool:
-    """Whether two refinements of one transition have the same result in either order.
+    """True if two refinements of one transition have the same result in either order.
 
     A replacement or a split commutes with no other refinement. Both parts of a split get the conditions that were added
-    before the split. Only one part gets conditions that are added later. An exit copies the `place` conditions of the
-    transition at whose step it starts. Two steps that are inserted on the same side of a transition do not commute. Two
-    effects commute if neither changes a component that the other one reads or changes.
+    before the split. Only one part of a split gets the conditions that are added after the split. An exit copies the
+    `place` conditions of the transition at whose step it starts. Two steps that are inserted on the same side of a
+    transition do not commute. Two effects commute if neither changes a component that the other one reads or changes.
     """
     first, second = one.operation, other.operation
     if {first, second} & {"replace", "split"}:
@@ -54,7 +54,7 @@ def commute(one: Refinement, other: Refinement) -> bool:
 
 
 def named_by(effect: Effect) -> frozenset[str]:
-    """The names of the components that the parameters of an effect declare."""
+    """Return the names of the components that an effect reads, as its parameters declare them."""
     names: set[str] = set()
     for function in effects_in(effect):
         values = function.values if isinstance(function, Preset) else {}

@@ -1,8 +1,8 @@
 """Operations on selected transitions: each operation replaces every selected transition by a refined one.
 
-A refinement adds a condition, an effect, an argument or a tag, or moves a transition to another step. It may also add a
-transition before or after the selected transition, or as an alternative to it. The composition checks that unordered
-refinements commute (see `order.py`).
+A refinement adds a condition, an effect, an argument or a tag, or moves a transition to another step. A refinement may
+also add a transition before or after the selected transition, or as an alternative to it. The composition checks that
+unordered refinements commute (see `order.py`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Selection:
         return bool(self.keys)
 
     def without(self, *tags: str) -> Selection:
-        """Return the transitions of the selection that have none of these tags."""
+        """Return the selected transitions that have none of the tags `tags`."""
         transitions = self.composition.transitions
         return Selection(self.composition, tuple(key for key in self.keys if not transitions[key].tags & {*tags}))
 
@@ -58,7 +58,7 @@ class Selection:
         return self._effect("precede", effect, changes or ("own",))
 
     def swap(self, guard: Guard, other: Guard) -> Selection:
-        """Replace one condition by another."""
+        """Replace one condition of each selected transition by another condition."""
         return self._each(
             "swap", lambda each: replace(each, guards=tuple(other if g == guard else g for g in each.guards))
         )
@@ -72,15 +72,17 @@ class Selection:
         return self._each("tag", lambda each: replace(each, tags=each.tags | {*tags}))
 
     def untag(self, *tags: str) -> Selection:
-        """Remove tags, for example because another transition has them now."""
+        """Remove tags from each selected transition, for example because another transition has the tags now."""
         return self._each("untag", lambda each: replace(each, tags=each.tags - {*tags}))
 
     def replace(self, change: Callable[[Transition], Transition]) -> Selection:
-        """Replace each transition by another one, perhaps with another action."""
+        """Replace each selected transition by the transition that `change` returns, which may have another action."""
         return self._each("replace", change)
 
     def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Selection:
-        """Add another outcome: if `when` holds, these effects happen instead of the present ones."""
+        """Add another outcome: if `when` holds, the effects `effects` happen instead of the present effects of the
+        transition.
+        """
         return self._each("divert", lambda each: each.divert(when, *effects, changes=changes))
 
     def remove(self) -> None:

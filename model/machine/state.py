@@ -23,7 +23,7 @@ class Coding:
     """Numbers for the values of components. `first` maps each component to its initial value, which has the number 0.
 
     `alike` lists groups of components whose values have the same type, such as all writers. Components of a group with
-    equal initial values share their numbers, so that symmetry reduction can exchange the components.
+    equal initial values number their values together, so that symmetry reduction can exchange the components.
     """
 
     def __init__(self, first: Mapping[str, Any], alike: Iterable[Sequence[str]] = ()) -> None:
@@ -36,7 +36,7 @@ class Coding:
         self._tables = [tables.setdefault(leader.get(n, n), ([value], {value: 0})) for n, value in first.items()]
 
     def number(self, position: int, value: Any) -> int:
-        """The number of a value of a component. A new value gets the next number."""
+        """The number of a value of a component. A value that occurs for the first time gets the next number."""
         values, numbers = self._tables[position]
         number = numbers.get(value)
         if number is None:
@@ -62,11 +62,11 @@ class Coding:
             return [self.value(state, p) for p in positions]
 
     def mask(self, positions: Iterable[int]) -> int:
-        """Return a number in which the bits of some components are set."""
+        """Return a number in which all bits of the components at `positions` are set."""
         return sum(_FIELD << position * WIDTH for position in set(positions))
 
     def put(self, state: State, position: int, value: Any) -> State:
-        """Return the state after one component gets another value."""
+        """Return the state that results if one component gets a new value."""
         new, old = self.number(position, value), state >> position * WIDTH & _FIELD
         return state + (new - old << position * WIDTH)
 
@@ -99,7 +99,7 @@ class Coding:
 
 
 class ByName(Mapping[str, Any]):
-    """The components of a state by name. Values are decoded lazily."""
+    """The components of a state by name. A value is decoded when it is read."""
 
     def __init__(self, coding: Coding, state: State) -> None:
         self.coding, self.state = coding, state

@@ -34,7 +34,7 @@ class CompiledGuard(NamedTuple):
 class Compiled(NamedTuple):
     """A transition that refers to components by position. `memo` maps the bits of the components to the possible steps.
 
-    `own` is the position of the actor's component. `mask` covers all components that are read or written.
+    `own` is the position of the actor's component. `mask` covers all components that the transition reads or writes.
     """
 
     transition: BoundTransition
@@ -138,8 +138,8 @@ class Stepper:
         return (c for c in self.rows if c.own == own and all(guard.holds(value) for guard in c.transition.actor_guards))
 
     def _private_changes(self, own: int, bits: State) -> dict[int, tuple[Step, ...]]:
-        """Return every change that private steps can make to the actor's component, including the empty change. Each
-        change has the private steps that lead to it.
+        """Return every change that private steps can make to the actor's component, including the empty change. Return
+        each change with the private steps that lead to it.
         """
         if bits not in self._changes[own]:
             self._changes[own][bits] = self._reach_privately(own, bits)

@@ -1,14 +1,11 @@
 """A transition: one action of one actor, written as plain functions. The parameter names of each function declare what
 the function reads.
 
-    `own`: the component of the acting actor.
-    `own_heartbeat`: the record `heartbeat` that a mechanism adds to the actor's component (see
-    `Composition.add_field`).
-    `me`: the name of the acting actor.
-    `every_writer`: a mapping from the name of each actor of the kind `writer` to its component.
-    `lock`, `clock` and others: shared components and views. The parameter's default value is used if the world lacks
-    the component.
-    `world`, `protocol`: constants of the model (see `assembly.names_of`).
+    `own`: the component of the acting actor. `own_heartbeat`: the record `heartbeat` that a mechanism adds to the
+    actor's component (see `Composition.add_field`). `me`: the name of the acting actor. `every_writer`: a mapping from
+    the name of each actor of the kind `writer` to its component. `lock`, `clock` and others: shared components and
+    views. A parameter's default value is used if the world has no such component. `world`, `protocol`: constants of the
+    model (see `assembly.names_of`).
 
 Keyword-only parameters of an effect are the arguments of the step. A function can read only the components that it
 names, so its parameters are its footprint. The search evaluates a function once for each combination of values of its
@@ -62,7 +59,7 @@ class Guard:
     `reason` states the condition in words; it may contain {me}. `limit` is True for a limit of the world, such as the
     number of writes, and False for a condition of the protocol. `negated` is True if the opposite of the condition must
     hold. `place` is True if the condition describes the actor's position in its operation, like `Transition.at`. Every
-    alternative exit from that position requires the condition too.
+    alternative exit from the position requires the condition too.
     """
 
     reason: str
@@ -73,7 +70,7 @@ class Guard:
     place: bool = False
 
     def __and__(self, other: Guard) -> Guard:
-        """The conjunction of two conditions. Neither may be a limit or negated."""
+        """The conjunction of two conditions. Neither of the two conditions may be a limit or negated."""
         both = f"{self.reason}; {other.reason}"
         if any((self.limit, other.limit, self.negated, other.negated)):
             raise ValueError(f"a limit, or a negated condition, cannot be part of another: {both}")
@@ -85,7 +82,8 @@ class Guard:
 
 
 class Component(str):
-    """The name of a component. As a preset value, it lets a parameter with another name read the component."""
+    """The name of a component. As a preset value, a `Component` lets a parameter with another name read the component.
+    """
 
 
 class Preset:
@@ -173,7 +171,7 @@ class Transition:
     tags: frozenset[str] = frozenset()
 
     def renamed(self, action: str, *, to: str | None = None) -> Transition:
-        """The transition with another action and perhaps another following step."""
+        """The transition with another action and, if `to` is stated, another following step."""
         return replace(self, action=action, to=self.to if to is None else to)
 
     def require(self, *guards: Guard) -> Transition:
@@ -194,13 +192,17 @@ class Transition:
         return replace(self, changes=changes, scratch=_with(self.scratch, names))
 
     def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Transition:
-        """The transition with another outcome: if `when` holds, these effects happen and decide the next step."""
+        """Add another outcome to the transition: if `when` holds, the effects `effects` happen and decide the next
+        step.
+        """
         usual = (*self.effects, go_to(self.to)) if self.to else self.effects
         both = _with(self.changes, changes)
         return replace(self, to="", effects=(Branch(when, effects, usual),), changes=both)
 
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Transition:
-        """Add arguments to the transition. Their values combine with all values of the existing arguments."""
+        """Add arguments to the transition. The values of the added arguments combine with all values of the existing
+        arguments.
+        """
         return replace(self, arguments=(*self.arguments, values))
 
 

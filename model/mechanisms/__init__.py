@@ -1,8 +1,9 @@
 """The mechanisms of the model, one module or folder each.
 
-A module in this folder with a value `MECHANISM` is a mechanism. A folder whose module `mechanism` has such a value is a
-mechanism too. No list names the mechanisms. If `__path__` is extended by another folder, the modules in that folder are
-mechanisms as well. The modules of `variants`, and the actors of the kernel, declare a value `MECHANISM` too.
+A module in this folder with a value `MECHANISM` is a mechanism. A folder whose module `mechanism` has a value
+`MECHANISM` is a mechanism too. The mechanisms are found in their folder, so that no list must name them. If `__path__`
+is extended by another folder, the modules in that folder are mechanisms as well. The modules of `variants`, and the
+actors of the kernel, declare a value `MECHANISM` too.
 """
 
 from __future__ import annotations

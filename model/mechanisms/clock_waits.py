@@ -70,7 +70,8 @@ def waits(world: World, protocol: ProtocolOptions) -> bool:
     """True if reading the clock and waiting are separate steps.
 
     A rollback names a write by its requested time. Without claims, two instants can have the same requested time, and a
-    rollback could not distinguish the two instants. In such worlds taking a time stays one step.
+    rollback could not distinguish the two instants. In worlds with rollbackers and without claims, taking a time
+    therefore stays one step.
     """
     return world[LostLocks].lock_losses > 0 and (
         claims_times(world, protocol) or not world.actors.get("rollbacker")
@@ -100,7 +101,7 @@ def compose(composition: Composition) -> None:
 
 def _without_wait(takes: Transition) -> Transition:
     """Return a transition that reads the clock and then waits. The actor continues when all clocks have passed the time
-    that it read.
+    that the actor read.
     """
     then = takes.extend(go_to(takes.to)) if takes.to else takes
     return replace(then, to=WAITING).extend(note_wait).make_scratch("clock")

@@ -1,9 +1,10 @@
 """Clocks that differ between actors, and how an actor waits until all clocks have passed a time.
 
 RFC-66, "Global Monotonically Increasing Timestamp", proposes TrueTime. The component `clock` is the time on the slowest
-clock. An actor's own clock may be `ahead` of the slowest clock, by up to `skew` ticks. TrueTime reads a time under the
-lock, and waits out the bound on the skew before it releases the lock. Therefore every clock that is read after the wait
-shows a later time. If the bound is smaller than the skew (`skew_beyond`, fault set F4), the wait is too short.
+clock. An actor's own clock may be `ahead` of the slowest clock, by up to `skew` ticks. With TrueTime, an actor reads a
+time under the lock, and waits out the bound on the skew before it releases the lock. Therefore every clock that is read
+after the wait shows a later time. If the bound is smaller than the skew (`skew_beyond`, fault set F4), the wait is too
+short.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ class TableKind(Limits):
 
 
 class Onto(NamedTuple):
-    """The base files with which a write merged its rows: pairs (file group, requested time). The time is None if the
-    file group had no base file.
+    """The base files with which a write merged its rows: pairs (file group, requested time). The requested time is None
+    if the file group had no base file.
     """
 
     bases: tuple[tuple[int, int | None], ...] = ()
@@ -63,8 +63,8 @@ class ChangedFiles(NamedTuple):
     def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
         """The merge of the changes of one key.
 
-        A base file stores no ordering value for a row that is absent from it. Therefore a delete wins over every
-        earlier change and loses against every later change.
+        A base file stores no ordering value for a row that is absent from the file. Therefore the delete of a row wins
+        over every earlier change and loses against every later change.
         """
         winner: Ranked | None = None
         for place, file in enumerate(self.files):
@@ -139,7 +139,7 @@ def without_tombstones(inner: Callable[[Any], Merger]) -> Callable[[Any], Merger
 
 
 def has_base_files(table: Table) -> bool:
-    """Whether the writes of a table put base files."""
+    """True if the writes of a table put base files."""
     return any(write.marks and onto(write) for write in table.writes)
 
 
@@ -160,7 +160,8 @@ def content(table: Table, group: int, base: int | None) -> Fold | None:
 
 
 def window_of(table: Table, group: int, inside: tuple[Write, ...]) -> Fold:
-    """Return the changes that the base files in a window made. Each base file is compared with its previous base file.
+    """Return the changes that the base files in a window made. Each base file is compared with the previous base file
+    of its file group.
     """
     files = (content(table, group, write.requested) for write in inside if group in write.groups)
     return Fold(None, (), files=ChangedFiles(tuple(file for file in files if file is not None)))
@@ -176,7 +177,7 @@ TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 
 
 def is_copy_on_write(world: World) -> bool:
-    """Whether writes put base files instead of log files."""
+    """True if writes put base files instead of log files."""
     return world[TableKind].table_type == "COPY_ON_WRITE"
 
 
@@ -193,7 +194,7 @@ def compose(composition: Composition) -> None:
 
 
 def writes_base(writes_log: Transition) -> Transition:
-    """Return the transition that puts a base file. It replaces the transition that puts a log file."""
+    """Return the transition that puts a base file. This transition replaces the transition that puts a log file."""
     return replace(writes_log.renamed("writer_writes_base"), arguments=(next_base,))
 
 

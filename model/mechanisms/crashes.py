@@ -1,7 +1,7 @@
 """Crashes: an actor may die between any two steps; its lock expires, and another actor resumes its plan.
 
-A crashed actor stays dead, and its files stay on storage. The instant of a writer stays pending. A plan fixes the work
-of a service, so another runner can continue the plan. The mechanism `rollback` rolls back failed writes.
+A crashed actor stays dead, and its files stay on storage. The instant of a crashed writer stays pending. A plan fixes
+the work of a service, so another runner can continue the plan. The mechanism `rollback` rolls back failed writes.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class LockExpiry(Options):
 
 
 class Crashes(Limits):
-    """The limit on crashes."""
+    """The limit on the number of crashes."""
 
     crashes: int = limit(0, "how many actors may crash", in_random_worlds=(0, 0, 1))
 
 
 def compose(composition: Composition) -> None:
-    """Add crashes to every actor. Add a transition to every runner of plans that resumes the plans of dead runners."""
+    """Add crashes to every actor. Add to every runner of plans a transition that resumes the plans of dead runners."""
     composition.add_component("crashes", 0)
     composition.map_view(DONE, published_instants)
     composition.refine_facts(Runner, partial(resumes, composition))

@@ -55,7 +55,7 @@ class DecisionLog(Options):
 
 
 class Seen(NamedTuple):
-    """The number of decisions that the actor listed. The actor's own decision gets the next number."""
+    """The number of decisions that the actor listed. The own decision of the actor gets the next number."""
 
     decisions: int = 0
 
@@ -98,7 +98,7 @@ def unpublished_decisions(decisions: Decisions, published: tuple[Any, ...]) -> D
     """Return the commit that is decided and not published, as a tuple of at most one entry.
 
     Only the last decision can be unpublished, because an actor puts an entry only after every earlier decision is
-    published. The entry of a plan is a time; the plan was put together with the entry.
+    published. The entry of a plan is the requested time of the plan; an actor puts the plan together with the entry.
     """
     return tuple(entry for entry in decisions[-1:] if not isinstance(entry, int) and entry not in published)
 
@@ -133,8 +133,8 @@ def without_published(pending_instants: Iterable[Instant], active_instants: tupl
 
 
 def decided(decisions: Decisions) -> Decisions:
-    """The view of decided instants. Their plans need no runner, because the next actor that decides publishes the
-    instants.
+    """The view of decided instants. The plan of a decided instant needs no runner, because the next actor that decides
+    publishes the instant.
     """
     return decisions
 
@@ -217,14 +217,15 @@ def publish_own_decision(
 
 def decide_time(own: Any, decisions: Decisions, published: tuple[Any, ...]) -> Changes:
     """Publish the last decision, and put the settled time of a query as the next entry. Every later decision then has a
-    later time.
+    time later than the settled time.
     """
     unpublished = unpublished_decisions(decisions, published)
     return {"published": (*published, *unpublished), "decisions": (*decisions, own.settled)}
 
 
 def _plan(composition: Composition, planner: Planner) -> None:
-    """Put an entry for the plan under the next number. An actor that finds the number taken has listed an old timeline.
+    """Put an entry for the plan under the next number. An actor that finds the number taken gives up the plan, because
+    it has listed an old timeline.
     """
     number = preset(take_number, requested=planner.requested)
     if not (halves := composition.find(PUTS_PLAN, actors=[planner.actor])):
@@ -249,8 +250,8 @@ def take_number(own: Any, decisions: Decisions, requested: str) -> Changes:
 
 
 def plan_is_late(own: Any, own_seen: Seen, plans: tuple[Any, ...], decisions: Decisions, requested: str) -> bool:
-    """True if the number for the plan is taken, perhaps by an instant on which the plan depends. Also True if another
-    plan has the plan's time.
+    """True if the number for the plan is taken, perhaps by an instant on which the plan depends. The result is also
+    True if another plan has the requested time of the plan.
     """
     return plan_is_there(own, plans, requested) or len(decisions) > own_seen.decisions
 

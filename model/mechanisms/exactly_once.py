@@ -2,9 +2,9 @@
 
 A caller that got no answer sends the same rows in a second write, which has another instant. A batch has an id and a
 digest of its rows, and the completed instant records both. A writer searches for a completed instant of its batch under
-the lock, at its request and before it publishes. The second search is needed because two attempts may be pending at
-once. If the digest of the completed instant differs, the writer ends with an error, because no completed instant has
-the writer's rows.
+the lock, at its request and before it publishes. The search before publication is needed because two attempts of one
+batch may be pending at once. If the digest of the completed instant differs, the writer ends with an error, because no
+completed instant has the writer's rows.
 """
 
 from __future__ import annotations
@@ -173,7 +173,9 @@ def check(world: World) -> None:
 
 
 def batch_and_rows(world: World, actor: str, number: int) -> tuple[int, int]:
-    """Return the batch and the rows of a write. Two writers are symmetric only if these values are equal."""
+    """Return the batch and the rows of a write. Two writers are symmetric only if their writes have equal batches and
+    rows.
+    """
     return batch_of(world, actor, number), rows_of(world, actor)
 
 

@@ -1,8 +1,8 @@
-"""File ids that the bucket does not determine. A bucket may then have several file groups, and a key several current
-rows.
+"""File ids that the bucket does not determine. If buckets do not determine file ids, a bucket may have several file
+groups, and a key several current rows.
 
-RFC-66 requires that every writer uses the same file group for a key. Without this requirement, two writers that find a
-bucket empty each begin a file group with a new id.
+RFC-66 requires that every writer uses the same file group for a key. If the bucket does not determine the file id, two
+writers that find a bucket empty each begin a file group with a new id.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def compose(composition: Composition) -> None:
 
 
 def makes_file_ids(composition: Composition) -> bool:
-    """Whether writes begin file groups with new ids."""
+    """True if writes begin file groups with new ids."""
     return bool(composition.protocol[FileIds].file_ids == "generated")
 
 
@@ -82,8 +82,8 @@ def choose_file_ids(own: Any, me: str, world: World, published: tuple[Any, ...],
 
 
 def newest_id(published: Iterable[Any], group: int, requested: int) -> int:
-    """Return the file id of the write that was published last in a group. If no write was published there, return
-    `requested` as a new id.
+    """Return the file id of the write that was published last in a group. If no write was published in the group,
+    return `requested` as a new file id.
     """
     found = requested
     for entry in published:

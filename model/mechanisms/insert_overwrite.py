@@ -6,8 +6,8 @@ The base files of a replace contain the new rows, if there are any. A log that c
 the slice of the barrier and stays visible. A log that completed before the barrier is hidden. Apache Hudi lists the
 replaced file ids (`replacing = file_ids`), which permanently hides later writes to fixed buckets as well.
 
-An optimistic replace is checked for conflicts like other optimistic writes. It conflicts with writes that have
-completed in its partitions since it began, and with writes that complete later (RFC-22, steps 1 to 4).
+An optimistic replace is checked for conflicts like other optimistic writes. An optimistic replace conflicts with writes
+that completed in its partitions since it began, and with writes that complete later (RFC-22, steps 1 to 4).
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def replaced(write: Write) -> tuple[int, ...]:
 
 
 def ranks_at(write: Write, group: int) -> int | None:
-    """The time at which the records of a write rank in a file group: its completion time. A replace ranks at its
-    requested time.
+    """The time at which the records of a write rank in a file group: its completion time. The records of a replace rank
+    at its requested time.
     """
     return write.requested if group in replaced(write) else write.completed
 

@@ -1,6 +1,6 @@
 """Late files: a task of a crashed writer survives and puts the next log file of the write.
 
-The file may appear before a rollback, during a rollback, or after the instant has left the timeline. A late file has
+A late file may appear before a rollback, during a rollback, or after the instant has left the timeline. A late file has
 the name of a normal file of the write, but no completed instant lists the file.
 """
 

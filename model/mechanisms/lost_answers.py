@@ -1,8 +1,8 @@
 """Lost answers: a put that commits a write succeeds, but the store's answer does not arrive.
 
-The put creates a completed instant, or an entry of the decision log. The store's client repeats the put, and the store
-refuses the repeated put because the file exists. A writer that treats the refusal as a failure reports a write as
-failed although every reader sees the write.
+A put that commits a write creates a completed instant, or an entry of the decision log. The store's client repeats the
+put, and the store refuses the repeated put because the file exists. A writer that treats the refusal as a failure
+reports a write as failed although every reader sees the write.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def compose(composition: Composition) -> None:
     """Add the components, and the transitions of every writer.
 
     The components `reported_done` and `reported_failed` contain the requested times of writes whose answers were lost.
-    The writers reported these writes as done or as failed to their callers.
+    A writer whose answer was lost has reported its write as done or as failed to the caller.
     """
     if not composition.world[Answers].lost_answers:
         return
@@ -96,7 +96,7 @@ def recognises_entry(own: Writer, protocol: Protocol, decisions: Decisions) -> b
 
 
 def is_there(published: Published, requested: int) -> bool:
-    """Whether the instant of a write is published."""
+    """True if the instant of a write is published."""
     return any(entry.requested == requested for entry in published)
 
 
@@ -108,7 +108,9 @@ IS_OWN_ENTRY = Guard("the existing entry must be its own, and the writer must re
 
 
 def decide_without_answer(own: Writer, me: str, world: World, decisions: Decisions, lost_answers: int) -> Changes:
-    """Put the entry without an answer. The client of the store repeats the put, and finds that the number is taken."""
+    """Put the entry of the decision log, and lose the answer. The client of the store repeats the put, and finds that
+    the number is taken.
+    """
     entry = write_of(world, me, own)
     return {"own_seen": Seen(), "decisions": (*decisions, entry), "lost_answers": lost_answers + 1}
 
@@ -120,7 +122,9 @@ def report_undecided(own: Writer, me: str, lock: str | None, reported_failed: tu
 
 
 def put_without_answer(own: Writer, me: str, world: World, published: Published, lost_answers: int) -> Changes:
-    """Put the completed instant. The store's client repeats the put, and gets the answer that the file exists."""
+    """Put the completed instant, and lose the answer. The store's client repeats the put, and gets the answer that the
+    file exists.
+    """
     return {"published": (*published, write_of(world, me, own)), "lost_answers": lost_answers + 1}
 
 

@@ -1,7 +1,7 @@
 """Locks that are lost while their holder is alive (fault set F1): a lease has expired, or the lock service has failed.
 
-The holder is not notified and cannot know whether it still holds the lock. Therefore an operation that was one step
-under the lock becomes two steps. Another actor may act between these steps.
+The holder of a lost lock is not notified and cannot know whether it still holds the lock. Therefore an operation that
+was one step under the lock becomes two steps. Another actor may act between the two steps.
 """
 
 from __future__ import annotations

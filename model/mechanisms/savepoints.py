@@ -1,8 +1,8 @@
 """Savepoints: a savepointer pins the table as of the newest completed instant, until the savepoint is dropped.
 
-Under one lock, a savepointer lists the files that a read as of the pinned instant opens. It puts the inflight
-savepoint, and then the completed savepoint. A savepoint has the requested time of the instant that it pins. A cleaner
-plans a clean under the same lock, and keeps the files of every savepoint.
+Under one lock, a savepointer lists the files that a read as of the pinned instant opens. The savepointer puts the
+inflight savepoint, and then the completed savepoint. A savepoint has the requested time of the instant that it pins. A
+cleaner plans a clean under the same lock, and keeps the files of every savepoint.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def kept(rules: Rules, savepoints: tuple[Savepoint, ...]) -> frozenset[DataFile]
 
 
 def without(victims: tuple[Victims, ...], files: frozenset[DataFile]) -> tuple[Victims, ...]:
-    """Return the files that a clean still deletes if it keeps `files`."""
+    """Return the files that a clean still deletes if the clean keeps `files`."""
     left = (each._replace(files=tuple(file for file in each.files if file not in files)) for each in victims)
     return tuple(each for each in left if each.files)
 

@@ -1,10 +1,11 @@
 """Shared logs: each file slice has one log, to which every writer appends blocks.
 
-RFC-22, "Option 2 implementation": "For HDFS, we append multiple log blocks with different commit times inside the same
-log file", which the RFC proposes to end. A rollback cannot delete a log that contains blocks of other writes. Instead a
-rollbacker appends a *rollback block* that names the failed write (Hudi's command block, TARGET_INSTANT_TIME). Two
-appends to one file exclude each other. If a file is in use, a writer begins a file of the next version, which readers
-read after the first file. A reader sees the slice as one sequence of blocks.
+RFC-22, "Option 2 implementation", describes the layout: "For HDFS, we append multiple log blocks with different commit
+times inside the same log file". The RFC proposes to end this layout. A rollback cannot delete a log that contains
+blocks of other writes. In a shared log, a rollbacker therefore appends a *rollback block* that names the failed write
+(Hudi's command block, TARGET_INSTANT_TIME). Two actors cannot append to one file at the same time. If a file is in use,
+a writer begins a file of the next version, which readers read after the first file. A reader sees the logs of a file
+slice as one sequence of blocks.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ LOGS = "shared_logs"
 
 
 class Block(NamedTuple):
-    """A block of the write that was requested at `instant`. If `target` is not 0, a rollback block, which undoes the
-    blocks of the write `target`.
+    """A block of the write that was requested at `instant`. If `target` is not 0, the block is a rollback block, which
+    undoes the blocks of the write `target`.
     """
 
     instant: int

@@ -70,8 +70,8 @@ def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterato
     earliest log.
 
     See `get_file_slice_barriers` in RFC-66. A plan that was requested after `time` is not a barrier while its base file
-    does not exist. With `requested_slices`, a pending plan that was requested after `time` is a barrier. The read then
-    omits the slice with the late logs.
+    does not exist. With `requested_slices`, a pending plan that was requested after `time` is a barrier. A read as of
+    `time` then omits the slice of that barrier, which contains the late logs.
     """
     if rules[AsOf].as_of_axis == "requested":
         plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]

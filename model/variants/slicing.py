@@ -131,8 +131,8 @@ def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Wri
 def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
     """Omit every write if the file group has no barrier and begins with the log of a pending write.
 
-    The pending write counts only if some completed write was requested before it. Readers treat any other pending write
-    as completed, because it is older than the timeline.
+    The pending write has this effect only if some completed write was requested before it. If no completed write was
+    requested before a pending write, readers treat the pending write as completed.
     """
     if rules.bases(table, group):
         return lambda write: True
@@ -178,8 +178,8 @@ def compose(composition: Composition) -> None:
 
 
 def note_base_instants(plans: tuple[Plan, ...], world: World) -> Changes:
-    """Record the newest barrier of each file group. In the layout before RFC-66, the names of log files contain this
-    barrier.
+    """Record the newest barrier of each file group. In the layout before RFC-66, the names of log files contain the
+    newest barrier.
     """
     newest = (max((p.requested for p in plans if p.part_in(group)), default=None) for group in range(world.groups))
     return {"own_base_instants": BaseInstants(tuple(newest))}

@@ -40,7 +40,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def with_pending(rules: Rules) -> Rules:
-    """Return the rules under which reads at or after the requested time of a pending instant see the instant."""
+    """Return the rules under which a read as of T sees a pending instant if T is at or after its requested time."""
     inner = rules.is_visible
 
     def is_visible(requested: int, completed: int | None, time: float) -> bool:

@@ -102,8 +102,8 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: float, until:
     """Return the window of readers that derive a window from their snapshot. Such readers merge one slice of the files
     that completed in the window.
 
-    Pending plans are barriers too. Before the merge, the read removes rows of the base file that instants outside the
-    window set.
+    In such a read, pending plans are barriers too. Before the merge, the read removes rows of the base file that
+    instants outside the window set.
     """
     inside = rules.in_window(table, after, until)
     compacted, first, last = _requests(rules, table, group, (after, until), inside)
@@ -123,8 +123,8 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: float, until:
 def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """Return the window of readers that slice all files by the completed barriers and merge one slice.
 
-    Such readers use the logs that were requested between the first and the last request of the window. They use the
-    base file unless it was requested before the first request of the window.
+    Such readers use the logs that were requested between the first and the last request of the window. Such readers use
+    a base file unless it was requested before the first request of the window.
     """
     inside = rules.in_window(table, after, until)
     _, first, last = _requests(rules, table, group, (after, until), inside)
@@ -145,7 +145,7 @@ def _requests(
     rules: Rules, table: Table, group: int, window: tuple[float, float], inside: tuple[Write, ...]
 ) -> tuple[set[int], float, float]:
     """Return the plans that completed in a window, and the first and last requested time of the window's instants. The
-    times are (inf, -inf) if the window has no instants.
+    two requested times are (inf, -inf) if the window has no instants.
     """
     after, until = window
     done = zip(table.plans, table.completed, strict=True)

@@ -118,7 +118,7 @@ def instants_on_both(archive: Times, removed: Times) -> Iterable[Args]:
 
 
 def resume_archiving(own: Archiver, *, instants: tuple[int, ...]) -> Changes:
-    """Continue at the instant where a dead archiver stopped."""
+    """Let an archiver continue at the instant at which a dead archiver stopped."""
     return {"own": own._replace(left=instants)}
 
 
@@ -138,5 +138,5 @@ def covered(archive: Times, instants: tuple[int, ...]) -> Times:
 
 
 def next_to_go(left: tuple[int, ...]) -> tuple[int, ...]:
-    """The archived instant that leaves the active timeline next: the oldest one."""
+    """Return the archived instant that leaves the active timeline next: the oldest archived instant."""
     return left[:1]

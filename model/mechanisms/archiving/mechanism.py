@@ -1,12 +1,11 @@
 """Archiving: moves old completed instants from the active timeline to the archive, an LSM tree.
 
 Under the lock, an archiver selects instants, adds the selected instants to the archive, and puts the manifest of the
-archive. Then the archiver removes the selected instants from the active timeline one by one, oldest first. During the
-removal, and after a crash of the archiver, an instant may be on both timelines. An instant is always on at least one
-timeline.
+archive. After the manifest is put, the archiver removes the selected instants from the active timeline one by one,
+oldest first. During the removal, and after a crash of the archiver, an instant may be on both timelines. An instant is
+always on at least one timeline.
 
-    `archiver`: the actor that archives.
-    `reader`: how a reader reads the archive.
+    The module `archiver` defines the actor that archives. The module `reader` defines how a reader reads the archive.
 """
 
 from __future__ import annotations

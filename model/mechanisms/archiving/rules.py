@@ -3,8 +3,9 @@
 Instants are archived in the order of requested times, because an actor may assume that an instant older than the active
 timeline is completed. An instant stays if it was requested or completed after the request of a pending instant.
 Therefore a failed write stays recognisable, and an optimistic writer finds every instant that completed since the
-writer began. The newest writes, the newest clean and all restores stay. Writes whose logs a snapshot merges stay too,
-because some readers search for such writes on the active timeline only.
+writer began. The newest writes, the newest clean and all restores stay on the active timeline. Writes whose logs a
+snapshot merges stay on the active timeline too, because some readers search for such writes on the active timeline
+only.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained
 
 
 def last_decided(decisions: tuple[Any, ...]) -> frozenset[int]:
-    """The requested time of the last entry of a decision log. The next actor checks on the active timeline whether the
-    instant of that entry is published.
+    """The requested time of the last entry of a decision log. The actor that decides next checks on the active timeline
+    whether the instant of the last entry is published.
     """
     return frozenset(entry if isinstance(entry, int) else entry.requested for entry in decisions[-1:])
 

@@ -182,8 +182,8 @@ def write_file(own: BulkInserter) -> Changes:
 
 
 def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -> None:
-    """Make a bulk inserter check under the lock whether another write has overtaken it. If so, the bulk inserter gives
-    up.
+    """Make a bulk inserter check under the lock whether another write has overtaken it. A bulk inserter that another
+    write has overtaken gives up.
     """
     overtaken = preset(is_overtaken, **by_rule, optimistic=is_optimistic(composition, me))
     commits = composition.select(COMMITS, actors=[me])

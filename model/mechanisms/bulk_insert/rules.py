@@ -30,7 +30,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def _without_logs(rules: Rules) -> Rules:
-    """Omit the logs of a write from the file groups in which it put a base file."""
+    """Omit the logs of a write from the file groups in which the write has put a base file."""
     inner = rules.logs_of
 
     def logs_of(write: Write, group: int) -> tuple[Log, ...]:

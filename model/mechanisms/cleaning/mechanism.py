@@ -1,8 +1,8 @@
 """Cleaning: a cleaner deletes the files that no read at or after a horizon needs.
 
-A plan made under the lock fixes the files and the horizon. Once the plan is on the timeline, a read before the horizon
-is refused, whether or not the planned files have been deleted. A cleaner that resumes the plan deletes the files of the
-plan; an absent file is not an error.
+A cleaner makes a plan under the lock, which fixes the files to delete and the horizon. Once the plan is on the
+timeline, a read before the horizon is refused, whether or not the planned files have been deleted. A cleaner that
+resumes the plan deletes the files of the plan; an absent file is not an error.
 
     The module `cleaner` defines the actor that plans and runs cleans. The module `reads` defines how readers and
     compactors react to deleted files.

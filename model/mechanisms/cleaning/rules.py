@@ -2,7 +2,7 @@
 
 The horizon H is a completion time. A read as of T >= H starts, in each file group, at the newest base file that was
 complete at T. Therefore no read needs the slices before the newest base file that was complete at H. A pending plan
-needs no older files either: it takes the newest base file and the logs of its slice.
+needs no files of older slices either: it takes the newest base file and the logs of its slice.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class CompletedClean(NamedTuple):
 
 class Oldest(NamedTuple):
     """The mark of a table with a published horizon: for each file group, the barrier before which slices are invisible.
-    A barrier of 0 hides no slice.
+    If the barrier is 0, all slices of the file group are visible.
     """
 
     barriers: tuple[int, ...] = ()

@@ -53,8 +53,8 @@ def cannot_be_read(
 def end_unread(
     own: Consumer, readable_writes: tuple[int, ...], cleans: Cleans, published: Published, rules: Rules
 ) -> Changes:
-    """End a window without reading it. The window is refused if it begins before the horizon, otherwise its files are
-    lost.
+    """End a window without reading it. A window that cannot be read is refused if it begins before the horizon;
+    otherwise its files are lost.
     """
     behind = _is_behind(own, readable_writes, cleans, published, rules)
     return {"own": own._replace(step="refused" if behind else "lost")}

@@ -1,8 +1,8 @@
 """Consumers: a consumer reads consecutive windows, and stores the start of the next window as its checkpoint.
 
-RFC-22, "Incremental reads", asks how a checkpoint advances past pending writers. Option 1 reads everything and advances
-the checkpoint up to the oldest pending writer. Option 2 reads only up to the oldest pending writer. Option 3 uses
-completion times.
+RFC-22, "Incremental reads", asks how a checkpoint advances past pending writers. Under option 1, a consumer reads
+everything and advances the checkpoint up to the oldest pending writer. Under option 2, a consumer reads only up to the
+oldest pending writer. Under option 3, windows use completion times.
 
     The module `consumer` defines the actor. The module `cleaned` defines how a consumer reacts to deleted files.
 """

@@ -155,8 +155,8 @@ def published_log_compaction(me: str, own: LogCompactor) -> tuple[LogCompactor, 
 def pending_log_compactions(
     pending_instants: Iterable[Instant], log_plans: Plans, published: Published
 ) -> Iterable[Instant]:
-    """The view `pending_instants`: first the pending log compactions, then all other pending instants. Therefore a log
-    compaction comes before a deltacommit with the same requested time.
+    """The view `pending_instants`: first the pending log compactions, then all other pending instants. In this order, a
+    log compaction comes before a deltacommit with the same requested time.
     """
     done = {entry.requested for entry in published if isinstance(entry, LogCompaction)} if log_plans else ()
     yield from pending_plans(log_plans, "logcompaction", done)

@@ -1,9 +1,9 @@
 """Log compaction: one log file replaces several logs of its slice (RFC-66, `handle_log_compaction`).
 
 A completed log compaction *covers* its inputs. Reads at or after the completion of the log compaction use its log
-instead of the inputs. That log is in the slice and has the rank of the newest input (as hudi-rs reads Hudi's header of
-compacted blocks). The inputs are contiguous in completion order, so the record that wins among the inputs wins in every
-merge. Windows and older reads use the inputs, which record the write and the time of each row.
+instead of the inputs. The log of a log compaction is in the slice of the newest input, and has its rank (as hudi-rs
+reads Hudi's compacted blocks). The inputs are contiguous in completion order, so the record that wins among the inputs
+wins in every merge. Windows and older reads use the inputs, which record the write and the time of each row.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from .options import LogCompactions
 
 
 class LogCompaction(NamedTuple):
-    """The completed instant of the log compaction with this requested time. Each log that it adds replaces its input
-    logs.
+    """The completed instant of the log compaction with this requested time. Each log that the log compaction adds
+    replaces its input logs.
     """
 
     requested: int
@@ -149,7 +149,7 @@ def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
 
 def read_instead(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], time: float) -> tuple[Log, ...]:
     """Return the logs that a read as of `time` uses instead of `logs`. A log compaction replaces the last log that it
-    covers. The read omits the other covered logs.
+    covers. The read omits all other logs that a log compaction covers.
     """
     done = {plan.requested for plan, completed in log_compactions(table) if _is_visible(rules, plan, completed, time)}
     if not done:
@@ -185,8 +185,8 @@ def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | 
 
 
 def compacted_in(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
-    """Return the logs of log compactions that an incremental window reads. By default it reads no such log, because a
-    log compaction changes no row.
+    """Return the logs of log compactions that an incremental window reads. By default a window reads no such log,
+    because a log compaction changes no row.
 
     Some readers treat the log of a log compaction as the log of a write (Apache Hudi, issue 20327).
     """
@@ -207,9 +207,9 @@ def log_plan(rules: Rules, table: Table, groups: int) -> tuple[GroupPlan, ...]:
     """Return the inputs of a log compaction: in each file group, all completed logs of the newest slice, if the slice
     has several logs.
 
-    The inputs stay contiguous in completion order, because writes that complete later come after the inputs. File
-    groups with a pending log compaction are excluded. File groups whose logs merge by the rules of another engine are
-    excluded too. An empty result means that there is nothing to compact.
+    The inputs stay contiguous in completion order, because writes that complete later come after the inputs. A log
+    compaction excludes file groups with a pending log compaction. A log compaction also excludes file groups whose logs
+    merge by the rules of another engine. An empty result means that there is nothing to compact.
     """
     parts = ((group, _logs_of_newest_slice(rules, table, group)) for group in range(groups))
     busy = being_compacted(table)

@@ -1,5 +1,5 @@
-"""Reads of a table whose rows a user's function merges: the state that a fold retains for one key, and the row that the
-fold shows.
+"""Reads of a table whose rows a user's function merges. A read computes the state of one key in a fold, and the row
+that the fold shows.
 
 A read evaluates the same tree as a read of whole rows (`Fold`). The model uses the most general function that keeps the
 laws: its value contains everything that the laws allow a function to retain. A property of the most general function is
@@ -41,8 +41,8 @@ FUNCTIONS: Final[dict[str, Callable[[Value, Value], Value]]] = {
 
 
 class Merged(NamedTuple):
-    """The answer for one key. `value` is () if the key has no row. `newest` is the log of the newest record in the
-    value. `delete` is the log of the last delete, if the answer includes deletes.
+    """The answer for one key. `value` is the merged value; () if the key has no row. `newest` is the log of the newest
+    record in the value. `delete` is the log of the last delete, if the answer includes deletes.
     """
 
     value: Value = ()
@@ -106,7 +106,7 @@ def merged_on(state: Merged, window: Merged, laws: str) -> Merged | None:
 
 def records_of(made: Merged, records: Callable[[Log], Record], laws: str) -> Iterator[Record]:
     """Yield the rows of an answer for one key: the merged row, and the delete. The merged row has the requested time of
-    its newest write and the greatest ordering value. The delete has no ordering value.
+    its newest write and the greatest ordering value. A delete in an answer has no ordering value.
     """
     if made.newest is not None:
         names = {log: str(records(log).value) for log in logs_in(made.value)}
@@ -128,8 +128,8 @@ def logs_in(value: Value) -> Iterator[Log]:
 
 
 def text_of(value: Value, name: Callable[[Log], str], laws: str) -> str:
-    """Return a value as text: the names of its records. The names are sorted unless the order of merges matters. `(a
-    b)` is a pair of records.
+    """Return a value as text: the names of its records. The names are sorted unless the order of merges matters. In the
+    text, `(a b)` is a pair of records.
     """
     parts = []
     for part in value:

@@ -1,11 +1,12 @@
 """The metadata table: a second table that lists the files of the data table, and must agree with the data table
 (RFC-15).
 
-An actor that publishes an instant first commits its files to the metadata table, under the same lock and in a
-deltacommit with the same requested time. Then the instant completes in the data table. Therefore the metadata table
-contains every completed instant of the data table. It may also contain instants of dead actors. Readers list files
-through the metadata table instead of the store. Readers use the deltacommits whose instant is complete in the data
-table ("the reconciliation of the metadata will be done by the metadata reader": RFC-22, Updating Metadata Table).
+An actor that publishes an instant first commits its files to the metadata table. This commit is a deltacommit with the
+requested time of the instant, under the lock that covers publication. After the commit to the metadata table, the
+instant completes in the data table. Therefore the metadata table contains every completed instant of the data table.
+The metadata table may also contain instants of dead actors. Readers list files through the metadata table instead of
+the store. Readers use only deltacommits whose instant is complete in the data table. RFC-22, "Updating Metadata Table",
+says that "the reconciliation of the metadata will be done by the metadata reader".
 
 The metadata table has one writer at a time, so a deltacommit that another writer began belongs to a dead actor. A
 writer rolls back the deltacommit of a dead actor before it begins its own deltacommit. An actor may die before its
@@ -32,8 +33,8 @@ class MetadataTable(NamedTuple):
     begun: frozenset[int] = frozenset()
 
     def begin(self, requested: int) -> MetadataTable:
-        """Begin a deltacommit. Roll back an unfinished deltacommit, and remove files that an earlier deltacommit of
-        this instant listed.
+        """Begin a deltacommit. Roll back an unfinished deltacommit of any actor, and remove files that an earlier
+        deltacommit of this instant listed.
         """
         return MetadataTable(self.listed - {requested}, frozenset({requested}))
 
@@ -52,7 +53,8 @@ def through(published: tuple[Any, ...], listed: frozenset[int] | None) -> tuple[
     """Return the published instants that a reader sees. If `listed` is None, the reader lists files through the store,
     otherwise through the metadata table.
 
-    A write has no files if the metadata table does not list them. A compaction whose files are not listed is omitted.
+    The result shows a write without files if the metadata table does not list the files of the write. The result omits
+    a compaction whose files are not listed.
     """
     if listed is None:
         return published

@@ -34,8 +34,9 @@ class Attempt(NamedTuple):
 def concurrent(published: Published, sealed: int, protocol: Protocol) -> Published:
     """The instants that may conflict with an attempt, in the order of publication.
 
-    With `conflict_window = requested`, an instant may conflict only if it was requested after the newest instant that
-    the attempt saw. An instant that was requested earlier and completes later is excluded.
+    With the option value `conflict_window = requested`, an instant may conflict only if it was requested after the
+    newest instant that the attempt saw. An instant that was requested before that newest instant and completes later is
+    excluded.
     """
     if protocol[Occ].conflict_window == "completion":
         return published[sealed:]

@@ -1,9 +1,9 @@
 """Optimistic concurrency control: a writer aborts if a conflicting write has completed since it began (RFC-22).
 
-The steps follow "Concurrency Control", option 1, of RFC-22, for file groups. A writer seals its timeline when it
-requests its instant, writes its files, and takes the lock that covers publication. Under the lock, the writer checks
-the instants that have completed since it sealed its timeline. Then it publishes or aborts. A writer that aborts removes
-its own files and its instant. A writer may retry the write under a new instant.
+The steps of an optimistic writer follow RFC-22, "Concurrency Control", option 1, applied to file groups. A writer seals
+its timeline when it requests its instant, writes its files, and takes the lock that covers publication. Under the lock,
+the writer checks the instants that have completed since it sealed its timeline. After the check, the writer publishes
+or aborts. A writer that aborts removes its own files and its instant. A writer may retry the write under a new instant.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def take_back_aborted(composition: Composition, me: str) -> None:
 
 
 def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
-    """Delete the files of the write, and then, under the lock, its pending instant. Retry if a retry is left."""
+    """Delete the files of the write, and then, under the lock, its pending instant. Retry the write if a retry is left.
+    """
     if own_validation.tries < world[Retries].retries:
         again = Validation(tries=own_validation.tries + 1)
         return {"own": Writer(RETRYING, own.number), "own_validation": again}

@@ -1,4 +1,5 @@
-"""Reads of a table with partial updates: the state that a fold retains for one key, and the row that the fold shows.
+"""Reads of a table with partial updates. A read computes the state of one key in a fold, and the row that the fold
+shows.
 
 A read evaluates the same tree as a read of whole rows (`Fold`), column by column. Each column has the value of the
 highest-ranked record that sets the column and outranks the greatest delete. A base file or a compacted log contains
@@ -47,8 +48,9 @@ def read(shape: Fold, content: Contents, merger: Merger, column_merge: str, dele
 def state_of_fold(shape: Fold, content: Contents, merger: Merger, column_merge: str) -> State:
     """Return the state of a key in a fold.
 
-    A rank consists of the ordering value, the place of the record's log in the fold, and the log itself. If the place
-    holds another fold, the place in that fold follows. A base file has the first place.
+    A rank consists of the ordering value, the place of the record's log in the fold, and the log itself. If the log is
+    inside a nested fold, a rank also contains the place in the nested fold. In a fold, the base file has the first
+    place.
     """
     base = State() if shape.base is None else _placed(state_of_fold(shape.base, content, merger, column_merge), -1)
     if column_merge != "by_column":
@@ -89,11 +91,11 @@ def _of_one_rank(state: State) -> State:
 
 
 def _join_rows(older: State, newer: State) -> State:
-    """Merge two states as readers do that store one rank for each row: columns of the higher row replace columns of the
-    lower row.
+    """Merge two states with one rank for each row: columns of the higher-ranked row replace columns of the lower-ranked
+    row.
 
-    After the merge, all columns have the rank of the higher row. A delete is compared with the resulting row, not with
-    each column.
+    After the merge, all columns have the rank of the higher-ranked row. A delete is compared with the resulting row,
+    not with each column.
     """
     low, high = sorted((older, newer), key=lambda state: state.row)
     columns = {name: log for name, _, log in (*low.columns, *high.columns)}
@@ -119,10 +121,10 @@ def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merg
 
 
 def records_of(made: Made, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
-    """The rows of an answer.
+    """Yield the rows of an answer for one key.
 
     A window contains each record that contributes a column, with the contributed columns and its own ordering value.
-    Therefore a consumer can merge these records into a state. A window also contains the delete.
+    Therefore a consumer can merge the records of a window into a state. A window also contains the delete.
     """
     logs = dict(made.columns)
     top = logs.pop(ROW, None)

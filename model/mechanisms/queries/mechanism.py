@@ -1,7 +1,7 @@
 """Queriers ask as-of, incremental, change and read-optimised queries, at any time that a user may state.
 
 Readers read snapshots and consumers read consecutive windows; queriers ask all other queries. A random history uses
-queriers to interleave such queries with the steps of other actors.
+queriers to interleave queries with the steps of other actors.
 
     The module `querier` defines the actor.
 """

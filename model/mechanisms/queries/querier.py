@@ -1,9 +1,9 @@
 """Queriers list the timeline, settle the time of the query, list the timeline again, and read the files.
 
-A time T is settled when an instant that completed at or after T is published. If the first listing shows no such
-instant, the querier takes a later time under the lock. After that, no instant can complete at or before T. Therefore
-the second listing shows every instant that completed by T. The read-optimised query states no time; its T is the
-greatest settled time of the first listing.
+A time T is settled when an instant that completed at or after T is published. If the first listing shows no instant
+that completed at or after T, the querier takes a later time under the lock. After the querier has taken the later time,
+no instant can complete at or before T. Therefore the second listing shows every instant that completed by T. The
+read-optimised query states no time; its T is the greatest settled time of the first listing.
 """
 
 from __future__ import annotations
@@ -128,12 +128,16 @@ def ask_as_of(own: Querier, published: Published, restores: Restores = (), *, at
 
 
 def ask_window(own: Querier, published: Published, restores: Restores = (), *, window: tuple[int, int]) -> Changes:
-    """Ask a query of a window. The first listing of the timeline shows whether the end of the window is settled."""
+    """Ask a query of a window of completion times. The first listing of the timeline shows whether the end of the
+    window is settled.
+    """
     return _ask(own, "incremental", window, found_settled(published, restores))
 
 
 def ask_changes(own: Querier, published: Published, restores: Restores = (), *, window: tuple[int, int]) -> Changes:
-    """Ask a query of a window. The first listing of the timeline shows whether the end of the window is settled."""
+    """Ask a query of a window of completion times. The first listing of the timeline shows whether the end of the
+    window is settled.
+    """
     return _ask(own, "changes", window, found_settled(published, restores))
 
 
@@ -158,8 +162,8 @@ def _ask(own: Querier, kind: Kind, window: tuple[int, int], settled: int) -> Cha
 
 
 def settle(own: Querier, clock: int, request_time: TakeTime) -> Changes:
-    """Take a time under the lock, after which no instant can complete at or before it. A query of a later time is
-    refused.
+    """Take a time under the lock, so that no later instant can complete at or before that time. A query of a time in
+    the future is refused.
     """
     time, clock = request_time(clock)
     future = own.until > time
@@ -171,8 +175,8 @@ def list_again(
     own: Querier, table: Table, published: Published, pending_instants: Iterable[Instant], rules: Rules,
     cleans: tuple[Clean, ...] = (), restores: Restores = (), savepoints: tuple[Savepoint, ...] = (),
 ) -> Changes:  # fmt: skip
-    """List the timeline again. The listing shows every instant that completed by the time of the query. This listing
-    decides whether the query is refused.
+    """List the timeline again. The listing shows every instant that completed by the time of the query. The second
+    listing decides whether the query is refused.
     """
     instants = tuple(entry for entry in (*published, *pending_instants) if entry.action in PUT_DATA)
     completions = {entry.completed for entry in published}

@@ -1,10 +1,10 @@
 """Defines what a listing shows while a restore removes instants, and how a reader reacts.
 
-A listing shows every instant that is on the timeline from the start to the end of the listing. It shows any subset of
-the instants that appear or disappear during the listing. The plan of a restore is put before any instant is removed. A
-reader that sees the plan ignores the instants that the restore undoes. In its second listing a reader may miss both an
-undone instant and the plan. If the second listing misses an instant that the first listing showed, the reader lists
-again.
+A listing shows every instant that is on the timeline from the start to the end of the listing. A listing also shows any
+subset of the instants that appear or disappear during the listing. The plan of a restore is put before any instant is
+removed. A reader that sees the plan ignores the instants that the restore undoes. In its second listing a reader may
+miss both an undone instant and the plan. If the second listing misses an instant that the first listing showed, the
+reader lists again.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def end_first_listing(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, takes_time: bool,
     *, seen: tuple[int, ...],
 ) -> Changes:  # fmt: skip
-    """Record the instants that the listing showed. The reader's T is the greatest completion time, or requested time of
-    a restore, in the listing.
+    """Record the instants that the listing showed. The reader's T is the greatest time in the listing: a completion
+    time, or the requested time of a restore.
     """
     time = newest(shown_instants, known(own_seen, seen, restores)) if takes_time else own.time
     first = up_to(shown_instants, time)
@@ -125,8 +125,8 @@ def end_second_listing(
 ) -> Changes:
     """Use the instants in the listing. If the listing misses an instant that the previous listing showed, list again.
 
-    In that case a restore removed the missing instant during the listing, and the listing does not show the plan of the
-    restore.
+    An instant is missing if a restore removed the instant during the listing, and the listing does not show the plan of
+    the restore.
     """
     now = up_to(shown_instants, own.time)
     if misses(own_seen.first, now, hidden(own_seen, seen, restores)):
@@ -186,8 +186,8 @@ def newest_shown(shown_instants: Published, own_seen: Seen, restores: Planned, *
 
 
 def newest(entries: Published, restores: Planned) -> int:
-    """Return the time of a read that sees these instants and restores. After a restore is planned, no instant completes
-    at or before its requested time.
+    """Return the time of a read that sees the instants `entries` and the restores `restores`. After a restore is
+    planned, no instant completes at or before its requested time.
     """
     return max((*(each.completed for each in entries), *(each.requested for each in restores)), default=0)
 

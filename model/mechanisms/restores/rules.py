@@ -1,6 +1,7 @@
-"""The rules of restores: a restore undoes the instants that completed after the pinned one, and every pending instant.
+"""The rules of restores: a restore undoes the instants that completed after the pinned instant, and every pending
+instant.
 
-A restore compares completion times. Therefore it undoes a write that was requested before the pinned instant but
+A restore compares completion times. Therefore a restore undoes a write that was requested before the pinned instant but
 completed after it. As soon as a restore is planned, no read shows the undone instants, whether or not their files have
 been deleted. A pending writer checks under the lock, before it publishes, whether a restore has undone its write.
 """
@@ -82,7 +83,7 @@ def still_there(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[An
 
 
 def taken_off(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return the published instants that a restore undoes. Running reads may still use these instants."""
+    """Return the published instants that a restore undoes. Running reads may still use the undone instants."""
     return tuple(entry for entry in published if isinstance(entry, WRITES) and entry.requested in undone)
 
 
@@ -99,7 +100,7 @@ def newest(savepoints: tuple[Savepoint, ...]) -> Savepoint | None:
 
 
 def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:
-    """Whether a restore has deleted the files of the instant with this requested time."""
+    """True if a restore has deleted the files of the instant with this requested time."""
     return any(requested in each.undone[: each.gone] for each in restores)
 
 

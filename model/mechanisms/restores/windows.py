@@ -21,7 +21,7 @@ class UndoneWindow(NamedTuple):
 
 
 def compose(composition: Composition) -> None:
-    """Refine how consumers bound and read their windows."""
+    """Refine how consumers choose the ends of their windows, and how they read a window."""
     if not composition.actors_of("consumer"):
         return
     composition.add_field("consumer", "undone", UndoneWindow())
@@ -33,15 +33,15 @@ def compose(composition: Composition) -> None:
 
 
 def newest_time(newest_time: int, restores: Planned) -> int:
-    """The view `newest_time`: at least the requested time of each restore, because no instant can complete before it
-    any more.
+    """The view `newest_time`: at least the requested time of each restore, because no instant can complete at or before
+    that time any more.
     """
     return max(newest_time, *(each.requested for each in restores), 0)
 
 
 def listed_bounds(listed_bounds: tuple[int, int], restores: Planned) -> tuple[int, int]:
-    """The view `listed_bounds`: the window may end at the newest restore, because no instant can complete before its
-    request.
+    """The view `listed_bounds`: the window ends at or after the requested time of the newest restore. No instant can
+    complete at or before that time any more.
     """
     until, store = listed_bounds
     newest = restores[-1].requested if restores else 0

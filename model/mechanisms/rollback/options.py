@@ -1,6 +1,4 @@
-"""The options of rollbacks: the options decide which failed writes are rolled back, and which checks run under the
-lock.
-"""
+"""The options of rollbacks decide which failed writes are rolled back, and which checks run under the lock."""
 
 from __future__ import annotations
 

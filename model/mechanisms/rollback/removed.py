@@ -25,8 +25,8 @@ def compose(composition: Composition) -> None:
 def is_removed(requested: int, state: str, rollbacks: Rollbacks) -> bool:
     """True if a rollback has removed the instant of a write, which is in the state `state`, from the timeline.
 
-    A rollback removes the instant in its present state. A stalled writer may put its inflight instant after that
-    removal.
+    A rollback removes the instant in its present state. A stalled writer may put its inflight instant after a rollback
+    has removed its requested instant.
     """
     removed = [each.removed for each in rollbacks if each.target == requested and each.removed]
     return bool(removed) and removed[-1] == state

@@ -1,9 +1,10 @@
 """Rollbackers plan a rollback under the lock, run the rollback without the lock, and publish it.
 
 RFC-22, "Inline rollback", has two policies. With `lazy`, a rollbacker rolls back pending writes whose heartbeat has
-expired. With `eager`, it rolls back every pending write, because one process does all the writing. A rollback deletes
-data files first and then the instant, so that another rollbacker can continue an interrupted rollback. The plan stays
-on the timeline. Any rollbacker may continue the plan, and several rollbackers may continue it at once.
+expired. With `eager`, a rollbacker rolls back every pending write, because one process does all the writing. A rollback
+deletes data files first and then the instant, so that another rollbacker can continue an interrupted rollback. The plan
+of a rollback stays on the timeline. Any rollbacker may continue the plan of a rollback, and several rollbackers may
+continue it at once.
 """
 
 from __future__ import annotations
@@ -116,9 +117,9 @@ def _plans(composition: Composition, me: str, unread: Mapping[str, Any]) -> None
 
 
 def _completes(composition: Composition, me: str) -> None:
-    """Make a rollbacker check that no other rollbacker has completed its rollback, before it takes the lock.
+    """Make a rollbacker check, when it takes the lock, that no other rollbacker has completed its rollback.
 
-    The check happens under the lock instead if the completion time is taken before the lock, or if a decision log
+    The check happens under the lock if the rollbacker takes its completion time before the lock, or if a decision log
     decides.
     """
     logged = composition.protocol[DecisionLog].decision == "log"

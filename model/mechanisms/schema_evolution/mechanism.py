@@ -1,8 +1,9 @@
 """Added columns: a schema evolver adds a column under the lock, and then publishes a commit without files.
 
 The component `schemas` contains one time for each added column: from that time on, the table has the column. A schema
-evolver takes the time under the lock. A writer or service that opened the table before that time continues without the
-column. The commit exists for readers that take the table's columns from the newest commit.
+evolver takes the time of an added column under the lock. A writer or service that opened the table before the column
+was added continues without the column. The commit without files exists for readers that take the table's columns from
+the newest commit.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ SCHEMA_EVOLVER = Kind(name="schema_evolver", prefix="evol", first=SchemaEvolver(
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every schema evolver, and let writers and compactors use the columns that they found when
-    they opened the table.
+    """Add the transitions of every schema evolver. Let writers and compactors use the columns that they found when they
+    opened the table.
     """
     if not composition.actors_of("schema_evolver"):
         return

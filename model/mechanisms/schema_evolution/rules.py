@@ -1,8 +1,8 @@
-"""Rules that represent the added columns of a table as a number. Each change adds one nullable column.
+"""Rules that represent the added columns of a table as a number. Each change of a schema adds one nullable column.
 
-A change is a separate instant, but takes effect before the instant completes. The table has the column from the time
-that the schema evolver takes under the lock. An actor that opened the table before that time continues without the
-column. `schemas` contains the times of the changes.
+A change of a schema is an instant, but takes effect before the instant completes. The table has the new column from the
+time that the schema evolver takes under the lock. An actor that opened the table before that time continues without the
+new column. `schemas` contains the times at which columns were added.
 
     A snapshot shows the columns that the table has now. A read as of a time shows the columns that the table had at
     that time. A row has the columns that its writer found, except columns that a base file with the row has dropped.
@@ -25,7 +25,8 @@ from .options import SchemaEvolution
 
 
 class Altered(NamedTuple):
-    """A published commit without files. When it was requested, the table already had `columns` added columns."""
+    """A published commit without files. When the commit was requested, the table already had `columns` added columns.
+    """
 
     requested: int
     completed: int
@@ -131,7 +132,9 @@ def shown_at(rules: Rules, table: Table, time: float) -> int:
 
 
 def kept_of(shape: Fold, log: Log) -> float:
-    """Return the number of added columns that a fold retains for the rows of a log. A log retains all columns."""
+    """Return the number of added columns that a fold retains for the rows of a log. A log retains all columns of its
+    rows.
+    """
     if log in shape.logs:
         return inf
     for part in (*((shape.base,) if shape.base else ()), *(each for each in shape.logs if isinstance(each, Fold))):
@@ -143,7 +146,7 @@ def kept_of(shape: Fold, log: Log) -> float:
 
 def text_of(value: str, own: float, shown: int) -> str:
     """Return the value of a row in each shown column as text, for example `w1.1 c1:w1.1 c2:-`. The row has no value in
-    columns above `own`.
+    columns whose number is above `own`.
     """
     return " ".join((value, *(f"c{n}:{value if n <= own else '-'}" for n in range(1, shown + 1))))
 
