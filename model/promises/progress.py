@@ -1,9 +1,9 @@
 """PROGRESS: every operation ends, in every fair run (docs/contract.md).
 
-A promise about whole runs. PROGRESS is judged at states without a next step, and at cycles that a run may repeat
-forever. An operation that is outstanding there never ends. In a fair run every action that stays possible happens
-eventually, except crashes and lost locks. An action that needs the lock happens eventually if it is possible again and
-again: a lock that is free again and again is taken by each actor that asks for it.
+PROGRESS is a promise about whole runs. PROGRESS is judged at states without a next step, and at cycles that a run may
+repeat forever. An operation that is outstanding there never ends. In a fair run every action that stays possible
+happens eventually, except crashes and lost locks. An action that needs the lock happens eventually if it is possible
+again and again: a lock that is free again and again is taken by each actor that asks for it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def needs_lock(model: Model, step: Step) -> bool:
 
 
 def progress_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """PROGRESS at states without a next step. The search judges cycles."""
+    """PROGRESS at states without a next step. The search itself judges cycles."""
     if next(model.successors(after), None) is not None or limited(model, after):
         return None
     left = outstanding(model, after)
