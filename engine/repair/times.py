@@ -38,7 +38,9 @@ def latest_time(audit: Audit, now: str) -> str:
 
 
 def retiming(audit: Audit, requested: str, now: str) -> Retiming:
-    """The change that corrects the times of an instant. `BadInput` if they are correct or cannot be corrected."""
+    """The change that corrects the times of an instant. Raises `BadInput` if the times are correct or cannot be
+    corrected.
+    """
     asked = f"correct the times of the instant {requested}"
     completions = sorted(
         (i for i in audit.completions if i.requested == requested and i.action != "savepoint"),

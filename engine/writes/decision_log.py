@@ -18,7 +18,8 @@ def uses_decision_log(context: Context) -> bool:
 
 
 def catch_up(context: Context) -> Decision:
-    """Publish the last decision and return it. Then the timeline holds every decision, and the clock is past its time.
+    """Publish the last decision and return it. After that the timeline holds every decision, and the clock is past the
+    decision's time.
     """
     while (last := last_decision(context.storage)) is not None and not is_published(context.storage, last):
         publish(context.storage, last)  # its writer died, or is about to; meanwhile the next one may be decided

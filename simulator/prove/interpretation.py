@@ -78,7 +78,7 @@ def instance(model: Model) -> Instance:
 
 
 def interpret(model: Model, state: State, elements: Instance) -> Table:
-    """The facts of a state of the model; what is missing is false or 0."""
+    """The facts of a state of the model; absent facts are false or 0."""
     facts: Table = {("clock",): model.component(state, "clock")}
     published = model.component(state, "published")
     plans = list(model.component(state, "plans")) if "plans" in model.components else []

@@ -160,7 +160,7 @@ class Core(Writers, Compactors, Readers):
     def reads_late_enough(self, s: Any, n: Any) -> Term:
         """The time that a reader takes is not before a write that was published when it began to list.
 
-        It keeps this time until it begins again.
+        The reader keeps this time until it begins again.
         """
         return s.every(READER, WRITE, lambda d, w: both(
             implies(both(s.reading(d) == LISTING, n.reading(d) > LISTING, s.there_write(d, w)),

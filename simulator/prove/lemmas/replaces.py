@@ -1,7 +1,7 @@
 """Replacing writes: from its completion on, a replace hides what completed before its request in its file groups.
 
-An overwriter is an actor like a compactor: its plan takes nothing, and its base files hold its own rows. It replaces
-once. No plan may be pending in its file groups when it takes its requested time.
+An overwriter is an actor like a compactor: its plan takes nothing, and its base files hold its own rows. Each
+overwriter replaces once. No plan may be pending in its file groups when it takes its requested time.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Options(options.Options):
 
 
 class Replaces(core.Core):
-    """The core with overwriters."""
+    """The core relation, extended by overwriters."""
 
     options: Options
 
