@@ -23,14 +23,16 @@ class Timeline:
     """All instants of one listing, each in the highest state seen, ordered by requested time.
 
     `begun_as`: (requested time, completed action) -> pending action, where the two actions differ. It distinguishes the
-    commit of a compaction from that of a copy-on-write writer. `archived`: some instants are in the archive. Instants
-    that `restores` have undone are not in `instants`; those whose files still exist are in `undone`. `torn`: completed
-    instants whose files are empty or truncated, for example by a power failure.
+    commit of a compaction from that of a copy-on-write writer. `archived`: some instants are in the archive;
+    `newest_archived`: the greatest requested time in the names of its files. Instants that `restores` have undone are
+    not in `instants`; those whose files still exist are in `undone`. `torn`: completed instants whose files are empty
+    or truncated, for example by a power failure.
     """
 
     instants: tuple[Instant, ...] = ()
     begun_as: Mapping[tuple[str, str], str] = field(default_factory=dict)
     archived: bool = False
+    newest_archived: str = ""
     restores: tuple[RestorePlan, ...] = ()
     undone: tuple[Instant, ...] = ()
     torn: tuple[Instant, ...] = ()
