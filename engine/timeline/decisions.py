@@ -78,9 +78,14 @@ def _numbers(storage: Storage) -> list[int]:
     """The numbers of the newest entries: in an object store, those since the last call or the checkpoint."""
     if not isinstance(storage, ObjectStorage):
         return _decimal(storage.list(FOLDER))
-    if not storage.last_seen(FOLDER) and (checkpoint := _checkpoint(storage)):
-        storage.remember(FOLDER, _path(checkpoint - 1))
+    remember_checkpoint(storage)
     return _decimal(storage.list(FOLDER, storage.last_seen(FOLDER)))
+
+
+def remember_checkpoint(storage: Storage) -> None:
+    """Let the listings of the log begin at the checkpoint. An object store is asked for it once."""
+    if isinstance(storage, ObjectStorage) and not storage.last_seen(FOLDER):
+        storage.remember(FOLDER, _path(max(0, _checkpoint(storage) - 1)))
 
 
 def _decimal(entries: Iterable[Entry]) -> list[int]:

@@ -16,9 +16,9 @@ from ..errors import Conflict
 from ..file_names import marked_file, marker, marker_folder, split_path
 from ..lock import held
 from ..storage import Storage, listed_ahead, together
-from ..timeline import Instant, Timeline, decode_rollback_plan, load, put_completed, put_requested
+from ..timeline import Instant, Timeline, decode_rollback_plan, load, put_completed, put_inflight, put_requested
 from ..timeline.decisions import FOLDER as DECISIONS
-from ..timeline.decisions import Decision
+from ..timeline.decisions import Decision, remember_checkpoint
 from ..timeline.instant import PENDING
 from ..timeline.timeline import FOLDER
 from .claims import learn, new_time
@@ -36,20 +36,39 @@ def take_time(context: Context, timeline: Timeline) -> str:
     return context.clock.take()
 
 
-def request(context: Context, action: str, batch_id: str | None = None) -> tuple[str, Timeline]:
+def request(
+    context: Context, action: str, batch_id: str | None = None, *, starts: bool = False
+) -> tuple[str, Timeline]:
     """Publish ``<now>.<action>.requested``. Returns that time, and the timeline under the lock, with which OCC later
     compares (RFC-22).
 
+    `starts`: also publish the inflight state, after the lock is released. An object store does both at the same time.
     Raises `Repeated`, with nothing published, if the batch with that id has been written.
     """
-    with held(context.lock):
+    after: list[Callable[[], object]] = []
+    failures: list[Exception] = []
+    with held(context.lock, lambda release: together(context.storage, [release, *after])):
         sealed = load(context.storage)
         if there := repeated(context, sealed, batch_id):
             raise there
         requested = put_request(context, sealed, action)
         with stop_heartbeat_on_error(context, requested):
             claim(context, requested, batch_id)
-        return requested, sealed
+        if starts:
+            after.append(partial(_start, context, requested, action, failures))
+    for failure in failures:
+        with undo_on_error(context, requested, action):
+            raise failure
+    return requested, sealed
+
+
+def _start(context: Context, requested: str, action: str, failures: list[Exception]) -> None:
+    """Publish the inflight state. An error is added to `failures`, because it must be undone in the caller's thread."""
+    with stop_heartbeat_on_error(context, requested):
+        try:
+            put_inflight(context.storage, requested, action)
+        except Exception as error:  # any error is raised again
+            failures.append(error)
 
 
 def put_request(context: Context, timeline: Timeline, action: str) -> str:
@@ -164,6 +183,8 @@ def complete(
     with lock_or_leave(context, requested):
         while instant is None and refusal is None:
             # These requests depend on the lock only, so that an object store answers them at the same time.
+            if uses_decision_log(context):
+                remember_checkpoint(context.storage)
             storage = listed_ahead(context.storage, *_folders(context, requested, beats))
             last = catch_up(context, storage) if uses_decision_log(context) else None
             there = completed_by_another()
