@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from ..storage import TRANSIENT, Storage
 from ..storage.conditional import ConditionalObject, Version, conditional_object
-from ..storage.verified_puts import replace_verified
+from ..storage.verified_puts import Replaced, replace_verified
 from .waiting import Attempts, Now, Waiting, wall_ms
 
 FILE: Final = ".hoodie/.locks/table_lock.json"
@@ -70,26 +70,24 @@ class StorageLock(Waiting):
 
     def try_once(self) -> bool:
         if self._was_last:
-            known = self._take(self._released)
-            if self._held is not None:
+            done, known = self._take(self._released)
+            if done:
                 return True
         else:
             known = self._file.read()
         # Only then is the remembered version worth a request at the next attempt.
         self._was_last = known is not None and self._released is not None and known.data == self._released.data
-        if known is None or self._is_free(known):
-            self._take(known)
-        return self._held is not None
+        return (known is None or self._is_free(known)) and self._take(known).done
 
-    def _take(self, known: Version | None) -> Version | None:
-        """Replace a free lease by one of this process, unless another writer was faster; the version that is there."""
+    def _take(self, known: Version | None) -> Replaced:
+        """Replace a free lease by one of this process, unless another writer was faster."""
         until, owner = self._end(), self._attempts.begin()
-        done, version = replace_verified(self._file, _text(expired=False, until=until, owner=owner), known)
-        if done and version is not None:
+        taken = replace_verified(self._file, _text(expired=False, until=until, owner=owner), known)
+        if taken.done and taken.version is not None:
             self._attempts.succeeded(owner)
-            self._held = held = _Held(owner, version, until)
+            self._held = held = _Held(owner, taken.version, until)
             threading.Thread(target=self._renewing, args=(held,), daemon=True, name="nbcc-lease").start()
-        return version
+        return taken
 
     def left(self) -> float:
         """The seconds until the lease expires; 0 if this process does not hold it."""
