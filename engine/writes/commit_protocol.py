@@ -207,9 +207,11 @@ def complete(
         assert refusal is not None, "the loop ends with one of the two"
         undo_own_write(context, requested, action)
         raise refusal
-    forget_markers(context, requested)
-    if beats:
-        context.heartbeats.stop(requested)
+    steps = [
+        partial(forget_markers, context, requested),
+        *([partial(context.heartbeats.stop, requested)] if beats else []),
+    ]
+    together(context.storage, steps)
     return instant
 
 
