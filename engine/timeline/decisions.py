@@ -1,13 +1,13 @@
 """The decision log: numbered entries, put if absent, decide which instants commit and in which order.
 
 A lock can be lost between any two steps of its holder. So with `decision = log` a writer publishes in three steps.
-First it publishes the last entry, if its writer has not. Then it puts the next entry, with a greater time and
-everything that other writers need to publish it. Then it publishes its own entry. Entries are never changed. A plan
-takes a number like a commit.
+First the writer publishes the last entry, if that entry's writer has not. Then the writer puts the next entry, with a
+greater time and everything that other writers need to publish it. Then the writer publishes its own entry. Entries are
+never changed. A plan takes a number like a commit.
 
-Archiving cuts the log: it publishes a checkpoint, the number up to which all entries are published, and deletes those
-that are older than an hour. A number that became free could be taken twice. So an actor that took longer than that to
-put its entry compares the number with the checkpoint. An object store lists the log from the checkpoint on.
+Archiving cuts the log. It publishes a checkpoint, the number up to which all entries are published, and deletes entries
+that are older than an hour. A number that became free could be taken twice. So an actor that took longer than an hour
+to put its entry compares the number with the checkpoint. An object store lists the log from the checkpoint on.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Decision(NamedTuple):
     """One entry.
 
     `kind`: an instant commits, a plan is made, or only a time is taken, which all later decisions exceed. `action`: the
-    pending action. `time`: completion time or barrier. `data`: the content of the timeline file. `begun`: when this
-    actor read the last entry before it made or read this one, in seconds since the epoch; it is not stored.
+    pending action. `time`: the completion time, or the barrier of a plan. `data`: the content of the timeline file.
+    `begun`: when this actor read the last entry before this one, in seconds since the epoch; it is not stored.
     """
 
     number: int
@@ -160,8 +160,9 @@ def _encode(decision: Decision) -> bytes:
 
 
 def _decode(number: int, content: bytes) -> Decision:
-    """Decode an entry. An empty or truncated file is an error: if it counted as absent, its number would be taken again
-    and its decision lost."""
+    """Decode an entry of the decision log. An empty or truncated file is an error: if it counted as absent, its number
+    would be taken again and its decision lost.
+    """
     name, asked = _path(number), f"read the decision {number}"
     checked = Checked(name)
     head, end, data = content.partition(b"\n")
