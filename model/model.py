@@ -95,6 +95,10 @@ class Model:
         """Yield every step that is possible in `state`, with the state after the step, in a fixed order."""
         return self.stepper.successors(state)
 
+    def transition_of(self, step: Step) -> BoundTransition:
+        """The transition of which the step is an instance."""
+        return self._by_name[step.actor, step.action].transition
+
     def successors_of(self, state: State, actor: str) -> Iterator[tuple[Step, State]]:
         """Yield every step of one actor that is possible in `state`, with the state after the step."""
         return self.stepper.steps_of(self.coding.place[actor], state)

@@ -2,7 +2,8 @@
 
 A time T is settled when an instant that completed at or after T is published. If the first listing shows no instant
 that completed at or after T, the querier takes a later time under the lock. After the querier has taken the later time,
-no instant can complete at or before T. Therefore the second listing shows every instant that completed by T. The
+no instant can complete at or before T. Therefore the second listing shows every instant that completed by T. The first
+listing shows the active timeline alone. If the newest instant is archived, the querier therefore takes the lock. The
 read-optimised query states no time; its T is the greatest settled time of the first listing.
 """
 
@@ -44,8 +45,8 @@ class Querier(NamedTuple):
     """A querier. `kind`, `after` and `until` describe its present or last query. `settled` is the greatest time that
     the querier has found settled.
 
-    `table` is the table that the second listing shows. `refusal` is the class of the refusal; empty if the query is
-    answered. `queries` counts the queries that the querier has asked.
+    `table`: the table of its second listing. `refusal`: the class of the refusal; empty if the query is answered.
+    `queries`: how many queries it has asked.
     """
 
     step: str = "idle"
@@ -122,23 +123,27 @@ def any_window(clock: int, published: Published) -> Iterator[Args]:
         yield (("window", window),)
 
 
-def ask_as_of(own: Querier, published: Published, restores: Restores = (), *, at: tuple[int]) -> Changes:
+def ask_as_of(own: Querier, active_instants: Published, restores: Restores = (), *, at: tuple[int]) -> Changes:
     """Ask an as-of query. The first listing of the timeline shows whether the time of the query is settled."""
-    return _ask(own, "as_of", (0, *at), found_settled(published, restores))
+    return _ask(own, "as_of", (0, *at), found_settled(active_instants, restores))
 
 
-def ask_window(own: Querier, published: Published, restores: Restores = (), *, window: tuple[int, int]) -> Changes:
+def ask_window(
+    own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
+) -> Changes:
     """Ask a query of a window of completion times. The first listing of the timeline shows whether the end of the
     window is settled.
     """
-    return _ask(own, "incremental", window, found_settled(published, restores))
+    return _ask(own, "incremental", window, found_settled(active_instants, restores))
 
 
-def ask_changes(own: Querier, published: Published, restores: Restores = (), *, window: tuple[int, int]) -> Changes:
+def ask_changes(
+    own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
+) -> Changes:
     """Ask a query of a window of completion times. The first listing of the timeline shows whether the end of the
     window is settled.
     """
-    return _ask(own, "changes", window, found_settled(published, restores))
+    return _ask(own, "changes", window, found_settled(active_instants, restores))
 
 
 def ask_read_optimized(own: Querier, published: Published, restores: Restores = ()) -> Changes:
