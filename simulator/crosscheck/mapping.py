@@ -20,6 +20,7 @@ from ..control.conductor import RETURN
 
 CRASH: Final = "crash"
 FAULT: Final = "fault"
+SPARK: Final = "spark"
 
 Constant = Callable[[World, str], object]
 """A function that computes an argument from the world and the actor's name."""
@@ -32,6 +33,8 @@ class MappingRow:
     ``arguments`` of the operation: each comes from a field of the actor's component, or from a function of the world
     and the actor's name. ``raises``: the error that may end the operation in this segment. ``always``: it always does.
     ``operation`` CRASH kills the actor's operation. FAULT affects the system and no actor.
+    SPARK is a step of Spark or of a stream's sink. It accesses no file of the table. The windows that streams read are
+    compared as queries.
     """
 
     action: str
@@ -316,6 +319,10 @@ MAPPING: Final[list[MappingRow]] = [
         arguments=(("after", "after"),)),
     MappingRow("consumer_lists_window",           "incremental", ends_after="list.end timeline"),
     MappingRow("consumer_reads_window",           "incremental", raises="Cleaned"),
+
+    *(MappingRow(f"stream_{action}", SPARK) for action in (
+        "chooses_offset", "logs_offset", "sends_batch", "is_refused", "commits_batch", "restarts", "loses_checkpoint",
+        "copies_checkpoint", "restores_checkpoint")),
 
     MappingRow("actor_crashes", CRASH),
     MappingRow("lock_expires",  FAULT),

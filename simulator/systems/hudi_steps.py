@@ -70,6 +70,10 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "reader_reads", "consumer_takes_window", "consumer_lists_window",
                      "consumer_reads_window")),
 
+    *(PeerStep(f"stream_{action}", impossible=True, because="Hudi's streaming source and sink run inside a Spark query")
+      for action in ("chooses_offset", "logs_offset", "sends_batch", "is_refused", "commits_batch", "restarts",
+                     "loses_checkpoint", "copies_checkpoint", "restores_checkpoint")),
+
     *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no answer is lost")
       for action in ("answer_is_lost", "writer_recognises_instant", "writer_reports_failure")),
     PeerStep("heartbeat_expires",               "stall"),
