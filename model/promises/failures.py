@@ -186,8 +186,8 @@ def streams_served(model: Model, state: State) -> str | None:
         own: streams.Stream = model.component(state, name)
         for one, other in combinations(own.sink, 2):
             if one.query == other.query and (twice := {*one.writes} & {*other.writes}):
-                write = min(twice)
-                return f"{name} has sent {write_named(done.get(write), write)} in two batches of one query"
+                again = min(twice)
+                return f"{name} has sent {write_named(done.get(again), again)} in two batches of one query"
         present = {requested for batch in own.sink for requested in batch.writes}
         passed = passed_offset(own)
         missed = [w for w in done.values() if streams.offset_of(w) <= passed and w.requested not in present]

@@ -38,7 +38,7 @@ MECHANISM = Mechanism(
                "{actor} chooses its next offset"),
         Action("stream_logs_offset", "stores the end of its batch in Spark's offset log",
                "{actor} stores the offset in its offset log"),
-        Action("stream_sends_batch", "reads the window; the sink writes it under the id of the batch, or has it already",
+        Action("stream_sends_batch", "reads the window; the sink writes the batch, or has it already",
                "{actor} reads its window and sends the batch to its sink"),
         Action("stream_is_refused", "the sink has other rows under the id of its batch: raises an error",
                "{actor} is refused: its sink has other rows under the id of the batch"),

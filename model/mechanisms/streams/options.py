@@ -12,7 +12,7 @@ class Streams(Options):
 
     batch_identity: Literal["query_and_number", "number"] = option(
         "query_and_number",
-        "what identifies a batch of a stream. query_and_number: the id of its query, which the Spark checkpoint stores, "
+        "what identifies a batch of a stream. query_and_number: the id of its query, which the Spark checkpoint has, "
         "its number and the digest of its rows; number: its number alone, so that a batch of a new query counts as "
         "written",
     )

@@ -10,7 +10,7 @@ made before.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...kernel.table import Write
 from ...kernel.timeline import Published
@@ -55,6 +55,7 @@ class Stream(NamedTuple):
     restarts: int = 0
     lost: int = 0
     copies: int = 0
+    records: tuple[Any, ...] = ()
 
 
 NEWEST_OFFSET = "newest_offset"
@@ -83,9 +84,10 @@ def compose(composition: Composition) -> None:
         )  # fmt: skip
 
 
-def offset_of(write: Write) -> int:
-    """The time of a write on the axis of offsets: its completion time."""
-    return write.completed
+def offset_of(write: Any) -> int:
+    """The time of a completed write on the axis of offsets: its completion time."""
+    time: int = write.completed
+    return time
 
 
 def newest_offset(published: Published) -> int:
