@@ -109,6 +109,7 @@ SHOWS_IN = {
     ("listing", ""): "readers",
     ("checkpoint", ""): "consumers",
     ("batch_identity", ""): "streams",
+    ("empty_trigger", ""): "streams",
     ("behind_horizon", ""): "consumers_cleaned",
     ("read_time", ""): "readers",
     ("clock", ""): "skewed_clocks",

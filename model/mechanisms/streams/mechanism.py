@@ -16,7 +16,8 @@ from .options import StreamLimits, Streams
 def compose(composition: Composition) -> None:
     """Add the streams."""
     if composition.actors_of("stream"):
-        composition.map_view(stream.NEWEST_OFFSET, stream.newest_offset)
+        settled = composition.protocol[Streams].empty_trigger == "keeps_offset"
+        composition.map_view(stream.NEWEST_OFFSET, stream.newest_offset if settled else stream.present_offset)
         stream.compose(composition)
 
 

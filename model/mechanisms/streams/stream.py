@@ -95,6 +95,11 @@ def newest_offset(published: Published) -> int:
     return max((offset_of(entry) for entry in published if isinstance(entry, Write)), default=0)
 
 
+def present_offset(published: Published, clock: int) -> int:
+    """The present time, which is no settled time: a write that has taken an earlier one may not be published yet."""
+    return max(newest_offset(published), clock)
+
+
 def begin_of(checkpoint: Checkpoint) -> int:
     """Where the next batch begins."""
     return checkpoint.ends[-1] if checkpoint.ends else 0
