@@ -1,6 +1,6 @@
 """Streams: a query follows the table and writes each batch into a sink; it restarts from its Spark checkpoint.
 
-    stream    the actor
+stream    the actor
 """
 
 from __future__ import annotations
