@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,7 +27,7 @@ from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
 from .services.consumers import progress_of_consumers
 from .storage import TRANSIENT, open_storage
-from .stream import sink_of
+from .stream import StreamSink, sink_of
 from .timeline import Instant, load
 from .wiring import context_of, coordinated, with_hudi_rules
 
@@ -156,9 +156,7 @@ class Table:
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
 
-    def sink(
-        self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse"
-    ) -> Callable[[Any, int], None]:
+    def sink(self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse") -> StreamSink:
         """A function for `foreachBatch` of a stream, which upserts each batch once.
 
         A batch is identified by its number and the id of its query, which is in the Spark checkpoint. `query_id`
@@ -330,8 +328,7 @@ class Table:
         return headline(self.config)
 
     def _repr_html_(self) -> str:
-        rows = [*summary(self.config).items(), ("at", self.context.storage.url)]
-        return html.table(("table", self.config.name), rows)
+        return html.table(("table", self.config.name), [*summary(self.config).items(), ("at", self.context.storage.url)])
 
 
 def create_table(context: Context, config: TableConfig) -> Table:
