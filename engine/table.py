@@ -160,8 +160,7 @@ class Table:
         """A function for `foreachBatch` of a stream, which upserts each batch once.
 
         A batch is identified by its number and the id of its query, which is in the Spark checkpoint. `query_id`
-        replaces that id. With Spark Connect the id is not readable, so `query_id` is required. `name` is a label for
-        messages. `replay_difference` is as in `upsert`.
+        replaces that id; Spark Connect requires it, where the id is not readable. `name`: a label for messages.
         """
         return sink_of(self, name, query_id, replay_difference)
 
@@ -309,7 +308,7 @@ class Table:
         return cast("str | None", self.run("settled"))
 
     def consumers(self) -> dict[str, str]:
-        """The named streams that follow the table: until which completion time each has processed everything."""
+        """The named streams that follow the table, each with the completion time up to which it has processed all."""
         return dict(progress_of_consumers(self.context))
 
     def timeline(self) -> tuple[Instant, ...]:
@@ -328,7 +327,8 @@ class Table:
         return headline(self.config)
 
     def _repr_html_(self) -> str:
-        return html.table(("table", self.config.name), [*summary(self.config).items(), ("at", self.context.storage.url)])
+        rows = [*summary(self.config).items(), ("at", self.context.storage.url)]
+        return html.table(("table", self.config.name), rows)
 
 
 def create_table(context: Context, config: TableConfig) -> Table:
