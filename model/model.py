@@ -1,7 +1,7 @@
 """The transition system of one world under one protocol: successors, refusals, and observations of a state.
 
-A state is a number that encodes the values of all components (see `machine/state.py`). It has a meaning only within its
-`Model`.
+A state is a number that encodes the values of all components (see `machine/state.py`). A state has a meaning only
+within its `Model`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from . import assembly, mechanisms
-from .answers import Change, Cleaned, Data, Query, Record, Several, answer
+from .answers import BadInput, Change, Cleaned, Data, Query, Record, Several, answer
 from .assembly import rules_of
 from .kernel.table import Instant, Table, Write
 from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE, UNPUBLISHED
@@ -21,18 +21,21 @@ from .machine.state import Coding, State
 from .machine.stepper import Stepper
 from .machine.transition import DEAD, Action, Refused, Step
 from .mechanisms.cleaning.rules import opened, published_horizon, since
-from .mechanisms.restores.rules import Restore, hides
+from .mechanisms.restores.rules import Restore
 from .mechanisms.savepoints import Savepoint
 from .protocol import Protocol
+from .refusals import ReadBounds, refusal_of
 from .slices import FileSlice, file_slices
 from .world import World
 
 Value = TypeVar("Value")
+PUT_DATA = ("deltacommit", "commit", "replacecommit", "compaction", "logcompaction")
+"""The actions of instants that put data files."""
 CLOCKS = {"0": "", "-1": " within the second of the last one"}
 
 
 class Model:
-    """Every behaviour of one world under one protocol. It is pure, except for its caches."""
+    """Every behaviour of one world under one protocol. A model is pure, except for its caches."""
 
     def __init__(self, world: World, protocol: Protocol | None = None) -> None:
         self.world = world
@@ -49,6 +52,7 @@ class Model:
         parts = mechanisms.every().values()
         self._actions: dict[str, Action] = {action.name: action for part in parts for action in part.actions}
         self._services = frozenset(a.name for part in parts for a in part.actions if part.service or a.service)
+        self._data_phases = frozenset(action.name for action in self._actions.values() if action.data_phase)
         self._names = assembly.names_of(self.composition, world, self.protocol)
         rows = assembly.bound(self.composition, self._names)
         observed = (ACTIVE, PENDING, UNPUBLISHED, TABLE, SETTLED)
@@ -71,7 +75,7 @@ class Model:
 
     @property
     def transitions(self) -> tuple[BoundTransition, ...]:
-        """All transitions, bound."""
+        """All transitions, with names resolved to components."""
         return tuple(compiled.transition for compiled in self.stepper.rows)
 
     @property
@@ -129,11 +133,13 @@ class Model:
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """A function of a state. It returns equal values for two states if and only if these components are equal."""
+        """A function of a state. The function returns equal values for two states if and only if these components are
+        equal.
+        """
         return self.coding.projection(names)
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
-        """`compute(*values of reads)`, cached for each `key` and footprint."""
+        """The result of `compute` on the values of `reads`, cached for each `key` and footprint."""
         mask, positions = self._footprints.get(reads) or self._footprint(reads)
         at = (key, state & mask)
         if at not in self._derived:
@@ -212,23 +218,37 @@ class Model:
         """The answer of a query over given data, by key (see `answers.answer`).
 
         Raises:
-            Cleaned: the read is before the horizon, or a clean has deleted a file that it needs. A read as of the time
-                of a savepoint is always answered.
+            BadInput, Cleaned: the table refuses the times of the read (see `refusals`), or a clean has deleted a file
+                that it needs.
+            NoAnswer: the protocol refuses the read.
         """
-        pinned = {each.at for each in self.savepoints(state)} if query.kind == "as_of" else set()
-        bound, start = self.horizon(state), query.begins
-        if start is not None and start < bound and start not in pinned:
-            raise Cleaned(f"a read of t{start} is refused: cleaning has published the horizon t{bound}")
-        for time in (start, query.until):
-            if time is not None and (undone := hides(self.restores(state), time)):
-                restore = f"the restore of t{undone.requested} went back to t{undone.at}"
-                raise Cleaned(f"a read of t{time} is refused: {restore}")
+        if refusal := self.read_refusal(state, query):
+            raise refusal
         table, settled = self.table(state), self.settled(state)
-        until = settled if query.until is None else query.until
-        gone = self.component(state, "deleted") if "deleted" in self.components else frozenset()
-        if gone and any(gone & opened(self.rules, table, g, query, until) for g in range(self.world.groups)):
-            raise Cleaned("a file that the read needs is deleted")
         return answer(self.rules, table, self.world.groups, query, settled, data, self.merger)
+
+    def read_refusal(self, state: State, query: Query) -> BadInput | Cleaned | None:
+        """Why a read of the table is refused; None if the protocol alone may refuse it."""
+        instants = (*self.component(state, "published"), *self.pending(state))
+        completions = {entry.completed for entry in instants}
+        requests = {entry.requested for entry in instants if entry.action in PUT_DATA} - completions
+        refusal = refusal_of(query.kind, query.times, self.read_bounds(state), requests)
+        return refusal or self._missing_file(state, query)
+
+    def read_bounds(self, state: State) -> ReadBounds:
+        """What decides which times can be read."""
+        writes = (entry.completed or 0 for entry in self.component(state, "published") if isinstance(entry, Write))
+        pinned = frozenset(each.at for each in self.savepoints(state))
+        first = min(writes, default=None)
+        return ReadBounds(self.settled(state), first, self.horizon(state), self.restores(state), pinned)
+
+    def _missing_file(self, state: State, query: Query) -> Cleaned | None:
+        gone = self.component(state, "deleted") if "deleted" in self.components else frozenset()
+        if not gone:
+            return None
+        table, until = self.table(state), self.settled(state) if query.until is None else query.until
+        missing = any(gone & opened(self.rules, table, group, query, until) for group in range(self.world.groups))
+        return Cleaned("a file that the read needs is deleted") if missing else None
 
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
         """The window of a consumer: the merge of the writes requested at `kept`, including writes that were cleaned
@@ -262,10 +282,14 @@ class Model:
         return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:
-        """Whether a step belongs to a table service, a crash or an expiring lock. Such a step must not change retained
-        reads (QUIET).
+        """Whether a step belongs to a table service, a crash or an expiring lock. A step of a service must not change
+        retained reads (QUIET).
         """
         return step.action in self._services
+
+    def is_data_phase(self, step: Step) -> bool:
+        """Whether the step puts or deletes data files."""
+        return step.action in self._data_phases
 
     def describe(self, step: Step) -> str:
         """Describe a step in one short sentence."""
@@ -275,7 +299,7 @@ class Model:
 
 
 def _first_published(published: tuple[Any, ...]) -> Hashable:
-    """The first published instant, which always stays first. It is returned without its actor, so that symmetric states
-    stay symmetric.
+    """The first published instant, which always stays first. The instant is returned without its actor, so that
+    symmetric states stay symmetric.
     """
     return (published[0].action, published[0].requested, published[0].completed) if published else None

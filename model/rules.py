@@ -25,14 +25,15 @@ Logs = tuple[Log, ...]
 SliceTime = Callable[[Write, int], float]
 IsVisible = Callable[[int, int | None, float], bool]
 Barriers = Callable[["Rules", Table, int], tuple[int, ...]]
-OneWindow = Callable[["Rules", Table, int, int, float], Fold]
+OneWindow = Callable[["Rules", Table, int, float, float], Fold]
 FoldOf = Callable[["Rules", Table, int, int | None, Fold | None, Logs], Fold]
 State = Callable[["Rules", Table, int, float], Fold]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """The rules of one protocol. The functions are documented in the kernel. Rules are equal only if identical.
+    """The rules of one protocol. The modules of the kernel document the functions. Two rules are equal only if they are
+    the same object.
 
     `options`: the options of the protocol, for example `rules[Slicing].slicing`. `under(**changes)`: the rules of the
     same protocol with some options changed.
@@ -67,11 +68,11 @@ class Rules:
     base_file: Callable[[Rules, Table, int, int | None], Fold | None]
     instants_with_logs: Callable[[Table, int], set[int]]
     fold_of: FoldOf
-    in_window: Callable[[Table, int, float], Writes]
+    in_window: Callable[[Table, float, float], Writes]
     incremental: OneWindow
     window: OneWindow
-    window_logs: Callable[[Rules, Table, int, int, float], Logs]
-    window_writes: Callable[[Rules, Table, int, int, float], Writes]
+    window_logs: Callable[[Rules, Table, int, float, float], Logs]
+    window_writes: Callable[[Rules, Table, int, float, float], Writes]
 
     # kernel/merge.py and answers.py
     merger: Callable[[Any], Merger]
@@ -101,7 +102,7 @@ def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rul
 
 
 def is_refused(table: Table, time: float) -> bool:
-    """Whether a read as of `time` is refused. In the kernel it never is."""
+    """Whether a read as of `time` is refused. Rules of the kernel refuse no read."""
     return False
 
 
@@ -110,7 +111,7 @@ def instants_with_logs(table: Table, group: int) -> set[int]:
     return {write.requested for write in table.writes}
 
 
-def one_window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+def one_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """The incremental read: the whole window at once."""
     return rules.window(rules, table, group, after, until)
 

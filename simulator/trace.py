@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from nbcc.model import Protocol, Record, Step, World
+from nbcc.model.answers import Several
 from nbcc.model.mechanisms import kind_of, kinds
 from nbcc.model.promises import PROMISES
 from nbcc.model.validation import nearest
 
-from .crosscheck.observables import Batch
+from .crosscheck.observables import Batch, records_in
 
 FORMAT = 1
 HANDLE_DIGITS = 6
@@ -177,7 +178,7 @@ def _of_handle(handle: str, folder: Path) -> Iterable[Path]:
 
 
 def context_switches(steps: Iterable[Step]) -> int:
-    """The number of steps whose actor differs from that of the previous step."""
+    """The number of steps whose actor differs from the actor of the previous step."""
     actors = [step.actor for step in steps]
     return sum(one != other for one, other in itertools.pairwise(actors))
 
@@ -185,7 +186,7 @@ def context_switches(steps: Iterable[Step]) -> int:
 def _rows(batches: Batches) -> Iterable[dict[str, Any]]:
     for (actor, number), batch in sorted(batches.items()):
         for (group, version), records in sorted(batch.items()):
-            for key, record in records.items():
+            for key, record in ((key, each) for key, entry in records.items() for each in records_in(entry)):
                 yield {
                     "actor": actor, "write": number, "group": group, "version": version, "key": key,
                     "ordering": record.ordering, "value": record.value, "deleted": record.deleted,
@@ -194,11 +195,13 @@ def _rows(batches: Batches) -> Iterable[dict[str, Any]]:
 
 
 def _batches(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], Batch]:
-    batches: dict[tuple[str, int], dict[tuple[int, int], dict[str, Record]]] = {}
+    batches: dict[tuple[str, int], dict[tuple[int, int], dict[str, Record | Several]]] = {}
     for row in rows:
         files = batches.setdefault((row["actor"], row["write"]), {})
         records = files.setdefault((row["group"], row["version"]), {})
-        records[row["key"]] = Record(row["ordering"], row["value"], row["deleted"], sets=tuple(row.get("sets", ())))
+        record = Record(row["ordering"], row["value"], row["deleted"], sets=tuple(row.get("sets", ())))
+        earlier = records_in(records[row["key"]]) if row["key"] in records else ()
+        records[row["key"]] = Several((*earlier, record)) if earlier else record
     return {write: dict(files) for write, files in batches.items()}
 
 

@@ -90,14 +90,17 @@ def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool, s
 def _shows(model: Model, states: Sequence[State], data: Mapping[int, Batch]) -> bool:
     before, after = states[-2] if len(states) > 1 else states[-1], states[-1]
     settled = model.settled(after)
-    reads = [Query("snapshot"), *(Query("as_of", until=time) for time in range(1, settled + 1))]
-    if any(model_rows(model, after, query, data) != right_rows(model, after, query, data) for query in reads):
-        return True
-    windows = [Query("incremental", after=a, until=b) for b in range(1, settled + 1) for a in range(b)]
-    if any(model_rows(model, after, query, data) != right_rows(model, after, query, data) for query in windows):
+    queries = [Query("snapshot"), *(Query("as_of", until=time) for time in range(1, settled + 1))]
+    queries += [Query("incremental", after=a, until=b) for b in range(1, settled + 1) for a in range(b)]
+    answered = [query for query in queries if not model.read_refusal(after, query)]
+    if any(model_rows(model, after, query, data) != right_rows(model, after, query, data) for query in answered):
         return True
     kept = [Query("as_of", until=time) for time in range(1, model.settled(before) + 1)]
-    return any(model_rows(model, before, query, data) != model_rows(model, after, query, data) for query in kept)
+    return any(
+        model_rows(model, before, query, data) != model_rows(model, after, query, data)
+        for query in kept
+        if not model.read_refusal(before, query)
+    )
 
 
 def right_rows(model: Model, state: State, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:

@@ -189,9 +189,7 @@ def storage_of(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def known_options(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
-    """The options that nbcc uses, by the names of this module. Other options of Hudi that would change an answer are
-    refused; the rest are ignored.
-    """
+    """The options that nbcc uses. Other options of Hudi are refused if they would change an answer, else ignored."""
     names = {name.lower(): name for name in known}
     only = {name.lower(): name for name in ONLY}
     kept, ignored = {}, []
@@ -266,9 +264,7 @@ def path_of(options: Mapping[str, str], verb: str) -> str:
 
 
 def time_of(text: str) -> Time:
-    """The instant of 17 or 14 digits, ``earliest``, zeros, or ISO 8601 with a time zone. Other texts are returned
-    unchanged, and refused later.
-    """
+    """The instant of digits, ``earliest`` or ISO 8601 with a zone. Other texts are unchanged, and refused later."""
     if text.lower() == "earliest":
         return BEGINNING
     try:

@@ -63,7 +63,7 @@ def asks_for_stream(given: Mapping[str, str]) -> bool:
 
 
 def stream_options(given: Mapping[str, str]) -> StreamOptions:
-    """The stream that the options ask for; `BadInput` or `Unsupported` for what it cannot be."""
+    """Parse the options of a stream; `BadInput` or `Unsupported` for invalid ones."""
     options = known_options(given, (PATH, COLUMNS, QUERY, FORMAT, *STREAM), "read a stream")
     query, shape = options.get(QUERY, "incremental").lower(), options.get(FORMAT, "latest_state").lower()
     if query != "incremental":

@@ -21,7 +21,7 @@ from ..errors import BadInput, StorageError
 from .conditional import ConditionalObject, StoreObject
 from .failures import asked, is_panic, of_store, shown, without_user
 from .forked import refuse_forked
-from .options import is_durable, store_arguments
+from .options import as_duration, is_durable, store_arguments
 from .parallel import in_parallel
 from .paths import confined, confined_folder
 from .protocol import Entry, NotFound
@@ -113,7 +113,7 @@ class ObjectStorage:
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, use_multipart=False))
 
     def put_in_parts(self, path: str, data: bytes) -> bool:
-        """Put a data file, in parts if it is large. No other attempt may use its name.
+        """Put a data file, in parts if it is large. No other attempt may use the name of the file.
 
         Parts that were put before an error stay in the store until its rule for incomplete uploads deletes them.
         """
@@ -154,7 +154,7 @@ class ObjectStorage:
             return
 
     def _repeated(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send a request that may be executed twice. Repeat it if the store answers 409, or not at all."""
+        """Send a request that may be executed twice. Repeat the request if the store answers 409, or not at all."""
         for pause in PAUSES:
             try:
                 return self._ask(operation, path, request)
@@ -188,7 +188,9 @@ class ObjectStorage:
 
 
 def _content(store: ObjectStore, path: str) -> bytes:
-    """The object's content. If it is large, its stream is dropped, and ranges are read: large objects never change."""
+    """The object's content. If the object is large, its stream is dropped and ranges are read: large objects never
+    change.
+    """
     answer = obstore.get(store, path)
     size = answer.meta["size"]
     if size <= 2 * PART_BYTES:
@@ -202,18 +204,21 @@ def _content(store: ObjectStore, path: str) -> bytes:
 
 def _limited(arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
     """Arguments that end each request, its repetitions included, within `limit` seconds."""
-    pauses = {"init_backoff": timedelta(seconds=limit / 64), "max_backoff": timedelta(seconds=limit / 8), "base": 2}
+    first, longest_pause = timedelta(seconds=min(0.1, limit / 16)), timedelta(seconds=limit / 8)
+    pauses = {"init_backoff": first, "max_backoff": longest_pause, "base": 2}
+    client = arguments.get("client_options", {})
+    longest = min(timedelta(seconds=limit / 2), as_duration(client.get("timeout")) or timedelta.max)
     return {
-        "client_options": {**arguments.get("client_options", {}), "timeout": timedelta(seconds=limit / 2)},
+        "client_options": {**client, "timeout": longest},
         "retry_config": {"backoff": pauses, "max_retries": 10, "retry_timeout": timedelta(seconds=limit / 4)},
     }
 
 
 def is_checksum(name: str) -> bool:
-    """Whether the name is that of a Hadoop checksum side file, which a copied table may contain."""
+    """Whether the name belongs to a Hadoop checksum side file, which a copied table may contain."""
     return name[:1] == "." and name[-4:] == ".crc"
 
 
 def _is_of_store(error: BaseException) -> bool:
-    """Whether the library raised the error. Others, such as an interrupt, propagate unchanged."""
+    """Whether the library raised the error. Errors of other origin, such as an interrupt, propagate unchanged."""
     return isinstance(error, BaseError | OSError | ValueError | TypeError) or is_panic(error)

@@ -6,7 +6,7 @@ module `tombstones` decides whether a base file keeps a winning delete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..machine.marks import Marks
@@ -53,7 +53,7 @@ def merger_of(world: Any) -> Merger:
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:
-    """In event time the rank is the ordering value, then the place. In commit time it is the place alone."""
+    """In event time the rank is the ordering value, then the place. In commit time the rank is the place alone."""
     return (record.ordering, record.place) if event_time else (record.place,)
 
 
@@ -62,6 +62,14 @@ def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked 
     if one is None or other is None:
         return other if one is None else one
     return max(one, other, key=lambda record: rank(record, event_time))
+
+
+def combined(records: Iterable[Any]) -> Any:
+    """The record that a writer puts for a key of which its batch holds several: the one of the greatest ordering value.
+
+    In both merge modes: the rows of a batch have no order of their own. Equal ordering values are refused.
+    """
+    return max(records, key=lambda record: record.ordering)
 
 
 class Fold(NamedTuple):

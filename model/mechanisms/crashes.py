@@ -37,7 +37,7 @@ class Crashes(Limits):
 
 
 def compose(composition: Composition) -> None:
-    """Add crashes to every actor, and a transition to every runner of plans that resumes those of dead runners."""
+    """Add crashes to every actor. Add a transition to every runner of plans that resumes the plans of dead runners."""
     composition.add_component("crashes", 0)
     composition.map_view(DONE, published_instants)
     composition.refine_facts(Runner, partial(resumes, composition))

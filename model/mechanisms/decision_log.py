@@ -86,6 +86,7 @@ def compose(composition: Composition) -> None:
     composition.find(ABANDONS).require(ALL_PUBLISHED)
     for planner in composition.facts(Planner).values():
         _plan(composition, planner)
+    composition.find("querier_settles").extend(decide_time, "decisions", "published")
     for kind in FINISHING:
         for me in composition.actors_of(kind):
             composition.add(transition(f"{kind}_finishes_decided", me, at="idle", effect=publish_decided,
@@ -208,6 +209,14 @@ def publish_own_decision(
     after, entry = publish(own)
     there = entry in published or any(entry.requested in each.undone for each in restores)
     return {"own": after, "lock": released(lock, me), "published": published if there else (*published, entry)}
+
+
+def decide_time(own: Any, decisions: Decisions, published: tuple[Any, ...]) -> Changes:
+    """Publish the last decision. The time that settles a query takes the next number, so that later decisions are
+    later.
+    """
+    unpublished = unpublished_decisions(decisions, published)
+    return {"published": (*published, *unpublished), "decisions": (*decisions, own.settled)}
 
 
 def _plan(composition: Composition, planner: Planner) -> None:

@@ -11,11 +11,12 @@ from .progress import PROGRESS
 from .promise import Promise
 from .reads import ATOM, CDC, INCR, SNAP, TRAVEL
 from .services import PART, QUIET
+from .waits import WAIT
 from .writers import CANARY, FREE, LAWS, MONO
 
 _READS = (SNAP, TRAVEL, INCR, CDC, ATOM)
 _SERVICES = (QUIET, PART, CLEAN, ARCH)
-_WRITERS = (MONO, FREE, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, PROGRESS)
+_WRITERS = (MONO, FREE, WAIT, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, PROGRESS)
 PROMISES: dict[str, Promise] = {promise.name: promise for promise in (*_READS, *_SERVICES, *_WRITERS)}
 
 __all__ = ["ANOMALIES", "CANARY", "PROMISES", "Promise"]

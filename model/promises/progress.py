@@ -1,8 +1,8 @@
 """PROGRESS: every operation ends, in every fair run (docs/contract.md).
 
-A promise about whole runs. It is judged at states without a next step, and at cycles that a run may repeat forever. An
-operation that is outstanding there never ends. In a fair run every action that stays possible happens eventually,
-except crashes.
+PROGRESS is a promise about whole runs. PROGRESS is judged at states without a next step, and at cycles that a run may
+repeat forever. An operation that is outstanding there never ends. In a fair run every action that stays possible
+happens eventually, except crashes.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def limited(model: Model, state: State) -> str:
 
 
 def progress_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """PROGRESS at states without a next step. The search judges cycles."""
+    """PROGRESS at states without a next step. The search itself judges cycles."""
     if next(model.successors(after), None) is not None or limited(model, after):
         return None
     left = outstanding(model, after)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -43,7 +43,8 @@ class Promise:
 
     For a promise over runs, `outstanding` returns the events that must still happen at the end of a run or in a cycle,
     by name with a sentence. `limited` names the actors that only a limit of the world stops. `fair`: whether an action
-    that stays possible happens eventually.
+    that stays possible happens eventually. `first(model, states)` judges the states of a search after its end. It
+    returns the place of the first state that violates the promise, with the sentence, or None.
     """
 
     name: str
@@ -58,3 +59,4 @@ class Promise:
     outstanding: Callable[[Model, State], Mapping[str, str]] = lambda model, state: {}
     limited: Callable[[Model, State], str] = lambda model, state: ""
     fair: Callable[[Model, Step], bool] = lambda model, step: True
+    first: Callable[[Model, Sequence[State]], tuple[int, str] | None] | None = None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Windows(Options):
-    """Other readings of incremental queries."""
+    """Options for other readings of incremental queries."""
 
     incremental_axis: Literal["completion", "requested"] = option(
         "completion",
@@ -56,7 +56,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
     return rules
 
 
-def requested_in(table: Table, after: int, until: float) -> tuple[Write, ...]:
+def requested_in(table: Table, after: float, until: float) -> tuple[Write, ...]:
     """The completed writes that were requested in (after, until]."""
     return tuple([w for w in table.writes if w.completed is not None and after < w.requested <= until])
 
@@ -64,28 +64,28 @@ def requested_in(table: Table, after: int, until: float) -> tuple[Write, ...]:
 def without_deletes(inner: OneWindow) -> OneWindow:
     """The window without the deletes that win in it."""
 
-    def incremental(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+    def incremental(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
         return inner(rules, table, group, after, until)._replace(deletes=False)
 
     return incremental
 
 
-def slice_of_files(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+def slice_of_files(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """RFC-66's incremental pseudocode, literally.
 
-    It slices the files that completed in (after, until] by their base files and merges the latest slice. It shows only
-    the rows of writes that completed in that time.
+    The read slices the files that completed in (after, until] by their base files and merges the latest slice. The read
+    shows only the rows of writes that completed in that time.
     """
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after, until))
 
 
-def slice_of_files_from(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+def slice_of_files_from(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """As `slice_of_files`, with the rows of the writes that completed in [after, until], as in RFC-66's text."""
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after - 1, until))
 
 
 def _slice_of_files(
-    rules: Rules, table: Table, group: int, window: tuple[int, float], valid: tuple[Write, ...]
+    rules: Rules, table: Table, group: int, window: tuple[float, float], valid: tuple[Write, ...]
 ) -> Fold:
     after, until = window
     done = [(at, completed) for at, completed in rules.bases(table, group) if completed is not None]
@@ -96,7 +96,7 @@ def _slice_of_files(
     return slice_fold(rules, table, group, barrier, logs_in_order(rules, merged, group))._replace(shown=shown)
 
 
-def slice_of_window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+def slice_of_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """The window of readers that derive it from their snapshot: they merge one slice of the files that completed in it.
 
     Pending plans are barriers too. Rows of the base file that other instants set are removed before the merge.
@@ -116,11 +116,11 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: int, until: f
     return NOTHING
 
 
-def slice_of_table(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """The window of other readers: they slice all files by the completed barriers, and merge one slice.
 
-    They use the logs requested between the first and the last request of the window, and the base file unless it was
-    requested before the first.
+    Such readers use the logs requested between the first and the last request of the window, and the base file unless
+    it was requested before the first.
     """
     inside = rules.in_window(table, after, until)
     _, first, last = _requests(rules, table, group, (after, until), inside)
@@ -138,7 +138,7 @@ def slice_of_table(rules: Rules, table: Table, group: int, after: int, until: fl
 
 
 def _requests(
-    rules: Rules, table: Table, group: int, window: tuple[int, float], inside: tuple[Write, ...]
+    rules: Rules, table: Table, group: int, window: tuple[float, float], inside: tuple[Write, ...]
 ) -> tuple[set[int], float, float]:
     """The plans that completed in a window, and the first and last request of its instants; (inf, -inf) if none."""
     after, until = window
@@ -173,7 +173,7 @@ def _with_log_compactions(
     visited: set[int],
     between: tuple[float, float],
 ) -> tuple[Log, ...]:
-    """The logs of the writes, and those of log compactions whose last input is in a slice that was visited."""
+    """The logs of the writes, and the logs of log compactions whose last input is in a slice that was visited."""
     first, last = between
     candidates = (log for log in compacted_in(rules, table, group, 0, inf) if first <= log[0] <= last)
     inside = tuple(log for log in candidates if covered(table, group, (log,))[-1][0] in visited)

@@ -62,3 +62,13 @@ class ControlledLock:
         if self._lock.holder != self._caller.actor:
             raise RuntimeError(f"{self._caller.actor} releases a lock that {self._lock.holder or 'no actor'} holds")
         self._lock.holder = None
+
+
+class ObserversLock:
+    """The lock of an observer. An observer's lock changes nothing, because an observer takes no time under it."""
+
+    def acquire(self) -> None:
+        """Do nothing."""
+
+    def release(self) -> None:
+        """Do nothing."""

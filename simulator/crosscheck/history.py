@@ -14,7 +14,17 @@ from ..components import field_of, is_assumed
 from ..systems import CannotStep, Impossible, Operation, System
 from .disagreement import Difference, Disagreement, first_difference
 from .mapping import CRASH, FAULT, MAPPING, SPARK, MappingRow, by_action
-from .observables import EVERY_STEP, Batch, final_queries, is_answer, model_rows, model_slices, reader_rows
+from .observables import (
+    EVERY_STEP,
+    Batch,
+    as_written,
+    final_queries,
+    is_answer,
+    model_rows,
+    model_slices,
+    other_queries,
+    reader_rows,
+)
 from .symbols import Symbols
 
 SNAPSHOT = Query("snapshot")
@@ -54,7 +64,7 @@ class History:
         self.symbols = Symbols(())  # symbols of the times so far
 
     def enabled(self) -> list[Step]:
-        """The steps that the model allows now. The system must be able to take each of them."""
+        """The steps that the model allows now. The system must be able to take each enabled step."""
         return list(self.model.enabled(self.state))
 
     def resolved(self, named: Step) -> Step:
@@ -92,6 +102,9 @@ class History:
             rows = self._compare_rows(query)
             if query.kind == "as_of" and query.until is not None and is_answer(rows):
                 self._compare_slices(query.until)
+        if self.keeps_promises and getattr(self.system, "refuses_by_class", False):
+            for query in other_queries(self.timeline, self.model.settled(self.state)):
+                self._compare_rows(query)
         complaints: Callable[[], Iterable[str]] = getattr(self.system, "complaints", tuple)
         self.compare("segments that are not atomic", (), tuple(complaints()))
 
@@ -128,7 +141,9 @@ class History:
 
     @property
     def _within_a_call(self) -> bool:
-        """Whether a call is in progress (granularity `call`). The system has already executed all of it."""
+        """Whether a call is in progress (granularity `call`). In such a state the system has already executed the whole
+        call.
+        """
         continuations: frozenset[str] = getattr(self.model, "continuations", frozenset())
         return bool(continuations) and any(step.action in continuations for step in self.enabled())
 
@@ -204,7 +219,7 @@ class History:
         new = {requested for action, requested in pending if (action, requested) not in earlier}
         batch = self._batches.get((step.actor, self._started.get((step.actor, row.operation), 0)))
         if batch and len(new) == 1:
-            self.data[new.pop()] = batch
+            self.data[new.pop()] = as_written(batch)
 
     def _compare_rows(self, query: Query) -> Any:
         expected = _or_refusal(lambda: model_rows(self.model, self.state, query, self.data))

@@ -35,7 +35,7 @@ class Symbols:
         return "-" if tick is None else self._symbols.get(tick, str(tick))
 
     def step(self, step: Step) -> Step:
-        """The step with symbols for the times in its arguments. Only tuples contain times."""
+        """The step with symbols for the times in its arguments. Times occur only in tuples."""
         return step._replace(args=tuple((name, self._named(value)) for name, value in step.args))
 
     def resolved(self, step: Step) -> Step:
@@ -56,7 +56,10 @@ class Symbols:
         return tuple(map(self.symbol, value)) if isinstance(value, tuple) else value
 
     def _numbered(self, value: object) -> object:
-        return tuple(self.ticks[symbol] for symbol in value) if isinstance(value, tuple) else value
+        return tuple(map(self._tick, value)) if isinstance(value, tuple) else value
+
+    def _tick(self, symbol: str) -> int:
+        return int(symbol) if symbol.isdecimal() else self.ticks[symbol]
 
     def instant(self, entry: tuple[Any, ...]) -> str:
         """``deltacommit r1 completed c1``."""

@@ -57,7 +57,7 @@ class Result:
     `distinct`, `generated` (the first state and every successor) and `depth` (levels) are counted as TLC counts them.
     `stopped` is the reason why the search did not visit all states; None if it did. `deadlock` is a run to a state
     without successors in which an actor is within an operation. `ends` counts the states without successors.
-    `ends_at_limit` counts those of them in which only a limit of the world stops an actor.
+    `ends_at_limit` counts the ends in which only a limit of the world stops an actor.
     """
 
     distinct: int

@@ -95,7 +95,7 @@ def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
 
 
 class _Group:
-    """Promises that read the same components. All other components are hidden from them."""
+    """Promises that read the same components. All other components are hidden from these promises."""
 
     def __init__(self, system: Any, members: list[Watch]) -> None:
         self.system = system

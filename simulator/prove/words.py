@@ -20,7 +20,8 @@ STEPS: Final = {
     "work": {"1": "about to start its plan", "2": "running its plan", "3": "under the lock",
              "4": "has a completion time"},
     "service_work": {"1": "at work", "2": "under the lock", "3": "has a completion time"},
-    "reading": {"1": "listing", "2": "has listed", "3": "listing again", "4": "sure of its instants", "5": "answered"},
+    "reading": {"1": "listing", "2": "has listed", "3": "has read the archive", "4": "listing again",
+                "5": "has listed what it will read", "6": "sure of its instants", "7": "answered"},
 }  # fmt: skip
 """The numbers of steps, as words."""
 

@@ -1,9 +1,9 @@
 """Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): actors have priorities that change at a few
 points.
 
-The enabled actor with the highest priority runs. A bug may need d ordered events, in a run of k steps of n actors. Then
-a run with d - 1 change points finds it with a probability of at least 1 / (n * k ** (d - 1)). A random walk has no such
-bound.
+The enabled actor with the highest priority runs. A bug may need d ordered events, in a run of k steps of n actors. In
+that case a run with d - 1 change points finds the bug with a probability of at least 1 / (n * k ** (d - 1)). A random
+walk has no such bound.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from nbcc.model import Step
 
 from .protocol import Choose
-from .random import without_faults
+from .random import one_of, without_faults
 
 
 class Pct:
@@ -45,4 +45,4 @@ class Pct:
         self._count += 1
         actor = next((actor for actor in self._order if actor in ready), enabled[0].actor)
         mine = [step for step in enabled if step.actor == actor]
-        return mine[choose(len(mine))]
+        return one_of(choose, mine)

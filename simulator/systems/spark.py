@@ -22,6 +22,7 @@ from nbcc.model import Protocol, Query, World
 from ..control.calls import Call
 from ..control.clock import ReadOnlyClock
 from ..control.harness import Handle, Harness
+from ..control.lock import ObserversLock
 from ..crosscheck.mapping import MAPPING, MappingRow
 from .engine import MEMORY, EngineSystem
 from .engine_operation import EngineOperation
@@ -36,7 +37,7 @@ PATIENCE: Final = 120.0  # seconds; the first job of a session loads many classe
 
 
 class SparkSystem(EngineSystem):
-    """A table in a folder. Without ``folder`` it is a folder in memory, deleted when the history ends."""
+    """A table in a folder. Without ``folder`` the table is in a folder in memory, deleted when the history ends."""
 
     name = "spark"
 
@@ -76,7 +77,7 @@ class SparkSystem(EngineSystem):
 
     def observer_context(self) -> Context:
         none: Any = None
-        seams = (self.harness.storage, none, ReadOnlyClock(self.harness.clock), none)
+        seams = (self.harness.storage, ObserversLock(), ReadOnlyClock(self.harness.clock), none)
         self._spark_context = Context(*seams, SparkJobs(self._spark, self.harness.storage, none), self.rules)
         self._process_context = Context(*seams, InProcessJobs(self.harness.storage, none), self.rules)
         return self._process_context

@@ -105,10 +105,10 @@ def protocols() -> tuple[ProtocolFile, ...]:
 def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
     """The worlds in which a protocol is searched, each with a flag: whether the search is reduced.
 
-    These are the world of its pins, in which the weakened promise can break, and the search bounds of the depth. The
-    default protocol is searched in the worlds of all pins, except those whose faults it excludes by assumption. Its
-    verdicts there are pinned in specs/sizes.toml. It is also searched in worlds with optimistic writers, and at full
-    depth in the large worlds.
+    A protocol's worlds are the worlds of its pins, in which the weakened promise can break, and the search bounds of
+    the depth. The default protocol is searched in the worlds of all pins, except those whose faults it excludes by
+    assumption. The verdicts of the default protocol there are pinned in specs/sizes.toml. The default protocol is also
+    searched in worlds with optimistic writers, and at full depth in the large worlds.
     """
     known = pins()
     if protocol in known:
@@ -131,7 +131,7 @@ def matrix(
 ) -> tuple[MatrixRow, ...]:
     """Search every protocol in all its worlds.
 
-    `workers` is the number of processes, `bounds` are those of `explore`. `done` is called after each of the
+    `workers` is the number of processes; `bounds` are as in `explore`. `done` is called after each of the
     `searches(depth)` searches. A search that fails leaves its cells undetermined and does not affect the others.
     """
     rows = tuple(chosen) if chosen is not None else protocols()
@@ -169,8 +169,8 @@ def _with_evidence(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
 
 
 def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
-    """The verdict of several searches. A violation decides the verdict. Otherwise one unfinished search makes it
-    undetermined.
+    """The verdict of several searches. A violation decides the verdict. Without a violation, one unfinished search
+    makes the verdict undetermined.
     """
     results = [(each, each.result.promises[promise]) for each in searched if promise in each.result.promises]
     broken = [(each, found) for each, found in results if found.verdict is Verdict.VIOLATED]

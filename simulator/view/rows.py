@@ -12,7 +12,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nbcc.model import Change, Model, Query, Record
-from nbcc.model.answers import Cleaned, Data, Several, answer
+from nbcc.model.answers import BadInput, Cleaned, Data, Several, answer
 from nbcc.model.kernel.merge import Merger
 from nbcc.model.kernel.table import Table, Write
 from nbcc.model.mechanisms.consumers.consumer import time_of
@@ -38,9 +38,9 @@ class Put(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A read whose answer is shown at every step: that of the actor `reader`, otherwise that of the query.
+    """A read whose answer is shown at every step: the read of the actor `reader`, otherwise the query.
 
-    `stable`: the promised answer is that of the same query one step before the break.
+    `stable`: the promised answer is the answer of the same query one step before the break.
     """
 
     query: Query
@@ -110,7 +110,7 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
     try:
         got = _records(model.rows(state, query, data))
         must = model.rows(states[broke - 1], query, data) if stable else None
-    except Cleaned:  # a clean has deleted what it opens
+    except (BadInput, Cleaned):  # its time is refused, or a clean has deleted a file that it opens
         return Answers(None, None)
     return Answers(_promised(model, state, query, data) if must is None else _records(must), got)
 

@@ -58,7 +58,7 @@ def _with_files_in_windows(rules: Rules) -> Rules:
     """A window merges the base files that its writes put, before its logs."""
     inner = rules.window
 
-    def window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+    def window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
         writes = rules.window_writes(rules, table, group, after, until)
         files = tuple(file for write in writes if group in loaded(write) for file in write.files_in(group))
         shape = inner(rules, table, group, after, until)

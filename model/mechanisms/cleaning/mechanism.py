@@ -49,7 +49,7 @@ MECHANISM = Mechanism(
         Action("cleaner_resumes_clean", "resumes the oldest pending clean whose runner died",
                "{actor} resumes the clean of a dead cleaner"),
         Action("cleaner_deletes_files", "deletes the superseded files of one file group",
-               "{actor} deletes the superseded files of group {group}"),
+               "{actor} deletes the superseded files of group {group}", data_phase=True),
         *publication_actions("cleaner"),
     ),
 )  # fmt: skip

@@ -45,7 +45,8 @@ class Victims(NamedTuple):
 
 
 class Clean(NamedTuple):
-    """A planned clean; from its plan on, reads before `horizon` are refused. `runner` is the actor that runs it."""
+    """A planned clean; from its plan on, reads before `horizon` are refused. `runner` is the actor that runs the clean.
+    """
 
     requested: int
     horizon: int
@@ -138,7 +139,7 @@ def needed(rules: Rules, table: Table, group: int, time: float) -> frozenset[Dat
     return frozenset((*base, *(DataFile(group, *log) for log in logs)))
 
 
-def opened(rules: Rules, table: Table, group: int, query: Query, until: int) -> frozenset[DataFile]:
+def opened(rules: Rules, table: Table, group: int, query: Query, until: float) -> frozenset[DataFile]:
     """The files of the group that a query opens. `until`: the end of a query without one."""
     match query.kind:
         case "incremental":

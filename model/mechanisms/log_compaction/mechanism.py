@@ -29,7 +29,7 @@ MECHANISM = Mechanism(
         Action("log_compactor_resumes_plan", "resumes the oldest pending log compaction whose runner died",
                "{actor} resumes the plan of a dead log compactor"),
         Action("log_compactor_writes_log", "puts the log that replaces the planned logs of one file group",
-               "{actor} writes one log for those of group {group}"),
+               "{actor} writes one log for those of group {group}", data_phase=True),
         *publication_actions("log_compactor"),
     ),
 )  # fmt: skip

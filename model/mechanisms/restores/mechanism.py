@@ -14,7 +14,7 @@ from ...world import World
 from . import listing, restorer, undone, windows
 from .options import RestoreLimits, Restores
 
-WITH_READS = ("writer", "compactor", "savepointer", "restorer", "overwriter", "reader", "consumer")
+WITH_READS = ("writer", "compactor", "savepointer", "restorer", "overwriter", "reader", "consumer", "querier")
 OTHERS = ("cleaner", "archiver", "rollbacker", "log_compactor")
 """The kinds of actors that a world with a restorer may have: with a reader or consumer, and without."""
 
@@ -53,7 +53,7 @@ MECHANISM = Mechanism(
         Action("restorer_resumes_restore", "resumes the restore of a dead restorer",
                "{actor} resumes the restore of a dead restorer"),
         Action("restorer_undoes_instant", "deletes the files of one instant, then its files on the timeline",
-               "{actor} undoes {instant}"),
+               "{actor} undoes {instant}", data_phase=True),
         *publication_actions("restorer"),
         *undone.actions(),
     ),

@@ -9,7 +9,19 @@ from typing import Any, Final, get_args, get_type_hints
 from nbcc.model import Protocol
 
 from ..system import System
-from . import batches, cleaning, core, heartbeats, optimistic, options, ranks
+from . import (
+    archiving,
+    batches,
+    cleaning,
+    core,
+    decisions,
+    heartbeats,
+    log_compaction,
+    optimistic,
+    options,
+    ranks,
+    replaces,
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +38,8 @@ class Lemmas:
     relation: type[core.Core]
     worlds: tuple[str, ...]
     search: tuple[str, ...]
+    protocol: str = "default"
+    """The protocol that these lemmas are about."""
 
     def system(self, **values: Any) -> System:
         return self.relation(self.options(**values)).system()
@@ -44,14 +58,15 @@ class Lemmas:
         unknown = [f"{name} = {value}" for name, value in protocol.items()
                    if value not in known.get(name, (usual.get(name, value),))]  # fmt: skip
         if unknown:
-            return None, f"the relation does not describe {', '.join(unknown)}"
+            about = f", but protocol {self.protocol}" if self.protocol != "default" else ""
+            return None, f"the relation does not describe {', '.join(unknown)}{about}"
         return self.system(**values), ""
 
 
 LEMMAS: Final = (
     Lemmas("core", "writers, compactions, crashes, and readers that list twice", options.Options, core.Core,
            ("demo", "readers", "two_groups", "crash_resume", "core_small"), ("demo", "readers")),
-    Lemmas("ranks", "merge by rank, with tombstones", ranks.Options, ranks.Ranks, (), ("demo",)),
+    Lemmas("ranks", "merge by rank, with tombstones", ranks.Options, ranks.Ranks, ("demo", "core_small"), ("demo",)),
     Lemmas("batches", "batches that are sent again", batches.Options, batches.Batches, ("sent_again",),
            ("sent_again",)),
     Lemmas("heartbeats", "heartbeats, and rollbacks of failed writes", heartbeats.Options, heartbeats.Heartbeats,
@@ -60,4 +75,11 @@ LEMMAS: Final = (
            ("occ_beside_nbcc", "occ_two_groups"), ("occ_beside_nbcc", "occ_three_writes")),
     Lemmas("cleaning", "cleaning with a horizon", cleaning.Options, cleaning.Cleaning,
            ("cleaning_crash", "cleaning"), ("cleaning",)),
+    Lemmas("archiving", "archiving, and readers of the archive", archiving.Options, archiving.Archiving,
+           ("archiving", "archiving_readers"), ("archiving_readers", "archiving")),
+    Lemmas("log_compaction", "log compactions", log_compaction.Options, log_compaction.LogCompaction,
+           ("log_compaction", "log_compaction_crash"), ("log_compaction",)),
+    Lemmas("replaces", "replacing writes", replaces.Options, replaces.Replaces, ("replaces",), ("replaces",)),
+    Lemmas("decisions", "a decision log, and locks that are lost", decisions.Options, decisions.Decisions,
+           ("lost_lock",), ("lost_lock",), "decision-log"),
 )  # fmt: skip

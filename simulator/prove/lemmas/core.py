@@ -15,10 +15,14 @@ from .clauses import CLAUSES
 from .compactors import Compactors
 from .readers import Readers
 from .state import (
+    LISTED,
+    LISTING,
     LOG,
     PLAN,
     PUBLISHED,
+    READER,
     RELATIONS,
+    SURE,
     WRITE,
     WRITING,
     all_stored,
@@ -32,7 +36,7 @@ from .writers import Writers
 
 
 class Core(Writers, Compactors, Readers):
-    """The relation for given options. Mechanisms extend it."""
+    """The relation for given options. Mechanisms extend this relation."""
 
     def clauses(self) -> dict[str, Formula]:
         """The invariant: one formula a clause, by its statement in words."""
@@ -58,7 +62,7 @@ class Core(Writers, Compactors, Readers):
         return s.completed(w) if option == "completion" else s.requested(w)
 
     def visible(self, s: Any, log: Term, t: Term) -> Term:
-        """A read as of t includes the log if it is visible."""
+        """A read as of t includes the log if the log is visible."""
         w = s.write_of(log)
         if self.options.visibility == "any":
             return s.stored(log)
@@ -88,6 +92,8 @@ class Core(Writers, Compactors, Readers):
                   self.incr, self.incr_again),
             Claim("MONO", "times are distinct, and instants are published in the order of their completion times",
                   self.distinct, self.in_order),
+            Claim("ACK", "a reader that begins after a write was published reads it", self.reads_what_it_finds,
+                  self.reads_late_enough),
             Claim("FREE", "no actor refuses a live writer that has written its logs: only the lock makes it wait",
                   self.free),
         )  # fmt: skip
@@ -118,7 +124,7 @@ class Core(Writers, Compactors, Readers):
     def incr(self, s: Any) -> Term:
         t = any_time(s)
         return settled_times(s, lambda until: implies(t <= until, s.every(WRITE, lambda w: iff(
-            either(complete(s, w, t), self.delivered(s, w, t, until)), complete(s, w, until)))))  # fmt: skip
+            complete(s, w, t) != self.delivered(s, w, t, until), complete(s, w, until)))))  # fmt: skip
 
     def incr_again(self, s: Any, n: Any) -> Term:
         t = any_time(s)
@@ -132,7 +138,11 @@ class Core(Writers, Compactors, Readers):
         return s.every(WRITE, lambda w: implies(
             both(no(s.dead_writer(w)), s.phase(w) >= WRITING, s.phase(w) < PUBLISHED, all_stored(s, w),
                  no(self.may_end(s, w))),
-            either(both(waits, no(s.writer_locks(w))), *(step.guard(s, w) for step in steps))))  # fmt: skip
+            either(both(waits, no(s.writer_locks(w))), self.helps(s, w), *(step.guard(s, w) for step in steps))))
+
+    def helps(self, s: Any, w: Term) -> Term:
+        """The writer may finish the step of another actor instead of waiting for it."""
+        return False
 
     def on_the_way(self) -> frozenset[str]:
         """The steps of a writer between its last log and its publication."""
@@ -141,6 +151,30 @@ class Core(Writers, Compactors, Readers):
     def may_end(self, s: Any, w: Term) -> Term:
         """The writer may end the write without completing it, for a reason of its own."""
         return False
+
+    def reads_what_it_finds(self, s: Any) -> Term:
+        """A reader that is sure of its instants keeps every write that completed by its time."""
+        return s.every(READER, WRITE, lambda d, w: implies(
+            both(s.reading(d) >= SURE, complete(s, w, s.reads_at(d))), s.kept_write(d, w)))  # fmt: skip
+
+    def reads_late_enough(self, s: Any, n: Any) -> Term:
+        """The time that a reader takes is not before a write that was published when it began to list.
+
+        The reader keeps this time until it begins again.
+        """
+        return s.every(READER, WRITE, lambda d, w: both(
+            implies(both(s.reading(d) == LISTING, n.reading(d) > LISTING, s.there_write(d, w)),
+                    self.covers(n, d, w)),
+            implies(both(s.reading(d) >= LISTED, n.reading(d) >= LISTED), self.keeps_time(s, n, d)),
+            implies(both(s.reading(d) < LISTING, n.reading(d) >= LISTING), both(
+                n.reading(d) == LISTING, iff(n.there_write(d, w), published(s, w))))))  # fmt: skip
+
+    def covers(self, s: Any, d: Term, w: Term) -> Term:
+        """The write completed by the reader's time."""
+        return s.completed(w) <= s.reads_at(d)
+
+    def keeps_time(self, s: Any, n: Any, d: Term) -> Term:
+        return n.reads_at(d) == s.reads_at(d)
 
     def distinct(self, s: Any) -> Term:
         names = ("completion times of instants are distinct", "requested times are distinct",

@@ -13,8 +13,8 @@ IDLE, REQUESTED, WRITING, LOCKED, READY, PUBLISHED = range(6)
 """Phases of a write. `WRITING` includes a write whose logs are all on storage."""
 SCHEDULED, RUNNING, COMPLETING, TIMED = 1, 2, 3, 4
 """What a compactor is doing; 0: nothing."""
-LISTING, LISTED, LISTING_AGAIN, SURE, ANSWERED = range(1, 6)
-"""What a reader is doing; 0: nothing."""
+LISTING, LISTED, OPENED, LISTING_AGAIN, HELD, SURE, ANSWERED = range(1, 8)
+"""What a reader is doing; 0: nothing. `OPENED`, `HELD`: steps of readers of the archive."""
 
 RELATIONS: Final = (
     Relation("write_of", (LOG,), WRITE, fixed=True),
