@@ -94,6 +94,10 @@ class Model:
         """Every step that is possible now, with the state after it, in a fixed order."""
         return self.stepper.successors(state)
 
+    def transition_of(self, step: Step) -> BoundTransition:
+        """The transition of which the step is an instance."""
+        return self._by_name[step.actor, step.action].transition
+
     def successors_of(self, state: State, actor: str) -> Iterator[tuple[Step, State]]:
         """Every step of one actor that is possible now, with the state after it."""
         return self.stepper.steps_of(self.coding.place[actor], state)

@@ -75,7 +75,7 @@ MAPPING: Final[list[MappingRow]] = [
     # the put succeeds, and its answer is "exists"
     MappingRow("answer_is_lost",                  "upsert", ends_after="put deltacommit"),
     MappingRow("writer_recognises_instant",       "upsert"),
-    MappingRow("decision_answer_is_lost",         "upsert", ends_after="put decision"),
+    MappingRow("answer_to_decision_is_lost",         "upsert", ends_after="put decision"),
     MappingRow("writer_recognises_decision",      "upsert"),
     # only under options that the engine does not support
     MappingRow("writer_reports_failure",          "upsert"),
