@@ -85,7 +85,8 @@ class Cleaned(ValueError):
 
 
 class BadInput(ValueError):
-    """A read is refused because its time is not settled, is a requested time, or is before the first write."""
+    """Raised if a read is refused because its time is not settled, is a requested time, or is before the first write.
+    """
 
 
 class NoAnswer(ValueError):

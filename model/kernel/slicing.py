@@ -3,8 +3,8 @@ before the completion time of its write.
 
 RFC-66, "Pseudocode for New File Slicing", says "less than" instead of "at or before". Times are unique, so both
 wordings state the same rule. A barrier is the requested time of a compaction plan of the file group, pending or
-completed. The base file of the plan has the same requested time. A log that completed before all barriers is in the
-slice without a barrier. Variants replace functions of this module in `rules`.
+completed. The base file of the plan has the same requested time. A log that completed before all barriers belongs to an
+additional slice, which has no barrier. Variants replace functions of this module in `rules`.
 """
 
 from __future__ import annotations

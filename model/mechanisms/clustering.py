@@ -100,7 +100,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 def _last_clustering(table: Table, group: int, time: float) -> int:
     """Return the requested time of the last clustering that replaced the file group and completed at or before `time`;
-    0 if there is none. Reads see only writes into the file group of the last clustering.
+    0 if no clustering did. Reads see only writes into the file group of the last clustering.
     """
     plans = zip(table.plans, table.completed, strict=True)
     clusterings = ((plan, completed) for plan, completed in plans if clusters(plan) and plan.part_in(group))

@@ -62,7 +62,8 @@ def batch_of(world: World, actor: str, number: int) -> int:
 
 
 def rows_of(world: World, actor: str) -> int:
-    """Return a number for the rows that a writer sends under the batch ids; 0 if it sends the rows of the first writer.
+    """Return a number that identifies the rows that a writer sends. The number is 0 if the writer sends the rows of the
+    first writer.
     """
     limits, place = world[Resends], int(actor.removeprefix(WRITER.prefix)) if batch_of(world, actor, 1) else 0
     return place if place > limits.resends + 1 - limits.other_rows else 0
