@@ -73,8 +73,8 @@ def combined(records: Iterable[Any]) -> Any:
     """Return the record that a writer puts if its batch has several records of one key: the record with the greatest
     ordering value.
 
-    The record is the same in both merge modes, because the rows of a batch have no order of their own. A writer refuses
-    a batch with equal ordering values for one key.
+    A batch has the same winning record in both merge modes, because its rows have no order of their own. A writer
+    refuses a batch with equal ordering values for one key.
     """
     return max(records, key=lambda record: record.ordering)
 

@@ -81,7 +81,7 @@ log_files = Write.files_in
 
 
 def in_order(writes: Iterable[Write], group: int) -> tuple[Write, ...]:
-    """Writes in the merge order of their logs: by completion, pending writes last."""
+    """Return writes in the merge order of their logs: by completion time, pending writes last."""
     return tuple(sorted(writes, key=lambda write: (write.completed or inf, write.requested)))
 
 

@@ -4,7 +4,7 @@ The component `published` contains the completed instants in the order of their 
 removes or reorders published instants: `published` only grows. A pending instant is a part of the component of its
 actor.
 
-Actors observe the timeline through views, which mechanisms may change:
+Actors observe the timeline through views, which mechanisms may change.
 
     `active_instants`: the completed instants on the active timeline. `pending_instants`: the instants that are not
     completed. `visible_instants`: the completed instants that a reader uses. `unpublished_writes`: the writes that are

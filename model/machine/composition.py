@@ -1,4 +1,4 @@
-"""Composition: mechanisms refine the transitions of the kernel without a change of the kernel. The kernel names no
+"""Composition: mechanisms refine the transitions of the kernel without a change of the kernel. The kernel refers to no
 mechanism.
 
 A mechanism selects transitions by action or tag, and by actor, because each actor may follow its own protocol. The
@@ -66,8 +66,8 @@ class Composition:
     _refined: dict[Key, list[Refinement]] = field(default_factory=dict)
 
     def begin(self, mechanism: str, after: Iterable[str]) -> None:
-        """Begin the refinements of one mechanism. `after` names the mechanisms whose refinements come before those of
-        `mechanism`.
+        """Begin the refinements of one mechanism. `after` names the mechanisms whose refinements come before the
+        refinements of `mechanism`.
         """
         self.mechanism = mechanism
         self._after[mechanism] = frozenset(name for each in after for name in (each, *self._after.get(each, ())))

@@ -22,7 +22,7 @@ class UndeclaredRead(LookupError):
 
 
 class Coding:
-    """Numbers for the values of components. `first` maps each component to its initial value, which has the number 0.
+    """Numbers the values of each component. `first` maps each component to its initial value, which has the number 0.
 
     `alike` lists groups of components whose values have the same type, such as all writers. Components of a group with
     equal initial values number their values together, so that symmetry reduction can exchange the components.

@@ -56,10 +56,10 @@ class Action(NamedTuple):
 class Guard:
     """A condition of a transition. A guard holds if all its functions return a true value, such as a non-empty tuple.
 
-    `reason` states the condition in words; it may contain {me}. `limit` is True for a limit of the world, such as the
-    number of writes, and False for a condition of the protocol. `negated` is True if the opposite of the condition must
-    hold. `place` is True if the condition describes the actor's position in its operation, like `Transition.at`. Every
-    alternative exit from the position requires the condition too.
+    `reason` states the condition in words, in which {me} stands for the name of the actor. `limit` is True for a limit
+    of the world, such as the number of writes, and False for a condition of the protocol. `negated` is True if the
+    opposite of the condition must hold. `place` is True if the condition describes the actor's position in its
+    operation, like `Transition.at`. Every alternative exit from the position requires the condition too.
     """
 
     reason: str

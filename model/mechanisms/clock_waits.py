@@ -1,5 +1,5 @@
-"""Divides taking a time into steps in worlds in which a lock can be lost during the wait for all clocks. Claims make
-times unique.
+"""Divides the act of taking a time into several steps, in worlds in which a lock can be lost during the wait. Claims
+make times unique.
 
 Under the lock, an actor waits until the bound on the skew of clocks has passed (see `clocks`). If the lock is lost
 during the wait, another actor may read the same time. Therefore taking a time has three steps in worlds with lost

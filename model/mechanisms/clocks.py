@@ -129,12 +129,12 @@ def readings_with_logs(
 
 
 def own_completion_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
-    """The view `completion_time`, taken from the actor's own clock."""
+    """The view `completion_time`: an actor takes completion times from its own clock."""
     return partial(_take, own_clock, ahead_of_slowest=ahead)
 
 
 def own_request_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
-    """The view `request_time`, taken from the actor's own clock."""
+    """The view `request_time`: an actor takes requested times from its own clock."""
     return partial(_take, own_clock, ahead_of_slowest=ahead)
 
 

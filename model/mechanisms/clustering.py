@@ -34,7 +34,7 @@ from ..world import World
 
 
 class Clustering(Options):
-    """The options of clustering."""
+    """The option that decides whether a clustering keeps the file ids or writes new file groups."""
 
     clustering: Literal["plan", "file_ids"] = option(
         "plan",
@@ -130,7 +130,7 @@ CLUSTERER = Kind(
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every clusterer. A clusterer clusters once."""
+    """Add the transitions of every clusterer. Each clusterer makes one clustering."""
     replaces = composition.protocol[Clustering].clustering == "file_ids"
     log = Guard("there must be a log to take in", log_to_cluster)
     for me in composition.actors_of("clusterer"):
@@ -156,7 +156,7 @@ def giving_up(me: str) -> Transition:
 def log_to_cluster(
     clock: int, published: Published, plans: Plans, world: World, table_rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """The inputs of a plan that is scheduled now."""
+    """Return the inputs of a clustering plan that is scheduled now."""
     return plan(table_rules, table_of(published, plans), world.groups, clock + 1)
 
 

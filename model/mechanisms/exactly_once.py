@@ -133,12 +133,12 @@ def batch_is_there(own: Writer, me: str, world: World, published: Published) -> 
 
 
 def batch_is_new(own: Writer, me: str, world: World, published: Published) -> bool:
-    """True if no write of the batch of the writer's next write has completed."""
+    """True if the batch of the writer's next write has not completed."""
     return completed(world, published, me, own.number + 1) is None
 
 
 def is_not_repeated(own: Writer, me: str, world: World, published: Published) -> bool:
-    """True if no write of the batch of the writer's present write has completed."""
+    """True if the batch of the writer's present write has not completed."""
     return completed(world, published, me, own.number) is None
 
 

@@ -65,8 +65,8 @@ def replaced(write: Write) -> tuple[int, ...]:
 
 
 def ranks_at(write: Write, group: int) -> int | None:
-    """The time at which the records of a write rank in a file group: its completion time. The records of a replace rank
-    at its requested time.
+    """Return the time at which the records of a write rank in a file group. The records of a replace rank at its
+    requested time, and all other records at the completion time of their write.
     """
     return write.requested if group in replaced(write) else write.completed
 
