@@ -8,9 +8,10 @@ completed at or before T.
 
 Mechanisms may change four views of a reader.
 
-    `shown_instants`: the instants in the listing that ends now. `newest_shown`: the greatest completion time of the
-    shown instants. `kept_instants`: the instants that the reader uses. `kept_table`: the table that the kept instants
-    describe.
+    `shown_instants`: the instants in the listing that ends now.
+    `newest_shown`: the greatest completion time of the shown instants.
+    `kept_instants`: the instants that the reader uses.
+    `kept_table`: the table that the kept instants describe.
 """
 
 from __future__ import annotations
