@@ -108,7 +108,7 @@ RESTS = ("idle", "done", "gave up")
 
 
 class Overwriter(NamedTuple):
-    """An overwriter, which replaces once. `partitions` lists the partitions that the overwriter replaces. `bases`
+    """An overwriter, which makes one replace. `partitions` lists the partitions that the overwriter replaces. `bases`
     counts the base files that the overwriter has put.
     """
 
