@@ -290,8 +290,8 @@ class Model:
         return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:
-        """True if a step belongs to a table service, a crash or an expiring lock. A step of a service must not change
-        retained reads (QUIET).
+        """True if a table service does a step, or if the step is a crash or the expiry of a lock. A step of a service
+        must not change retained reads (QUIET).
         """
         return step.action in self._services
 

@@ -93,7 +93,7 @@ DEFAULTS = {
 
 
 def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rules]) -> Rules:
-    """The rules of RFC-66 alone."""
+    """Return the rules of RFC-66 without any mechanism or variant."""
     functions = ChainMap(*(vars(module) for module in (slicing, planning, reads, merge, slices, answers)), globals())
     rules = (each.name for each in fields(Rules) if each.name not in ("options", "under"))
     return Rules(options, under, **{name: functions[DEFAULTS.get(name, name)] for name in rules})

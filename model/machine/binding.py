@@ -63,7 +63,7 @@ class Names:
         )
 
     def function(self, function: Callable[..., Any], me: str, views: Mapping[str, int] | None = None) -> Bound:
-        """Resolve the parameters of a function of one actor. `views` maps a view to the number of its functions that
+        """Resolve the parameters of a function for one actor. `views` maps a view to the number of its functions that
         apply.
         """
         plain = function.function if isinstance(function, Preset) else function

@@ -32,7 +32,7 @@ class Kind:
     service: bool = False
 
     def actor(self, number: int) -> str:
-        """Return the name of the actor with this number. Numbers start at 1."""
+        """Return the name of the actor with this number. The numbers of actors start at 1."""
         return f"{self.prefix}{number}"
 
 

@@ -58,7 +58,7 @@ def limit(
 
     `by`: the kinds of actors for which a world may state another number. `in_random_worlds`: the numbers that a random
     world may have, each equally likely (default: only `default`). `needs`: the limit applies only if the world has an
-    actor of this kind.
+    actor of the kind `needs`.
     """
     random_worlds = {"in_random_worlds": in_random_worlds, "needs": needs}
     return field(default=default, metadata={"about": about, "section": section, "by": by, **random_worlds})
@@ -79,7 +79,7 @@ def values_of(options: type[Options]) -> dict[str, tuple[str, ...]]:
 
 
 def names_of(part: type[Options] | type[Limits]) -> tuple[str, ...]:
-    """The names of the options or limits of a module, in the order of its source."""
+    """Return the names of the options or limits of a module, in the order of their declaration."""
     return tuple(each.name for each in fields(part))
 
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Some transitions of a composition. Most operations return the selection, so that calls can be chained."""
+    """The transitions of a composition that a mechanism has selected. Most operations return the selection, so that
+    calls can be chained.
+    """
 
     composition: Composition
     keys: tuple[Key, ...]

@@ -60,8 +60,8 @@ def theirs(rules: Rules) -> Rules:
 def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -> bool:
     """True if another engine wrote the base file of a file group, so that logs merge with it by that engine's rules.
 
-    The base file of another engine lacks nbcc's mark. A pending plan does not count, because the engine that will run
-    it is not known yet.
+    The base file of another engine lacks nbcc's mark. A base file of a pending plan does not count, because the engine
+    that will run the plan is not known yet.
     """
     if rules[ForeignServices].unmarked == "by_the_table":
         return False

@@ -4,7 +4,8 @@ requested time.
 A replace has a plan without inputs, for all file groups of its partitions. The requested time of the plan is a barrier.
 The base files of a replace contain the new rows, if there are any. A log that completes after the barrier belongs to
 the slice of the barrier and stays visible. A log that completed before the barrier is hidden. Apache Hudi lists the
-replaced file ids (`replacing = file_ids`), which permanently hides later writes to fixed buckets as well.
+replaced file ids (`replacing = file_ids`). If buckets fix the file ids, the list permanently hides later writes to the
+same buckets as well.
 
 An optimistic replace is checked for conflicts like other optimistic writes. An optimistic replace conflicts with writes
 that completed in its partitions since it began, and with writes that complete later (RFC-22, steps 1 to 4).
@@ -64,8 +65,8 @@ def replaced(write: Write) -> tuple[int, ...]:
 
 
 def ranks_at(write: Write, group: int) -> int | None:
-    """The time at which the records of a write rank in a file group: its completion time. The records of a replace rank
-    at its requested time.
+    """Return the time at which the records of a write rank in a file group. The records of a replace rank at its
+    requested time, and all other records at the completion time of their write.
     """
     return write.requested if group in replaced(write) else write.completed
 

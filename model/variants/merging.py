@@ -56,8 +56,8 @@ def with_tombstones_among_logs(inner: FoldOf) -> FoldOf:
     """Wrap the rule `fold_of` so that the tombstones of a compaction rank among the logs, at the time of the
     compaction.
 
-    A base file has no tombstones if its compaction dropped them. A base file of a bulk insert has no tombstones either;
-    no plan has the barrier of such a file.
+    A base file has no tombstones if its compaction dropped them. A base file of a bulk insert, which has no plan, has
+    no tombstones either.
     """
 
     def fold_of(

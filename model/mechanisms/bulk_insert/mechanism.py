@@ -1,4 +1,4 @@
-"""Bulk insert: writes a base file into each file group without files, and a log file into each other group.
+"""A bulk insert writes a base file into each file group without files, and a log file into each other group.
 
 A base file is a barrier at the requested time of its write. The barrier hides earlier slices, and a log that completes
 later belongs to the slice of the barrier. Therefore a base file may be published only if it is the first file of its
@@ -243,7 +243,7 @@ def published_load(me: str, own: BulkInserter) -> tuple[BulkInserter, Write]:
 
 
 def other_loads(me: str, every_bulk_inserter: Mapping[str, BulkInserter]) -> tuple[BulkInserter, ...]:
-    """The view `other_writes`: the other bulk inserters, whose requests an actor lists."""
+    """The view `other_writes` of an actor contains all other bulk inserters, whose requests the actor lists."""
     return tuple(each for name, each in every_bulk_inserter.items() if name != me)
 
 

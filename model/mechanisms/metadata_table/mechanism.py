@@ -194,7 +194,7 @@ def list_files(metadata: MetadataTable) -> Changes:
 
 
 def kept_instants(kept_instants: Published, own_files: ListedFiles) -> Published:
-    """The view `kept_instants`, with the files that the reader found in the metadata table."""
+    """The view `kept_instants`: each instant has only the files that the reader found in the metadata table."""
     return through(kept_instants, own_files.instants)
 
 
