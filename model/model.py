@@ -205,6 +205,11 @@ class Model:
         """The time of a read that states no time: by default the greatest published completion time."""
         return int(self.view(state, SETTLED))
 
+    @property
+    def settled_reads(self) -> tuple[str, ...]:
+        """The components on which the time of a read that states no time depends."""
+        return self._views[SETTLED].reads
+
     def restores(self, state: State) -> tuple[Restore, ...]:
         """All restores, pending ones included."""
         restores: tuple[Restore, ...] = self.component(state, "restores") if "restores" in self.components else ()

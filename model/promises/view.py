@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
+from itertools import pairwise
 from math import inf
 from typing import TypeVar, cast
 
@@ -48,7 +49,7 @@ class View:
         """The read as of a time (default: the snapshot)."""
         return self._once(("as of", group, time), lambda: as_of(self.model.rules, self.table, group, time))
 
-    def window(self, group: int, after: int, until: int) -> Fold:
+    def window(self, group: int, after: float, until: float) -> Fold:
         """The incremental read."""
         return self._once(
             ("window", group, after, until),
@@ -88,8 +89,56 @@ class View:
 
     @cached_property
     def times(self) -> tuple[int, ...]:
-        """The times to read at: every published completion time. Between them reads do not change."""
+        """Every published completion time."""
         return tuple(sorted(entry.completed for entry in self.published if entry.completed is not None))
+
+    @cached_property
+    def known_times(self) -> frozenset[int]:
+        """The times of the table's instants: completions, requested times, barriers."""
+        entries = (*self.published, *self.table.writes)
+        times = (time for entry in entries for time in (entry.requested, entry.completed) if time is not None)
+        return frozenset((*times, *(plan.requested for plan in self.table.plans)))
+
+    @cached_property
+    def asked_times(self) -> tuple[float, ...]:
+        """The times as of which a user may read: the known times, and one time between each two of them."""
+        ordered = sorted(self.known_times)
+        between = (_between(one, other) for one, other in pairwise((0, *ordered)))
+        return tuple(sorted({*ordered, *between}))
+
+    @cached_property
+    def other_times(self) -> dict[float, int]:
+        """The asked times at which nothing completed -> the newest completion before them; 0 if there is none."""
+        others = (time for time in self.asked_times if time not in self.times)
+        return {time: max((each for each in self.times if each < time), default=0) for time in others}
+
+    @cached_property
+    def repeated_times(self) -> dict[float, int]:
+        """The other times as of which a read is the same as at the completion before them -> that completion.
+
+        The same writes had completed by both times, so that both reads are right or wrong.
+        """
+        others = ((time, nearest) for time, nearest in self.other_times.items() if nearest)
+        return {
+            time: nearest
+            for time, nearest in others
+            if all(self.as_of(group, time) == self.as_of(group, nearest) for group in self.groups)
+        }
+
+    @cached_property
+    def other_windows(self) -> tuple[tuple[float, float], ...]:
+        """The windows that begin or end at a requested time or barrier, and differ from those at completions."""
+        last = self.times[-1] if self.times else 0
+        pairs = [
+            pair
+            for time, nearest in self.other_times.items()
+            if time in self.known_times
+            for pair in (((0, time), (0, nearest)), ((time, last), (nearest, last)))
+        ]
+        return tuple(one for one, other in pairs if one[0] < one[1] and not self._same_window(one, other))
+
+    def _same_window(self, one: tuple[float, float], other: tuple[float, float]) -> bool:
+        return all(self.window(group, *one) == self.window(group, *other) for group in self.groups)
 
     @cached_property
     def windows(self) -> tuple[tuple[int, int], ...]:
@@ -145,16 +194,27 @@ def view_of(model: Model, state: State) -> View:
     )
 
 
-def settled_times(model: Model, state: State) -> tuple[int, ...]:
-    """The settled times of a state: every published completion time, and the time of a read that states no time."""
-    return tuple(sorted({*view_of(model, state).times, model.settled(state)} - {0}))
+def settled_times(model: Model, state: State) -> tuple[float, ...]:
+    """The settled times of a state: those of `asked_times`, and the time of a read that states no time."""
+    settled = model.settled(state)
+    return tuple(sorted({*(time for time in view_of(model, state).asked_times if time <= settled), settled} - {0}))
 
 
-def answered_times(model: Model, state: State) -> tuple[int, ...]:
+def answered_times(model: Model, state: State) -> tuple[float, ...]:
     """The settled times as of which a read is answered."""
     table, restores = model.table(state), model.restores(state)
     times = (t for t in settled_times(model, state) if not hides(restores, t))
     return tuple(t for t in times if not model.rules.is_refused(table, t))
+
+
+def distinct_times(view: View, times: tuple[float, ...]) -> list[float]:
+    """These times without those as of which a read repeats that as of another one of them."""
+    return [time for time in times if view.repeated_times.get(time, 0) not in times]
+
+
+def _between(one: int, other: int) -> float:
+    """A time between two, whole if there is one."""
+    return (one + other) / 2 if (one + other) % 2 else (one + other) // 2
 
 
 def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
