@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -44,6 +44,7 @@ def page() -> str:
     parts = (
         _proved(quick),
         _applies(quick),
+        _repeats(quick, full),
         _protocols(quick, full),
         _systems(quick, full),
         _doubts(quick, full),
@@ -72,7 +73,35 @@ def _applies(quick: Data) -> Iterator[str]:
             few = len(applies) < len(without)
             names = ", ".join(f"`{name}`" for name in (applies if few else without))
             yield from _bullet(f"{promise} applies {'only to' if few else 'to all protocols but'} {names}.")
+
+
+CHOOSE_FILE_IDS: Final = ("file_ids", "bucket_count")
+"""The options by which a write may put a key into another file group."""
+
+
+def _repeats(quick: Data, full: Data) -> Iterator[str]:
+    """The promises that can only repeat another one, or cannot fail, under most protocols."""
+    rows = [(name, row["promises"]) for data in (quick, full) for name, row in data["protocols"].items()]
+    alone = [name for name, cells in rows if _is_violated(cells, "CDC") and not _is_violated(cells, "SNAP")]
+    beyond = f"except under {_names(alone)}" if alone else "and no protocol breaks CDC alone"
+    yield from _bullet(
+        f"CDC repeats SNAP: a change log is the difference of two reads that SNAP judges, {beyond}. A change log that is "
+        "computed in another way, as the engine does, is compared by `nbcc check`."
+    )
+    chosen = [name for name, row in quick["protocols"].items() if not {*CHOOSE_FILE_IDS}.isdisjoint(row["options"])]
+    yield from _bullet(
+        f"KEY cannot fail where the bucket of a key fixes its file group. Only {_names(chosen)} choose file groups "
+        "otherwise; under every other protocol KEY holds by construction."
+    )
     yield ""
+
+
+def _is_violated(cells: Data, promise: str) -> bool:
+    return bool(promise in cells and cells[promise]["verdict"] == "VIOLATED")
+
+
+def _names(protocols: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in dict.fromkeys(protocols))
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any, NamedTuple
 
 from ..answers import BadInput, Cleaned, Kind, NoAnswer
@@ -50,7 +50,7 @@ def answer_holds(model: Model, before: State | None, step: Step | None, after: S
         if right and found not in right:
             class_ = " or ".join(sorted(each.__name__ for each in right))
             return f"{read} is {f'refused as {found.__name__}' if found else 'answered'}, not refused as {class_}"
-    return _reader_refused(model, after, contract) if _may_refuse(model) else None
+    return _reader_refused(model, after, contract) if _readers(model) else None
 
 
 def _reads(view: View, settled: int) -> Iterator[Read]:
@@ -83,6 +83,12 @@ class _Contract:
         self.undone = [(each.at, each.requested) for each in restores]
         savepoints = value_in(model, state, "savepoints")
         self.pinned = {each.at for each in savepoints if each.completed is not None}
+
+    @property
+    def values(self) -> Hashable:
+        """All that decides a refusal."""
+        times = frozenset(self.requests), frozenset(self.pinned), tuple(self.undone)
+        return self.settled, self.first, self.horizon, times
 
     def refusals(self, read: Read) -> set[type[Exception]]:
         """The classes of the refusals that apply; empty if the read must be answered."""
@@ -125,18 +131,28 @@ def _reader_refused(model: Model, state: State, contract: _Contract) -> str | No
 
 
 def _on_answers(model: Model) -> tuple[str, ...]:
-    actors = (*model.actors_of("reader"), *model.actors_of("consumer")) if _may_refuse(model) else ()
-    return tuple(dict.fromkeys((*on_table(model), *components_in(model, *CONTEXT), *actors)))
+    return tuple(dict.fromkeys((*on_table(model), *components_in(model, *CONTEXT), *_readers(model))))
 
 
-def _may_refuse(model: Model) -> bool:
-    """Whether a reader or a consumer of the model can refuse a read."""
-    return bool(components_in(model, "cleans", "restores"))
+def _shape(model: Model, *states: State) -> Hashable | None:
+    """Everything that the promise compares: times of instants, bounds of reads, and readers that have refused."""
+    if not components_in(model, *CONTEXT):
+        return shape_of(model, *states)
+    [state] = states
+    view, bounds = view_of(model, state), model.read_bounds(state)
+    ranges = tuple((each.at, each.requested) for each in bounds.restores)
+    writes = tuple((write.requested, write.completed) for write in view.table.writes)
+    refused = (model.component(state, name) for name in _readers(model))
+    return (
+        *(view.known_times, bounds._replace(restores=()), ranges, writes, _Contract(model, state).values),
+        tuple(own for own in refused if own.step == "refused"),
+    )
 
 
-def _shape(model: Model, *states: State) -> int | None:
-    """Without cleans, restores and log compactions the times of the table alone decide."""
-    return None if components_in(model, *CONTEXT) else shape_of(model, *states)
+def _readers(model: Model) -> tuple[str, ...]:
+    """The readers and consumers, if they can refuse a read."""
+    actors = (*model.actors_of("reader"), *model.actors_of("consumer"))
+    return actors if components_in(model, "cleans", "restores") else ()
 
 
 def fresh_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
