@@ -1,10 +1,10 @@
-"""Typed errors. Each says what was asked, what exists and what to do."""
+"""Typed errors. Each error states the request, the present state and the remedy."""
 
 from __future__ import annotations
 
 
 class NbccError(Exception):
-    """An operation that failed. Nothing of it was published.
+    """An operation that failed. A failed operation publishes nothing.
 
     The three parts are phrases without a full stop, so that ``str`` is one sentence:
     "Asked to <asked>, but <exists>: <remedy>."
@@ -25,7 +25,7 @@ class BadInput(NbccError):
 
 
 class NotATable(NbccError):
-    """The path is not a Hudi table, or its files cannot be read."""
+    """The path is not a Hudi table, or the table's files are unreadable."""
 
 
 class Damaged(NotATable):
@@ -64,7 +64,7 @@ class LockTimeout(Conflict):
 
 
 class Cleaned(NbccError):
-    """The requested time is older than the retained history: its files were cleaned or restored away."""
+    """The requested time is older than the retained history: a clean or restore has deleted its files."""
 
 
 class CannotRun(NbccError):

@@ -24,7 +24,9 @@ Kind = Literal["snapshot", "as_of", "incremental", "changes", "read_optimized"]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A read. `until`: the T of as_of, or the end of a window. `after`: the excluded start of a window (None: 0)."""
+    """A read of the table. `until`: the T of an as-of read, or the end of a window. `after`: the excluded start of a
+    window (None: 0).
+    """
 
     kind: Kind = "snapshot"
     after: int | None = None
@@ -32,7 +34,9 @@ class Query:
 
     @property
     def begins(self) -> int | None:
-        """The oldest time on which the answer depends: a window's start, the T of an as-of; None: the present."""
+        """The oldest time on which the answer depends: the start of a window, the T of an as-of read; None: the
+        present.
+        """
         if self.kind in ("incremental", "changes"):
             return self.after or 0
         return self.until if self.kind == "as_of" else None
@@ -75,7 +79,7 @@ Data = Mapping[int, Mapping[tuple[int, int], Mapping[Any, Record]]]
 
 
 class Cleaned(ValueError):
-    """A read is refused because its time is before the horizon, or because a file that it needs is deleted."""
+    """Raised if a read's time is before the horizon, or if a file that it needs has been deleted."""
 
 
 class BadInput(ValueError):
@@ -83,14 +87,14 @@ class BadInput(ValueError):
 
 
 class NoAnswer(ValueError):
-    """A read is refused. The message is the class of the refusal, the same in every system."""
+    """Raised if a read is refused. The message is the error class of the refusal, the same in every system."""
 
 
 PENDING = "as of a time at or after the request of a pending write"
 
 
 def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
-    """How an answer shows a winning record: as it was written."""
+    """A winning record as an answer shows it: as it was written."""
 
     def show(shape: Fold, winner: Ranked) -> Record:
         record: Record = winner.content

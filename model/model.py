@@ -1,7 +1,7 @@
-"""The transition system of one world under one protocol: successors, refusals, and what can be observed of a state.
+"""The transition system of one world under one protocol: successors, refusals, and observations of a state.
 
-A state is a number that encodes the values of all components (see `machine/state.py`). It has a meaning only within its
-`Model`.
+A state is a number that encodes the values of all components (see `machine/state.py`). A state has a meaning only
+within its `Model`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CLOCKS = {"0": "", "-1": " within the second of the last one"}
 
 
 class Model:
-    """Every behaviour of one world under one protocol. It is pure: only its memos change."""
+    """Every behaviour of one world under one protocol. A model is pure, except for its caches."""
 
     def __init__(self, world: World, protocol: Protocol | None = None) -> None:
         self.world = world
@@ -52,6 +52,7 @@ class Model:
         parts = mechanisms.every().values()
         self._actions: dict[str, Action] = {action.name: action for part in parts for action in part.actions}
         self._services = frozenset(a.name for part in parts for a in part.actions if part.service or a.service)
+        self._data_phases = frozenset(action.name for action in self._actions.values() if action.data_phase)
         self._names = assembly.names_of(self.composition, world, self.protocol)
         rows = assembly.bound(self.composition, self._names)
         observed = (ACTIVE, PENDING, UNPUBLISHED, TABLE, SETTLED)
@@ -84,8 +85,8 @@ class Model:
 
     @property
     def shard_key(self) -> tuple[str, Callable[[Any], Hashable]] | None:
-        """The component that partitions the states of a parallel search, and the shard of each of its values (None: not
-        decided yet). None if an effect of the model removes published instants, as a restore does.
+        """The component that partitions the states of a parallel search, and the shard of each of its values (None:
+        undecided). None if an effect of the model removes published instants, as a restore does.
         """
         return None if "published" in self.composition.withdrawn else ("published", _first_published)
 
@@ -109,7 +110,7 @@ class Model:
         raise Refused(step, self.refusal(state, step))
 
     def refusal(self, state: State, step: Step) -> tuple[str, ...]:
-        """Why `step` is impossible in `state`: every false condition; () if it is possible."""
+        """The reason why `step` is impossible in `state`: every false condition; () if the step is possible."""
         compiled = self._by_name.get((step.actor, step.action))
         if compiled is None:
             return (f"{step.actor} has no action {step.action} in this world under this protocol",)
@@ -132,11 +133,13 @@ class Model:
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """A function of a state. It is equal for two states if and only if the values of these components are."""
+        """A function of a state. The function returns equal values for two states if and only if these components are
+        equal.
+        """
         return self.coding.projection(names)
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
-        """`compute(*values of reads)`, memoised per `key` and distinct footprint."""
+        """`compute(*values of reads)`, cached for each `key` and footprint."""
         mask, positions = self._footprints.get(reads) or self._footprint(reads)
         at = (key, state & mask)
         if at not in self._derived:
@@ -151,7 +154,7 @@ class Model:
     # What can be observed.
 
     def view(self, state: State, name: str, actor: str = "") -> Any:
-        """The value of a view, for one actor or for none, memoised per distinct footprint."""
+        """The value of a view, for one actor or for none, cached for each footprint."""
         key = (name, actor) if actor else name
         bound = self._views.get(key) or self._views.setdefault(key, self._names.view(name, actor))
         return self.derive(state, bound.reads, key, bound.call)
@@ -202,7 +205,8 @@ class Model:
         return tuple(each for each in savepoints if each.completed is not None)
 
     def settled(self, state: State) -> int:
-        """The time of a read that states no time: by default the greatest published completion time."""
+        """The settled time, as of which a read without a time reads: by default the greatest published completion time.
+        """
         return int(self.view(state, SETTLED))
 
     @property
@@ -252,7 +256,9 @@ class Model:
         return Cleaned("a file that the read needs is deleted") if missing else None
 
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
-        """The window of a consumer: the merge of the writes requested at `kept`, including writes cleaned since."""
+        """The window of a consumer: the merge of the writes requested at `kept`, including writes that were cleaned
+        since.
+        """
         table = self.table(state)
         undone = (entry for each in self.restores(state) for entry in each.entries if isinstance(entry, Write))
         every = (*table.writes, *undone)  # A later restore does not change what the consumer has read.
@@ -277,12 +283,18 @@ class Model:
         return own.step != DEAD and own.step not in self._idle_steps[actor]
 
     def stopped_by_limits(self, state: State) -> Iterator[str]:
-        """The actors that only a limit of the world keeps from an action other than a crash."""
+        """The actors that could act, except for a limit of the world; a crash does not count as an action."""
         return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:
-        """Whether a table service, a crash or an expiring lock acts: a retained read must not change (QUIET)."""
+        """Whether a step belongs to a table service, a crash or an expiring lock. A step of a service must not change
+        retained reads (QUIET).
+        """
         return step.action in self._services
+
+    def is_data_phase(self, step: Step) -> bool:
+        """Whether the step puts or deletes data files."""
+        return step.action in self._data_phases
 
     def describe(self, step: Step) -> str:
         """Describe a step in one short sentence."""
@@ -292,5 +304,7 @@ class Model:
 
 
 def _first_published(published: tuple[Any, ...]) -> Hashable:
-    """The first published instant, which stays first. Without its actor, so that symmetric states stay symmetric."""
+    """The first published instant, which always stays first. The instant is returned without its actor, so that
+    symmetric states stay symmetric.
+    """
     return (published[0].action, published[0].requested, published[0].completed) if published else None

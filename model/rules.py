@@ -101,7 +101,7 @@ def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rul
 
 
 def is_refused(table: Table, time: float) -> bool:
-    """Whether a read as of `time` is refused: never."""
+    """Whether a read as of `time` is refused. Rules of the kernel refuse no read."""
     return False
 
 
@@ -116,7 +116,7 @@ def one_window(rules: Rules, table: Table, group: int, after: float, until: floa
 
 
 def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-    """The table as of a time: a plan that was requested by then is pending until its base files are visible."""
+    """The table as of a time: a plan requested by then is pending until its base files are visible."""
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
     done = tuple(c if c and rules.is_visible(p.requested, c, time) else None for p, c in plans)
     return Table(reads.visible(rules, table.writes, time), tuple(p for p, _ in plans), done, table.marks)

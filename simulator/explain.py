@@ -1,6 +1,6 @@
-"""Explains every name: a sentence, its source, and a minimal example.
+"""Explains a name: a sentence, its source, and a minimal example.
 
-The texts are those of the definitions, so that a new promise, action, option, protocol or world needs no edit here.
+The texts come from the definitions, so that a new promise, action, option, protocol or world needs no edit here.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
 def pinned() -> dict[str, Any]:
     """Protocol -> its pins: the smallest world, the main promise, and each violated promise with the steps.
 
-    Protocols that violate nothing are left out.
+    Protocols without a violation are left out.
     """
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     return {name: known for name, known in tomllib.loads(text)["protocols"].items() if known["violated"]}
@@ -136,7 +136,7 @@ def _promise(name: str) -> Explanation:
 
 
 def taken_by(action: str) -> str:
-    """The kind of actor that takes an action: the prefix of its name, or "any"."""
+    """The kind of actor that takes an action, from the prefix of the action's name; or "any"."""
     return max((kind for kind in kinds() if action.startswith(f"{kind}_")), key=len, default="any")
 
 
@@ -192,7 +192,7 @@ def _broken_by(field: str, value: str) -> Trace | None:
 
 
 def _source_of(field: str) -> str:
-    """The source of an option without a protocol file of its own."""
+    """The source of an option without a protocol file."""
     return {
         "scheduling": "RFC-66, non-serial scheduling of compaction; RFC-22 plans only when no write is pending",
         "plan_takes": "RFC-66, a plan takes logs completed before its barrier",

@@ -1,6 +1,6 @@
 """Minimal examples: the shortest run that takes an action, tests a promise, or violates one.
 
-Each is found by searches of worlds from small to large.
+Searches of worlds from small to large find minimal examples.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ Holds = Callable[[Model, Any, Any, Any], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """A promise that something never happens; its violation is the wanted run. `kind`: state or step."""
+    """The promise that something never happens. A violation of this promise is the wanted run. `kind`: state or step.
+    """
 
     kind: str
     holds: Holds
@@ -46,12 +47,13 @@ WEAKER = (
     ("commit-checked-early", "failed_writer"),
     ("rollback-chosen-early", "failed_writer"),
     ("lost-answer-is-failure", "answer_lost"),
+    ("decision-log", "answer_lost"),
     ("old-manifest", "archiving_readers"),
     ("lock-wait-times-out", "demo"),
     ("occ-clustering", "clustered"),
     ("shared-log", "appended_logs"),
 )
-"""Protocols with actions of their own, each with a world in which these occur."""
+"""Protocols with actions that no other one takes, each with a world in which these occur."""
 
 
 def small_worlds() -> Iterator[World]:
@@ -82,11 +84,11 @@ def small_worlds() -> Iterator[World]:
 
 
 def small_models() -> Iterator[tuple[World, Protocol]]:
-    """Worlds with protocols, in the order in which they are searched.
+    """Worlds with protocols, in the order of the search.
 
     Small worlds under the default protocol come first, then lost locks, with and without the decision log. Named worlds
-    follow: those of table services, of lost answers and of batches that are sent again. Protocols with actions of their
-    own come last.
+    follow: worlds of table services, of lost answers and of repeated batches. Protocols with actions of their own come
+    last.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):
@@ -132,7 +134,7 @@ def tried(promise: str) -> Trace | None:
 
 
 def taking(action: str) -> Trace | None:
-    """The shortest run that ends with the action, under the default protocol if possible."""
+    """The shortest run that ends with the action, if possible under the default protocol."""
 
     def taken(model: Model, before: Any, step: Step | None, after: Any) -> str | None:
         return "taken" if step is not None and step.action == action else None
@@ -155,7 +157,7 @@ def one_after_another(world: World) -> Trace:
 
 
 def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model: True) -> Trace | None:
-    """The run in the first model that has one; models without the action are not searched."""
+    """The run in the first model that has one. Models without the action are not searched."""
     for world, protocol in small_models():
         model = Model(world, protocol)
         if not can(model):

@@ -55,11 +55,13 @@ def page() -> str:
 
 def _proved(quick: Data) -> Iterator[str]:
     """The promises that are proved, whose verdicts need no bound."""
-    proved = proofs.accepted()
-    names = ", ".join(promise for promise in quick["protocols"]["default"]["promises"] if promise in proved)
+    lists = []
+    for protocol, promises in proofs.accepted()["protocols"].items():
+        names = ", ".join(promise for promise in quick["protocols"][protocol]["promises"] if promise in promises)
+        lists.append(f"under `{protocol}`: {names}")
     yield from _bullet(
-        f"PROVED for any number of actors under `default`: {names} ([proof](../docs/proof.md), "
-        "[obligations](proofs.json)). All verdicts below are from searches, up to a bound."
+        f"PROVED for any number of actors {'; '.join(lists)} ([proof](../docs/proof.md), [obligations](proofs.json)). "
+        "All verdicts below are from searches, up to a bound."
     )
 
 
@@ -85,8 +87,8 @@ def _repeats(quick: Data, full: Data) -> Iterator[str]:
     alone = [name for name, cells in rows if _is_violated(cells, "CDC") and not _is_violated(cells, "SNAP")]
     beyond = f"except under {_names(alone)}" if alone else "and no protocol breaks CDC alone"
     yield from _bullet(
-        f"CDC repeats SNAP: a change log is the difference of two reads that SNAP judges, {beyond}. A change log that is "
-        "computed in another way, as the engine does, is compared by `nbcc check`."
+        f"CDC repeats SNAP: a change log is the difference of two reads that SNAP judges, {beyond}. A change log that "
+        "is computed in another way, as in the engine, is compared by `nbcc check`."
     )
     chosen = [name for name, row in quick["protocols"].items() if not {*CHOOSE_FILE_IDS}.isdisjoint(row["options"])]
     yield from _bullet(

@@ -1,4 +1,4 @@
-"""Checks of the data files that commits list: whether they are whole and hold the rows that their commit records."""
+"""Checks of the data files that commits list: whether they are undamaged and hold the recorded number of rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OTHERS: Final = frozenset({*META_COLUMNS, IS_DELETED, "_hoodie_operation"})
 
 
 def file_faults(storage: Storage, audit: Audit, progress: Progress = no_progress) -> Iterator[Fault]:
-    """The faults inside the data files that completed commits list. A missing file is not one of them.
+    """The faults inside the data files that completed commits list. A missing file does not count as a fault here.
 
     Hudi's files carry no checksums: a changed value inside a row is detected only if the file format detects it.
     """

@@ -1,7 +1,7 @@
 """The rules that the rows of a batch must satisfy before any of them is written.
 
-`problems` applies the rules to rows. A writer calls it with all rows of some keys. `refuse` raises one error for the
-problems of several calls.
+`problems` applies the rules to rows. A writer calls `problems` with all rows of some keys. `refuse` raises one error
+for the problems of several calls.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def _mask(flags: pa.Array) -> Mask:
 
 
 def _example(rows: pa.Table, mask: Mask, shape: TableShape) -> str:
-    """The broken row with the least key, partition and ordering value, so that input order has no effect."""
+    """The invalid row with the least key, partition and ordering value, so that input order has no effect."""
     names = list(dict.fromkeys([*shape.keys.fields, *([shape.merge.ordering] if shape.merge.ordering else [])]))
     broken = rows.select(names).filter(pa.array(mask))
     row = broken.sort_by([(name, "ascending") for name in names]).slice(0, 1).to_pylist()[0]

@@ -1,8 +1,8 @@
 """Merges rows by a user's function: it reduces all records of a key since the last delete to one row.
 
-A delete hides every record before it. The function must satisfy the laws of `function_laws`. Its arguments are two
-rows, the older first, as dicts of the columns that are neither key nor partition. It returns a dict of the same
-columns. It is not called for a key with a single record.
+A delete hides every record before it. The function must satisfy the laws of `function_laws`. The arguments of the
+function are two rows, the older first, as dicts of the columns that are neither key nor partition. The function returns
+a dict of the same columns. The function is not called for a key with a single record.
 """
 
 from __future__ import annotations
@@ -54,14 +54,16 @@ def merge_by_function(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def _last(codes: Numbers, among: Numbers, distinct: int) -> Numbers:
-    """For each key code the last of the records `among`, -1 if there is none."""
+    """For each key code the last of the records in `among`; -1 if there is none."""
     last = np.full(distinct, -1, np.int64)
     last[codes[among]] = among  # assignment in rising order: the last of several records of a key stays
     return last
 
 
 def _folded(rows: pa.Table, codes: Numbers, places: Numbers, rule: MergeRule) -> pa.Table:
-    """One row per code: the result of the function on its records. `places` are the rising positions of the records."""
+    """One row per code: the result of the function on its records. `places` are the positions of the records,
+    ascending.
+    """
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     sizes = np.diff(starts, append=len(codes))

@@ -1,9 +1,9 @@
 """Hudi's FileSystemBasedLockProvider: the lock is held while the file ``.hoodie/lock`` exists.
 
-A writer creates the file if absent, and deletes it to release the lock (docs/hudi-format.md). It may remove a file
-older than `hoodie.write.lock.filesystem.expire` minutes (0: never); nbcc's processes do so one at a time. The file is
-not renewed, so the lock can expire while it is held. Hudi deletes the file without checking its
-content, so that it can release the lock of another writer.
+A writer creates the file if absent, and deletes it to release the lock (docs/hudi-format.md). A writer may remove a
+lock file older than `hoodie.write.lock.filesystem.expire` minutes (0: never); nbcc's processes do so one at a time. The
+file is not renewed, so the lock can expire while it is held. Hudi deletes the file without checking its content, so
+that it can release the lock of another writer.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The decision log: numbered entries, put if absent, decide which instants commit and in which order.
 
 A lock can be lost between any two steps of its holder. So with `decision = log` a writer publishes in three steps.
-First it publishes the last entry, if its writer has not. Then it puts the next entry, with a greater time and
-everything that other writers need to publish it. Then it publishes its own entry. Entries are never changed or deleted:
-a number that became free could be taken twice. A plan takes a number like a commit.
+First the writer publishes the last entry, if that entry's writer has not. Then it puts the next entry, with a greater
+time and everything that other writers need to publish it. Then the writer publishes its own entry. Entries are never
+changed or deleted: a number that became free could be taken twice. A plan takes a number like a commit.
 """
 
 from __future__ import annotations

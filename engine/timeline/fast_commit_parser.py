@@ -1,9 +1,9 @@
 """A fast parser of commits for audits: one regular expression reads the needed fields of each listed file.
 
-A commit lists its files in records of about thirty fields. Nearly all are nullable numbers and texts. Their encoding is
-a regular language except for the length before each text. So the expression matches printable characters as text, and
-the lengths are compared afterwards. If they agree, an Avro reader decodes the same values. Anything else raises `Odd`,
-and the caller uses `decode_record`, the complete decoder.
+A commit lists its files in records of about thirty fields. Nearly all are nullable numbers and texts. The encoding of
+these fields is a regular language except for the length before each text. So the expression matches printable
+characters as text, and the lengths are compared afterwards. If they agree, an Avro reader decodes the same values.
+Anything else raises `Odd`, and the caller uses `decode_record`, the complete decoder.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NEVER: Final = rb"(?!)"
 
 
 class Odd(ValueError):
-    """The bytes have a form that the fast parser does not read. They may still be valid."""
+    """The bytes have a form that the fast parser does not read. The bytes may still be valid."""
 
 
 class Skimmed(NamedTuple):

@@ -55,7 +55,9 @@ def base_and_writes(rules: Rules, table: Table, group: int, time: float) -> tupl
 
 
 def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
-    """The slices that a read as of `time` visits, newest first. All of them: later slices have no log visible then."""
+    """The slices that a read as of `time` visits, newest first. The kernel visits all slices, because later slices have
+    no log visible at that time.
+    """
     return reversed(writes_by_slice(rules, table, group).items())
 
 
@@ -66,7 +68,7 @@ def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fo
 
 
 def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-    """What the plan with this barrier merges: its base file, and its logs in order."""
+    """The inputs of the plan with this barrier, as a fold: its base file, then its logs in order."""
     plan = next((plan for plan in table.plans if plan.requested == barrier), None)
     part = plan.part_in(group) if plan is not None else None
     if plan is None or part is None:
@@ -86,7 +88,7 @@ def slice_fold(rules: Rules, table: Table, group: int, barrier: int | None, logs
 def fold_of(
     rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
 ) -> Fold:
-    """How a base file and logs merge: the base file first, then each log."""
+    """The fold of a base file and logs: the base file first, then each log."""
     return Fold(base, logs)
 
 

@@ -1,7 +1,7 @@
 """Crashes: an actor may die between any two steps; its lock expires, and another actor resumes its plan.
 
-An actor that crashed stays dead, and its files stay on storage. The instant of a writer stays pending. A plan fixes
-what a service does, so that another runner can carry it out. Rolling back a failed write is another mechanism.
+A crashed actor stays dead, and its files stay on storage. The instant of a writer stays pending. A plan fixes the work
+of a service, so another runner can continue it. Rolling back a failed write is another mechanism.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DONE = "instants_known_done"
 
 
 class LockExpiry(Options):
-    """What becomes of the lock of a dead holder."""
+    """The option for the lock of a dead holder."""
 
     lock_expiry: Literal["expires", "never"] = option(
         "expires",
@@ -31,13 +31,13 @@ class LockExpiry(Options):
 
 
 class Crashes(Limits):
-    """How many actors crash."""
+    """The limit on crashes."""
 
     crashes: int = limit(0, "how many actors may crash", in_random_worlds=(0, 0, 1))
 
 
 def compose(composition: Composition) -> None:
-    """Add crashes to every actor, and a transition to every runner of plans that resumes those of dead runners."""
+    """Add crashes to every actor. Add a transition to every runner of plans that resumes the plans of dead runners."""
     composition.add_component("crashes", 0)
     composition.map_view(DONE, published_instants)
     composition.refine_facts(Runner, partial(resumes, composition))
@@ -114,7 +114,7 @@ def resume_plan(
     own: Any, me: str, instants_known_done: tuple[Any, ...], plans: tuple[Any, ...], peers: Mapping[str, ActorState],
     completes: type, start: Start, component: str,
 ) -> Changes:  # fmt: skip
-    """Carry the plan of a dead runner out, from the beginning."""
+    """Run the plan of a dead runner, from the beginning."""
     plan = orphan(me, instants_known_done, plans, peers, completes)
     return start_plan(own, me, plan, plans, start, component)
 

@@ -14,11 +14,12 @@ from .read_optimized import RO
 from .reads import ATOM, CDC, INCR, SNAP, TRAVEL
 from .services import PART, QUIET
 from .times import MONO
+from .waits import WAIT
 from .writers import CANARY, FREE, LAWS
 
 _READS = (SNAP, TRAVEL, INCR, CDC, ATOM, RO, ANSWER, FRESH)
 _SERVICES = (QUIET, PART, CLEAN, RETAIN, ARCH)
-_WRITERS = (MONO, FREE, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, PROGRESS)
+_WRITERS = (MONO, FREE, WAIT, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, PROGRESS)
 PROMISES: dict[str, Promise] = {promise.name: promise for promise in (*_READS, *_SERVICES, *_WRITERS)}
 
 __all__ = ["ANOMALIES", "CANARY", "PROMISES", "Promise"]

@@ -79,12 +79,12 @@ def records_by_definition(
 
 
 def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:
-    """Log -> (place in the order given, 0)."""
+    """Log -> (its position in the given order, 0)."""
     return {log: (place + 1, 0) for place, log in enumerate(logs)}
 
 
 def read(shape: Fold, rows: Valuation, merger: Merger, deletes: bool) -> Shown:
-    """What a read shows. A winning delete shows no row, unless deletes are part of the answer."""
+    """The row that a read shows. A winning delete shows no row, unless the answer includes deletes."""
     if merger.combination:
         combined: Shown = merger.combination.read(shape, rows.get, merger, deletes)
         return combined
@@ -111,7 +111,7 @@ def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bo
 
 @lru_cache(maxsize=1 << 16)
 def reads_right(shape: Fold, logs: tuple[Log, ...], merger: Merger, deletes: bool) -> bool:
-    """Whether a read shows what the completed writes `logs` require, on every valuation."""
+    """Whether, on every valuation, a read shows the rows that the completed writes `logs` require."""
     names = names_for(_once_each(logs, logs_of(shape)))
     wanted = tuple([names[log] for log in logs])
     return differs_from_oracle(renamed(shape, names), wanted, len(names), merger, deletes) is None
@@ -125,7 +125,7 @@ def _once_each(*several: Iterable[Log]) -> tuple[Log, ...]:
 def differs_from_oracle(
     shape: Fold, logs: tuple[Log, ...], count: int, merger: Merger, deletes: bool
 ) -> Valuation | None:
-    """The first valuation on which a read does not show what the completed writes `logs` require."""
+    """The first valuation on which a read does not show the rows that the completed writes `logs` require."""
     for rows in of_merger(count, merger):
         if read(shape, rows, merger, deletes) != expected(logs, rows, merger, deletes):
             return rows
@@ -167,7 +167,7 @@ def _without_delete(shown: Shown, rows: Valuation) -> Shown:
 
 
 def _merged_on(names: tuple[Log, ...], rows: Valuation, state: Shown, window: Shown, merger: Merger) -> Shown:
-    """A window merged into a state by a reader that has only both answers."""
+    """The result when a reader that has only two answers merges the window into the earlier state."""
     if merger.combination:
         combined: Shown = merger.combination.merged_on(names, rows, state, window, merger)
         return combined

@@ -1,4 +1,4 @@
-"""Other readings of incremental queries."""
+"""The options of incremental queries."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ def without_deletes(inner: OneWindow) -> OneWindow:
 def slice_of_files(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """RFC-66's incremental pseudocode, literally.
 
-    It slices the files that completed in (after, until] by their base files and merges the latest slice. It shows only
-    the rows of writes that completed in that time.
+    The read slices the files that completed in (after, until] by their base files and merges the latest slice. The read
+    shows only the rows of writes that completed in that time.
     """
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after, until))
 
 
 def slice_of_files_from(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """The same, with the rows of the writes that completed in [after, until], as in RFC-66's text."""
+    """As `slice_of_files`, with the rows of the writes that completed in [after, until], as in RFC-66's text."""
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after - 1, until))
 
 
@@ -97,7 +97,7 @@ def _slice_of_files(
 
 
 def slice_of_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """How some readers derive a window from their snapshot: they merge one slice of the files that completed in it.
+    """The window of readers that derive it from their snapshot: they merge one slice of the files that completed in it.
 
     Pending plans are barriers too. Rows of the base file that other instants set are removed before the merge.
     """
@@ -117,10 +117,10 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: float, until:
 
 
 def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """How other readers derive a window: they slice all files by the completed barriers, and merge one slice.
+    """The window of other readers: they slice all files by the completed barriers, and merge one slice.
 
-    They use the logs requested between the first and the last request of the window, and the base file unless it was
-    requested before the first.
+    Such readers use the logs requested between the first and the last request of the window, and the base file unless
+    it was requested before the first.
     """
     inside = rules.in_window(table, after, until)
     _, first, last = _requests(rules, table, group, (after, until), inside)
@@ -150,7 +150,7 @@ def _requests(
 
 
 def _part(table: Table, writes: tuple[Write, ...], keeps: Callable[[int, int | None], bool]) -> Table:
-    """A table of these writes, and of the plans for which `keeps` returns True."""
+    """A table of these writes, and of those plans for which `keeps` returns True."""
     plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if keeps(p.requested, done)]
     return Table(writes, tuple(plan for plan, _ in plans), tuple(done for _, done in plans))
 
@@ -173,7 +173,7 @@ def _with_log_compactions(
     visited: set[int],
     between: tuple[float, float],
 ) -> tuple[Log, ...]:
-    """The logs of the writes, and those of log compactions whose last input is in a slice that was visited."""
+    """The logs of the writes, and the logs of log compactions whose last input is in a slice that was visited."""
     first, last = between
     candidates = (log for log in compacted_in(rules, table, group, 0, inf) if first <= log[0] <= last)
     inside = tuple(log for log in candidates if covered(table, group, (log,))[-1][0] in visited)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class VirtualHeartbeats:
-    """The heartbeats of one table. A check is no scheduling point; an expiry is a step of the model."""
+    """The heartbeats of one table. A check is not a scheduling point; an expiry is a step of the model."""
 
     def __init__(self) -> None:
         self.beating: dict[str, str] = {}  # requested time -> actor
@@ -15,7 +15,7 @@ class VirtualHeartbeats:
         return actor in self.stopped or actor in self.beating.values()
 
     def expire(self, actor: str) -> None:
-        """Let the heartbeat of the actor expire. If another actor has ended it, nothing changes.
+        """Let the heartbeat of the actor expire. If another actor has ended the heartbeat, nothing changes.
 
         Raises:
             KeyError: no instant of the actor has, or had, a heartbeat.

@@ -1,4 +1,4 @@
-"""Coverage of a finished search: the actions that were possible, and the conditions that decided alone."""
+"""The coverage of a finished search: the actions that were possible, and the conditions that decided alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ FAR = 64
 
 
 def coverage_of(space: Space, watchers: Watchers) -> Coverage:
-    """The coverage, from the memos of the transitions. A system without transitions has no actions or conditions."""
+    """The coverage, computed from the cached evaluations of the transitions. A system without transitions has no
+    actions or conditions.
+    """
     untested = tuple(w.promise.name for w in watchers.watches if not w.reached and not w.unfit)
     actions: dict[str, int] = {}
     false: dict[tuple[str, str], bool] = {}
@@ -66,7 +68,7 @@ def _alone(conditions: Sequence[Callable[[Any], object]], seen: Iterable[Any]) -
 
 
 def _holds(holds: Callable[[Any], object], value: Any) -> bool:
-    """The value of a condition. True if it cannot be evaluated because another condition is false."""
+    """The value of a condition. True for a condition that cannot be evaluated because another condition is false."""
     try:
         return bool(holds(value))
     except (IndexError, KeyError, AttributeError, TypeError, StopIteration):

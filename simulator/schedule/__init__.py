@@ -1,13 +1,25 @@
-"""Schedules: which enabled step comes next. They implement one protocol and can wrap each other."""
+"""Schedules: which enabled step comes next. All schedules implement one protocol and can wrap each other."""
 
 from __future__ import annotations
 
 from .atomic_phases import AtomicPhases
 from .delayed_publication import DelayedPublication
+from .limited import Limited
 from .pct import Pct
 from .protocol import Choose, Schedule
 from .random import Random
 from .replay import Replay, no_choice
 from .swarm import Swarm
 
-__all__ = ["AtomicPhases", "Choose", "DelayedPublication", "Pct", "Random", "Replay", "Schedule", "Swarm", "no_choice"]
+__all__ = [
+    "AtomicPhases",
+    "Choose",
+    "DelayedPublication",
+    "Limited",
+    "Pct",
+    "Random",
+    "Replay",
+    "Schedule",
+    "Swarm",
+    "no_choice",
+]

@@ -1,4 +1,4 @@
-"""Whether a table's history is possible, under which protocols, and if not, why."""
+"""Checks whether a table's history is possible, under which protocols, and if not, why."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BIG: Final = 200_000
 class Refusal:
     """The first event that the model refuses: its time and file group, and the conditions that were false.
 
-    `before`: how many instants were requested earlier. `enabled`: what could have happened instead.
+    `before`: the number of instants that were requested earlier. `enabled`: the events that were possible instead.
     """
 
     time: str
@@ -42,10 +42,11 @@ class Refusal:
 
 @dataclass(frozen=True)
 class HistoryCheck:
-    """`own` is the protocol that the table should follow. Its history is possible under those in `legal` only.
+    """`own` is the protocol that the table should follow. The history of the table is possible under exactly the
+    protocols in `legal`.
 
     `refusal` is the first event that `own` refuses, or None. `left_out` maps a reason to the number of file groups that
-    the model cannot play for it. `played` counts segments, and `shapes` the different ones among them.
+    the model cannot play for that reason. `played` counts segments, and `shapes` the different ones among them.
     """
 
     own: str
@@ -67,9 +68,9 @@ class HistoryCheck:
 
 
 def check_history(view: View, progress: Progress = no_progress, workers: int = 1) -> HistoryCheck:
-    """Play the history of a table on the model. Its own protocol is nbcc's default, or that of Hudi.
+    """Play the history of a table on the model. The protocol of a table is nbcc's default, or Hudi's protocol.
 
-    `workers`: how many processes share the file groups of a big table.
+    `workers`: the number of processes that share the file groups of a big table.
     """
     own = "default" if view.audit.own else "hudi-1.2.0"
     groups = histories(view)

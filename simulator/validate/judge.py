@@ -45,7 +45,9 @@ class Judgement(NamedTuple):
 
 
 def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], None] = lambda done: None) -> Judgement:
-    """Play file groups, in rising order of their names, under all protocols. They should follow `own`."""
+    """Play file groups, in rising order of their names, under all protocols. `own` is the protocol that the groups
+    should follow.
+    """
     judging = _Judging(own)
     for done, history in enumerate(groups):
         progress(done)
@@ -65,7 +67,9 @@ def protocols() -> Mapping[str, Protocol]:
 
 
 class _Judging:
-    """`left` are the protocols that refuse nothing so far; `earliest` is the first segment that the own one refuses."""
+    """`left` are the protocols that have refused nothing so far; `earliest` is the first segment that the table's own
+    protocol refuses.
+    """
 
     def __init__(self, own: str) -> None:
         self.own = own
@@ -100,7 +104,7 @@ class _Judging:
             self.left.pop(name, None)
 
     def _refusals(self, shape: Shape, axes: tuple[str, ...]) -> Iterator[tuple[str, Refused]]:
-        """The remaining protocols that refuse a shape, among those that order neighbours by one of the axes."""
+        """The remaining protocols that refuse a shape, among those that sort neighbours by one of the axes."""
         for name in {self.own: 0, **self.left}:
             protocol = protocols()[name]
             if protocol[Order].merge_order in axes and (refused := play(shape, protocol)) is not None:

@@ -1,4 +1,6 @@
-"""Plays a segment on the model. Nothing is searched: the times order the events; private steps of actors follow."""
+"""Plays a segment on the model. Nothing is searched: the times order the events, and the private steps of actors follow
+from them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ COMPLETES: Final[Mapping[str, Kind]] = {
 class Refused(NamedTuple):
     """The model refuses the event with this number; `reasons` are the conditions that were false.
 
-    `enabled` are the possible steps as sentences. Their actors are those of the segment: w1 is its first write.
+    `enabled` are the possible steps as sentences. The actors in these sentences are the actors of the segment: w1 is
+    its first write.
     """
 
     event: int
@@ -71,7 +74,7 @@ def play(shape: Shape, protocol: Protocol) -> Refused | None:
 
 @lru_cache(maxsize=1 << 10)
 def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int, protocol: Protocol) -> Model:
-    """The model of one file group in which each writer writes once. Segments with the same counts share it."""
+    """The model of one file group in which each writer writes once. Segments with the same counts share a model."""
     actors = {"writer": len(versions), "compactor": plans}
     if replaces:
         actors["overwriter"] = plans
@@ -109,7 +112,7 @@ class _Play:
         return None
 
     def _timed(self, number: int, event: Event) -> tuple[str, ...]:
-        """Take an event at its own time, or at the time of the event before it, which few clocks return twice."""
+        """Take an event at its own time, or at the time of the previous event, which few clocks return twice."""
         before = self.model.component(self.state, "clock")
         self.tied = number in self.shape.tied
         reasons = self._event(event)
@@ -142,7 +145,9 @@ class _Play:
         return ()
 
     def _complete(self, actor: str, kind: str) -> tuple[str, ...]:
-        """Complete an actor. Under the lock it publishes at its completion time; outside the lock possibly later."""
+        """Complete an actor. Under the lock the actor publishes at its completion time; outside the lock possibly
+        later.
+        """
         if not self.model.is_busy(actor, self.model.component(self.state, actor)):
             return (f"{actor} must have begun before it completes",)
         if not self.late:
@@ -155,7 +160,9 @@ class _Play:
         return self._advance(actor, f"{kind}_publishes_instant")
 
     def _may_publish_late(self, actor: str) -> bool:
-        """Whether no plan of the segment took the write: it may have been published after the next plan."""
+        """Whether no plan of the segment took the write. A write that no plan took may have been published after the
+        next plan.
+        """
         write = int(actor.removeprefix(WRITER.prefix)) - 1
         taken = (*(plan.logs for plan in self.shape.plans), *self.shape.log_plans)
         return write < len(self.shape.early) and all(w != write for logs in taken for w, _ in logs)
@@ -200,7 +207,7 @@ class _Play:
         return tuple(_differences(self._named(plan.groups[0].logs), self.shape.log_plans[number]))
 
     def _named(self, logs: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-        """The logs of the segment without those of placeholders."""
+        """The logs of the segment without the logs of placeholders."""
         named = [(self.requested[requested], version) for requested, version in logs]
         return [log for log in named if log[0] < len(self.shape.early)]
 
@@ -217,13 +224,14 @@ class _Play:
             self.state = steps[0][1]
 
     def _takes(self, step: Step) -> bool:
-        """Whether a step belongs to the history: it is no crash, and it repeats a time only if the event does."""
+        """Whether a step belongs to the history: it is not a crash, and it repeats a time only if the event does."""
         ahead = dict(step.args).get("ahead")
         return step.action != "actor_crashes" and (ahead is None or (ahead == -1) == self.tied)
 
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:
-    """How the logs of a plan differ from the right ones. w1 is the first write, logc1 the first log compaction."""
+    """The differences between a plan's logs and the right ones. w1 is the first write, logc1 the first log compaction.
+    """
     differences = [
         f"{_log_name(log)} must be taken: it completed before the barrier, in the newest slice"
         for log in made

@@ -1,6 +1,6 @@
-"""Log compaction: several logs of a file slice become one log; the slice keeps its base file.
+"""Log compaction: one log replaces several logs of a file slice; the slice keeps its base file.
 
-RFC-66 (`handle_log_compaction`): a reader leaves out the logs that a completed log compaction has taken.
+RFC-66 (`handle_log_compaction`): a reader omits the inputs of a completed log compaction.
 
     log_compactor    the actor, and what log compactions add to a table
 """
@@ -29,7 +29,7 @@ MECHANISM = Mechanism(
         Action("log_compactor_resumes_plan", "resumes the oldest pending log compaction whose runner died",
                "{actor} resumes the plan of a dead log compactor"),
         Action("log_compactor_writes_log", "puts the log that replaces the planned logs of one file group",
-               "{actor} writes one log for those of group {group}"),
+               "{actor} writes one log for those of group {group}", data_phase=True),
         *publication_actions("log_compactor"),
     ),
 )  # fmt: skip

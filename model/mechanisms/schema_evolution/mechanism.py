@@ -1,8 +1,8 @@
 """Added columns: a schema evolver adds a column under the lock, and then publishes a commit without files.
 
-The component `schemas` holds the times since which the table has one column more each. The table has the column from
-the time that the schema evolver takes under the lock. A writer or service that opened the table earlier works without
-it. The commit is for readers that take the columns of the newest commit for those of the table.
+The component `schemas` holds the times since which the table has one more column each. The table has the column from
+the time that the schema evolver takes under the lock. A writer or service that opened the table earlier continues
+without it. The commit is for readers that take the table's columns from the newest commit.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Schemas = tuple[int, ...]
 
 
 class SchemaEvolver(NamedTuple):
-    """`columns`: how many columns the table has with the one that it adds."""
+    """`columns`: the number of columns of the table, including the added one."""
 
     step: str = "idle"
     columns: int = 0
@@ -50,7 +50,7 @@ SCHEMA_EVOLVER = Kind(name="schema_evolver", prefix="evol", first=SchemaEvolver(
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every schema evolver; let writers and compactors find some of the columns."""
+    """Add the transitions of every schema evolver, and let writers and compactors use some of the columns."""
     if not composition.actors_of("schema_evolver"):
         return
     composition.add_component("schemas", ())
@@ -82,7 +82,7 @@ CHANGE_LEFT = Guard("a change of columns must be left", change_is_left, limit=Tr
 
 
 def add_column(clock: int, completion_time: TakeTime, schemas: Schemas) -> Changes:
-    """Under the lock: the table has one more column from the time that is taken here."""
+    """Under the lock: the table has one more column from this time on."""
     since, clock = completion_time(clock)
     return {"own": SchemaEvolver(columns=len(schemas) + 1), "clock": clock, "schemas": (*schemas, since)}
 
@@ -104,7 +104,7 @@ def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altere
 
 
 def known_columns(schemas: Schemas) -> Iterable[Args]:
-    """The columns that a writer may have found: it opened the table now, or at any earlier time."""
+    """The columns that a writer may use: it opened the table now or at any earlier time."""
     return tuple((("columns", known),) for known in range(len(schemas) + 1))
 
 
@@ -113,7 +113,7 @@ def know_columns(*, columns: int) -> Changes:
 
 
 def keep_columns(own: Any, plans: tuple[Plan, ...], schemas: Schemas, table_protocol: Protocol) -> Changes:
-    """Note which columns the base files of a plan have: those of now, or those that the service knew at first."""
+    """Record the columns of a plan's base files: the present ones, or those that the service first knew."""
     known = PlanColumns(len(schemas) if table_protocol[SchemaEvolution].columns_written == "current" else 0)
 
     def marked(plan: Plan) -> Plan:
@@ -123,14 +123,14 @@ def keep_columns(own: Any, plans: tuple[Plan, ...], schemas: Schemas, table_prot
 
 
 def table_with_columns(table: Table, schemas: Schemas, visible_instants: tuple[Any, ...]) -> Table:
-    """The table with its columns, and the commits that name them."""
+    """The table with its columns, and the commits that record them."""
     return columns_in(table, schemas, visible_instants)
 
 
 def pending_changes(
     pending_instants: Iterable[Instant], every_schema_evolver: Mapping[str, SchemaEvolver]
 ) -> Iterator[Instant]:
-    """The pending instants, with those of commits that add a column."""
+    """The pending instants, including commits that add a column."""
     for own in every_schema_evolver.values():
         if own.requested:
             yield Instant(own.requested, "deltacommit", "inflight" if own.inflight else "requested", None)
