@@ -19,7 +19,9 @@ from ..mechanisms.restores.listing import Seen, ever_published
 from ..mechanisms.restores.rules import Restore, hides
 from ..model import Model
 from ..slices import FileSlice, file_slices
+from ..variants.as_of import AsOf
 from ..variants.listing import Listing
+from ..variants.windows import Windows
 from . import oracle
 from .oracle import Row
 from .promise import components_in
@@ -108,8 +110,12 @@ class View:
 
     @cached_property
     def other_times(self) -> dict[float, int]:
-        """The asked times at which nothing completed -> the newest completion before them; 0 if there is none."""
-        others = (time for time in self.asked_times if time not in self.times)
+        """The asked times at which nothing completed -> the newest completion before them; 0 if there is none.
+
+        Empty where reads include instants by their requested times: there only completion times are compared.
+        """
+        by_completion = self.model.protocol[AsOf].as_of_axis == "completion"
+        others = (time for time in self.asked_times if time not in self.times) if by_completion else ()
         return {time: max((each for each in self.times if each < time), default=0) for time in others}
 
     @cached_property
@@ -128,6 +134,8 @@ class View:
     @cached_property
     def other_windows(self) -> tuple[tuple[float, float], ...]:
         """The windows that begin or end at a requested time or barrier, and differ from those at completions."""
+        if self.model.protocol[Windows].incremental_axis != "completion":
+            return ()
         last = self.times[-1] if self.times else 0
         pairs = [
             pair
@@ -195,9 +203,10 @@ def view_of(model: Model, state: State) -> View:
 
 
 def settled_times(model: Model, state: State) -> tuple[float, ...]:
-    """The settled times of a state: those of `asked_times`, and the time of a read that states no time."""
-    settled = model.settled(state)
-    return tuple(sorted({*(time for time in view_of(model, state).asked_times if time <= settled), settled} - {0}))
+    """The settled times of a state: completions, other times that users pass, the time of a read that states none."""
+    view, settled = view_of(model, state), model.settled(state)
+    others = (time for time in view.other_times if time <= settled)
+    return tuple(sorted({*view.times, *others, settled} - {0}))
 
 
 def answered_times(model: Model, state: State) -> tuple[float, ...]:
