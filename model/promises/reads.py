@@ -26,6 +26,7 @@ from .view import (
     View,
     answered_times,
     answers,
+    completions_first,
     distinct_times,
     everything,
     on_table,
@@ -72,7 +73,7 @@ def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
     """The difference that a step makes to a read as of one of these times; None if no read changed."""
     if old is new:
         return None
-    for time in times:
+    for time in completions_first(old, times):
         for group in new.groups:
             change = one_against_other(new, group, old.as_of(group, time), new.as_of(group, time))
             if change := change or columns_changed(old, new, group, time):

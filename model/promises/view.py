@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from math import inf
@@ -217,8 +217,13 @@ def answered_times(model: Model, state: State) -> tuple[float, ...]:
 
 
 def distinct_times(view: View, times: tuple[float, ...]) -> list[float]:
-    """These times without those as of which a read repeats that as of another one of them."""
-    return [time for time in times if view.repeated_times.get(time, 0) not in times]
+    """These times without those as of which a read repeats that as of another one of them; completions first."""
+    return completions_first(view, (time for time in times if view.repeated_times.get(time, 0) not in times))
+
+
+def completions_first(view: View, times: Iterable[float]) -> list[float]:
+    """The times in their order, completions before others: messages then name a completion if they can."""
+    return sorted(times, key=view.other_times.__contains__)
 
 
 def _between(one: int, other: int) -> float:
