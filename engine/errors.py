@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class NbccError(Exception):
-    """An operation that failed. A failed operation publishes nothing.
+    """The base class of nbcc's errors. A failed operation publishes nothing.
 
     The three parts are phrases without a full stop, so that ``str`` is one sentence:
     "Asked to <asked>, but <exists>: <remedy>."
@@ -68,7 +68,7 @@ class Cleaned(NbccError):
 
 
 class CannotRun(NbccError):
-    """Something that the request needs is missing on this machine (Java, disk, …). Commands exit with 4."""
+    """Something that the request needs is missing on this machine (Java, disk, …). Commands end with exit code 4."""
 
 
 class StorageError(CannotRun):

@@ -21,7 +21,7 @@ _SAMPLE: Final = 1000  # rows that are compressed to estimate the ratio
 
 
 def encode_parquet(rows: pa.Table) -> bytes:
-    """The bytes of a Parquet file with these rows, meta columns first. There may be no rows.
+    """The bytes of a Parquet file with these rows, meta columns first. A file without rows is valid.
 
     The file has no Arrow schema and keeps its time units: readers use the commit's Avro schema.
     """

@@ -104,8 +104,7 @@ class Table:
     ) -> Table:
         """Open the Hudi table at `path`, of any engine. Hudi's rules apply to a table without nbcc's properties.
 
-        `storage_options` and `session_time_zone` are as in `create`; `concurrency_mode` overrides the table's. None of
-        the three arguments is stored.
+        `storage_options` and `session_time_zone` are as in `create`. `concurrency_mode` overrides the table's.
         """
         table = open_table(context_of(spark, open_storage(path, storage_options)))
         mode = table.config.concurrency_mode if concurrency_mode is None else mode_of(concurrency_mode)
@@ -149,9 +148,8 @@ class Table:
         conflict, too. `columns`: besides key, partition and ordering, the rows set only these (partial update).
 
         `batch_id`: a batch with this id commits at most once, whichever writer sends it again. A repeat is compared by
-        a digest of its rows. The same rows return the committed instant; other rows raise `Conflict`. With
-        `replay_difference="keep"`, other rows cause a warning and are not written. Use "keep" for queries with `rand`,
-        stream-static joins or sums of floats.
+        a digest of its rows. The same rows return the committed instant; other rows raise `Conflict`, or with
+        `replay_difference="keep"` a warning (for queries with `rand`, stream-static joins or sums of floats).
         """
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
@@ -259,8 +257,7 @@ class Table:
         return cast("Instant", self.run("savepoint", instant=instant, comment=comment, user=user))
 
     def delete_savepoint(self, instant: Time | None = None) -> Instant:
-        """Delete a savepoint, by default the oldest. A later clean deletes the files that only this savepoint pinned.
-        """
+        """Delete a savepoint, by default the oldest. A later clean deletes the files that only it pinned."""
         return cast("Instant", self.run("delete_savepoint", instant=instant))
 
     def restore(self, instant: Time | None = None) -> Instant | None:

@@ -75,7 +75,7 @@ class Model:
 
     @property
     def transitions(self) -> tuple[BoundTransition, ...]:
-        """All transitions, bound."""
+        """All transitions, with names resolved to components."""
         return tuple(compiled.transition for compiled in self.stepper.rows)
 
     @property
@@ -93,6 +93,10 @@ class Model:
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
         """Every step that is possible now, with the state after it, in a fixed order."""
         return self.stepper.successors(state)
+
+    def transition_of(self, step: Step) -> BoundTransition:
+        """The transition of which the step is an instance."""
+        return self._by_name[step.actor, step.action].transition
 
     def successors_of(self, state: State, actor: str) -> Iterator[tuple[Step, State]]:
         """Every step of one actor that is possible now, with the state after it."""
@@ -139,7 +143,7 @@ class Model:
         return self.coding.projection(names)
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
-        """`compute(*values of reads)`, cached for each `key` and footprint."""
+        """The result of `compute` on the values of `reads`, cached for each `key` and footprint."""
         mask, positions = self._footprints.get(reads) or self._footprint(reads)
         at = (key, state & mask)
         if at not in self._derived:

@@ -59,7 +59,7 @@ class Explanation:
 
 
 def explain(name: str) -> tuple[Explanation, ...]:
-    """Everything with this name, ignoring case.
+    """Explanations of everything with this name, ignoring case.
 
     Raises:
         ValueError: nothing has this name; the message names the nearest ones.

@@ -29,7 +29,8 @@ Holds = Callable[[Model, Any, Any, Any], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """The promise that something never happens. A violation of this promise is the wanted run. `kind`: state or step.
+    """The promise that something never happens. A violation of this promise is the wanted run. `kind`: whether the
+    promise is about states or steps.
     """
 
     kind: str

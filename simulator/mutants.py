@@ -94,7 +94,7 @@ def from_mapping(name: str, given: Mapping[str, Any]) -> Mutant:
 
 @contextmanager
 def applied(mutant: Mutant) -> Iterator[None]:
-    """A context in which the mutant's function is replaced. The caller applies its options.
+    """A context in which the mutant's function is replaced. The caller applies the mutant's options.
 
     The function is also replaced in modules that imported it by name. Caches of the model are cleared at both ends.
 

@@ -50,7 +50,9 @@ def _fault(storage: Storage, file: File, stat: Stat, schema: str | None) -> str 
 
 
 def _rows(rows: pa.Table, schema: str | None) -> int:
-    """The number of rows. Raises ValueError for rows without a key, without Hudi's columns, or with unknown columns."""
+    """The number of rows in a base file. Raises ValueError for rows without a key, without Hudi's columns, or with
+    unknown columns.
+    """
     names = set(rows.column_names)
     if lacking := sorted(set(META_COLUMNS) - names):
         raise ValueError(f"its rows lack the column {lacking[0]}")

@@ -168,7 +168,7 @@ class TableSnapshot:
 
 
 def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapshot:
-    """The table as of a completion time, or as of its newest settled state. Takes no time from a clock.
+    """The table as of a completion time, or as of its newest settled state. The function takes no time from a clock.
 
     `asked` is the phrase before the time in an error. Raises `BadInput` for an invalid time, for one that is not
     settled or precedes the first completion, and for the requested time of a write.

@@ -1,6 +1,6 @@
 """The schemas that a table has had, each with the time from which it applies, in ``hoodie.properties``.
 
-The first one is ``hoodie.table.create.schema``. Later schemas are in a property of nbcc, which Hudi keeps when it
+The first schema is ``hoodie.table.create.schema``. Later schemas are in a property of nbcc, which Hudi keeps when it
 rewrites the file. Each change is also a commit without files, from which Hudi's readers take the columns.
 """
 

@@ -87,7 +87,7 @@ def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
     """The contributing rows that a compaction must store in addition to the merged rows of the base file.
 
     The result has the rows of two kinds of keys: keys whose columns come from records with different ordering values,
-    and keys whose tombstone has the ordering value of the row. Empty in commit time.
+    and keys whose tombstone has the ordering value of the row. In commit time there are no such rows.
     """
     if rule.ranked_by is None:
         return []

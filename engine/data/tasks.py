@@ -117,7 +117,8 @@ class WriteTask:
 class LogInput:
     """A log file to merge, and the requested time of its write.
 
-    `size`: its size in bytes, as its commit lists it; None: unknown. `appended`: later writes may have appended to it.
+    `size`: its size in bytes, as its commit lists it; None: unknown. `appended`: whether later writes may have appended
+    to the log.
     """
 
     path: str

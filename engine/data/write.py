@@ -71,7 +71,7 @@ def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iter
 
 
 def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """For each key the row of highest rank; among equals the last one. The rows have passed `problems`."""
+    """For each key the row of highest rank; among equals the last one. `problems` has checked the rows."""
     codes, keys = key_codes(record_keys(rows, shape.keys))
     if keys == len(rows):
         return rows

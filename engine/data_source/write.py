@@ -61,7 +61,9 @@ class Written(WriterCommitMessage):
 
 
 def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceArrowWriter:
-    """Refuse errors that are visible without rows, then put the instant on the timeline. Called once for each write."""
+    """Refuse errors that are visible without rows, then put the instant on the timeline. Spark calls `begin` once for
+    each write.
+    """
     check(options.batch_id, options.replay_difference)
     if overwrite:
         raise Unsupported(
@@ -223,7 +225,8 @@ class Writer(_TableWriter):
 def checked_rows(
     iterator: Iterator[pa.RecordBatch], options: WriteOptions, config: TableConfig, shape: TableShape
 ) -> pa.Table | None:
-    """The rows of a task in the table's columns; None without rows. They may take long: Spark computes them here."""
+    """The rows of a task in the table's columns; None without rows. Spark computes the rows here, which may take long.
+    """
     filled = [batch for batch in iterator if batch.num_rows]
     if not filled:
         return None

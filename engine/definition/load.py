@@ -29,8 +29,8 @@ _SCHEMA_KEEPERS: Final = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"
 def create_table(storage: Storage, config: TableConfig) -> None:
     """Create an empty table. Raises `BadInput`, and changes nothing, if the folder is not empty."""
     here = f"create a table at {storage.url}"
-    if found := storage.list(""):
-        example = found[0].path
+    if objects := storage.list(""):
+        example = objects[0].path
         raise BadInput(here, f"it is not empty ({example}, …)", "choose an empty place")
     if not storage.put_if_absent(PROPERTIES, encode_properties(to_properties(config))):
         raise BadInput(here, "another process has just created one there", "open that table instead")

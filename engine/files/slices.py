@@ -224,7 +224,7 @@ def merge_position(log: LogFile, rules: Rules) -> tuple[str, str, int, str]:
 def to_read(slices: Iterable[FileSlice], rules: Rules) -> tuple[FileSlice, ...]:
     """For each group, the slice whose merge is the group's current state.
 
-    That is the newest slice. While its base file is only planned, its logs are added to the slice before it.
+    A snapshot reads the newest slice. While its base file is only planned, its logs are added to the slice before it.
     """
     newest: dict[Group, FileSlice] = {}
     for piece in slices:  # barriers rise within a group

@@ -102,7 +102,7 @@ def _slice_as_of(
 def hudi_incremental(
     context: Context, config: TableConfig, after: str, until: str, differences: Collection[str]
 ) -> pa.Table:
-    """The rows of the window (after, until] with these differences applied. Only for contexts without Spark."""
+    """The rows of the window (after, until] with these differences applied. The context must not use Spark."""
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     window = Window(timeline, after, until)
     tasks = window_tasks(context, config, window)

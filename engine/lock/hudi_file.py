@@ -93,7 +93,7 @@ class HudiFileLock(Waiting):
                 self._path.unlink(missing_ok=True)
 
     def _has_expired(self) -> bool:
-        """Whether the file is too old. An old empty file is left from a crash."""
+        """Whether the lock file has expired. An old empty file is left from a crash."""
         try:
             status = self._path.stat()
         except FileNotFoundError:
@@ -105,7 +105,7 @@ class HudiFileLock(Waiting):
 
 
 def _info() -> str:
-    """The content, in Hudi's form. The unique thread name identifies one acquisition."""
+    """The content of the lock file, in Hudi's format. The unique thread name identifies one acquisition."""
     now = datetime.now().strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
     name = f"{threading.current_thread().name} of nbcc {uuid.uuid4()}"
     return json.dumps({"lockCreateTime": now, "lockThreadName": name, "lockStacksInfo": []})

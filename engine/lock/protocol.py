@@ -17,7 +17,7 @@ class Lock(Protocol):
         ...
 
     def release(self) -> None:
-        """Release the lock. Only its holder may call this."""
+        """Release the lock. Only the holder of the lock may call this."""
         ...
 
 

@@ -44,7 +44,7 @@ class _Held:
 
 
 class StorageLock(Waiting):
-    """A lease of `valid_seconds` in the table's own storage. A thread renews it every `renew_seconds`.
+    """A lease of `valid_seconds` in the table's own storage. A thread renews the lease every `renew_seconds`.
 
     `file`: the object of the lease, if not the one in `storage`.
     """

@@ -18,7 +18,8 @@ from ..timeline.timeline import FOLDER
 
 @dataclass(frozen=True, slots=True)
 class PendingPlan:
-    """A pending plan. `gone`: its missing inputs. `written`: the files that its compaction has already put."""
+    """A pending plan. `gone`: the missing inputs of the plan. `written`: the files that its compaction has already put.
+    """
 
     barrier: str
     state: str

@@ -152,7 +152,7 @@ def is_connect(spark: SparkSession) -> bool:
 
 
 def _bucket_of(shape: TableShape) -> Callable[..., Column]:
-    """The bucket as a function of the key columns. Only these columns reach Python before the shuffle."""
+    """The bucket as a function of the key columns. Only the key columns reach Python before the shuffle."""
 
     def bucket(*keys: pa.Array) -> pa.Array:
         return bucket_column(pa.table(keys, names=shape.keys.record_key), shape)

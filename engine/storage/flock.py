@@ -20,7 +20,7 @@ _changing: Final = threading.RLock()  # held by a fork, so that no descriptor is
 
 
 class FileLock:
-    """One open file. Raises `OSError` if the file can be neither opened nor created."""
+    """An open lock file. Raises `OSError` if the file can be neither opened nor created."""
 
     def __init__(self, path: Path) -> None:
         self._pid = os.getpid()
@@ -30,7 +30,9 @@ class FileLock:
 
     @property
     def is_open(self) -> bool:
-        """Whether this process opened the file and has not closed it. False in a forked child."""
+        """Whether this process opened the file and has not closed it. False in a forked child, whose descriptor is
+        closed.
+        """
         return self._descriptor is not None and self._pid == os.getpid()
 
     def lock(self, *, wait: bool = True) -> bool:

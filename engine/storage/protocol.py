@@ -25,8 +25,8 @@ class Storage(Protocol):
     """Objects under one table's root. Paths are relative to it and separated by '/'.
 
     Implementations can be pickled; executors reopen the store from `url`. A listing is not a snapshot. A listing
-    contains every object that exists while the listing runs. It may or may not contain objects that are created or
-    deleted meanwhile.
+    contains every object that exists while the listing runs. A listing may or may not contain objects that are created
+    or deleted meanwhile.
     """
 
     @property

@@ -22,7 +22,7 @@ class StorageInParts(Protocol):
     """A storage in which data files are put unconditionally."""
 
     def put_in_parts(self, path: str, data: bytes) -> bool:
-        """Put a data file, in parts if it is large. No other attempt may use its name.
+        """Put a data file, in parts if it is large. No other attempt may use the name of the file.
 
         False if the storage detects another file of that name.
         """

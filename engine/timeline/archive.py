@@ -101,11 +101,11 @@ class Archive:
         return archived.completed if archived else None
 
     def completions(self) -> list[str]:
-        """The sorted completion times of all archived writes. Reads every file."""
+        """The sorted completion times of all archived writes. The query reads every file of the archive."""
         return sorted(archived.completed for archived in self.instants() if archived.instant.writes)
 
     def instants(self) -> tuple[Archived, ...]:
-        """All archived instants of all actions. Reads every file once."""
+        """All archived instants of all actions. The query reads every file of the archive once."""
         return tuple(archived for rows in self._read(lambda file: True) for archived in rows)
 
     def states(self) -> tuple[Instant, ...]:

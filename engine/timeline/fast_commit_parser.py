@@ -120,7 +120,7 @@ class _Cursor:
 
 
 class _Listed:
-    """The expression of a file's record. `_lengths`, `_texts`: the group numbers of all lengths and texts."""
+    """The regular expression of a file's record. `_lengths`, `_texts`: the group numbers of all lengths and texts."""
 
     def __init__(self, record: Mapping[str, Any]) -> None:
         self._groups = 0
@@ -142,7 +142,7 @@ class _Listed:
         return Skimmed(path.decode(), *map(_number, numbers))
 
     def _pattern(self, kind: Any, name: str = "") -> bytes:
-        """The expression of a field. A field of an unexpected type matches only null."""
+        """The regular expression of a field. A field of an unexpected type matches only null."""
         if isinstance(kind, list):
             nullable = len(kind) == 2 and kind[0] == "null"
             return rb"(?:\x00|\x02%s)" % self._pattern(kind[1], name) if nullable else _NEVER

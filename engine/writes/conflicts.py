@@ -78,7 +78,7 @@ def conflict_of(
 
 def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterator[Instant]:
     """The instants that completed after `sealed` was loaded, in order of completion. Under `conflict_window`
-    "requested": those requested since.
+    "requested": the instants requested since.
     """
     known = {instant.requested for instant in sealed.completed}
     if context.rules.conflict_window == "completion":

@@ -67,14 +67,14 @@ class Guard:
     place: bool = False
 
     def __and__(self, other: Guard) -> Guard:
-        """Both conditions as one. Neither may be a limit or negated."""
+        """The conjunction of two conditions. Neither may be a limit or negated."""
         both = f"{self.reason}; {other.reason}"
         if any((self.limit, other.limit, self.negated, other.negated)):
             raise ValueError(f"a limit, or a negated condition, cannot be part of another: {both}")
         return Guard(both, self.holds, also=(*self.also, other.holds, *other.also))
 
     def __invert__(self) -> Guard:
-        """The opposite condition."""
+        """The negation of the condition."""
         return replace(self, reason=f"not: {self.reason}", negated=not self.negated)
 
 

@@ -20,7 +20,7 @@ from .lost_locks import TAKES_TIME, LostLocks
 
 
 class Fencing(Options):
-    """The option for fencing."""
+    """The option that decides whether the store fences writers."""
 
     fencing: Literal["none", "storage"] = option(
         "none",

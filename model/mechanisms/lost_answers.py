@@ -70,7 +70,7 @@ def compose(composition: Composition) -> None:
 def _entry(composition: Composition, me: str) -> None:
     """The answer to the put of an entry of the decision log is lost."""
     composition.add(
-        transition("decision_answer_is_lost", me, at=READY_TO_DECIDE, to=UNSURE, effect=decide_without_answer,
+        transition("answer_to_decision_is_lost", me, at=READY_TO_DECIDE, to=UNSURE, effect=decide_without_answer,
                    guards=(NUMBER_IS_FREE, ANSWER_LEFT), changes=("own", "decisions", "lost_answers")),
         transition("writer_recognises_decision", me, at=UNSURE, guards=(IS_OWN_ENTRY,),
                    effect=preset(publish_own_decision, publish=partial(published_write, composition.world, me)),
@@ -143,7 +143,8 @@ MECHANISM = Mechanism(
                "{actor} publishes, and the store answers that the file exists already"),
         Action("writer_recognises_instant", "reads the existing file and finds its own instant; releases the lock",
                "{actor} recognises its own instant"),
-        Action("decision_answer_is_lost", "its entry of the decision log is put, and the store answers that it exists",
+        Action("answer_to_decision_is_lost",
+               "its entry of the decision log is put, and the store answers that it exists",
                "{actor} decides, and the store answers that the number is taken"),
         Action("writer_recognises_decision",
                "reads the existing entry of the decision log and finds its own; publishes it and releases the lock",

@@ -97,7 +97,8 @@ class Savepointer(NamedTuple):
 def compose(composition: Composition) -> None:
     """Add the components, the savepointers, and the effect of savepoints on cleaning.
 
-    `savepoints` are those on the timeline. `saved` and `dropped` count the savepoints that were begun and dropped.
+    `savepoints` holds the savepoints on the timeline. `saved` and `dropped` count the savepoints that were begun and
+    dropped.
     """
     savepointers = composition.actors_of("savepointer")
     if not savepointers:

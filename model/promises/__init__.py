@@ -9,7 +9,7 @@ from .conflicts import FIRST, KEY
 from .failures import ACK, ONCE, REC
 from .isolation import ANOMALIES, ISO
 from .progress import PROGRESS
-from .promise import Promise
+from .promise import Promise, in_ending_worlds
 from .read_optimized import RO
 from .reads import ATOM, CDC, INCR, SNAP, TRAVEL
 from .services import PART, QUIET
@@ -20,6 +20,6 @@ from .writers import CANARY, FREE, LAWS
 _READS = (SNAP, TRAVEL, INCR, CDC, ATOM, RO, ANSWER, FRESH)
 _SERVICES = (QUIET, PART, CLEAN, RETAIN, ARCH)
 _WRITERS = (MONO, FREE, WAIT, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, PROGRESS)
-PROMISES: dict[str, Promise] = {promise.name: promise for promise in (*_READS, *_SERVICES, *_WRITERS)}
+PROMISES: dict[str, Promise] = {promise.name: in_ending_worlds(promise) for promise in (*_READS, *_SERVICES, *_WRITERS)}
 
 __all__ = ["ANOMALIES", "CANARY", "PROMISES", "Promise"]

@@ -254,7 +254,7 @@ def everything(model: Model, state: State) -> View:
 
 
 def _as_before(view: View, restores: tuple[Restore, ...]) -> View:
-    """The view without these restores."""
+    """The view as if these restores had not happened."""
     return View(view.model, view.table, ever_published(view.published, restores)) if restores else view
 
 

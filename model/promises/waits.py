@@ -37,8 +37,8 @@ def waits(model: Model, before: State | None, step: Step | None, after: State) -
 def first_wait(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
     """The place of the first state that breaks WAIT, and the message; None if no state does.
 
-    What an actor does alone depends on the components that its transitions read. It is computed once for each of their
-    values.
+    What an actor does alone depends on the components that its transitions read. The wait is computed once for each of
+    these values.
     """
     place = model.coding.place
     writers = [(me, _reads(model, me), set[State]()) for me in model.actors_of("writer")]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AsOf(Options):
-    """Other readings of time travel."""
+    """Options for other readings of time travel."""
 
     as_of_axis: Literal["completion", "requested", "requested_slices"] = option(
         "completion",

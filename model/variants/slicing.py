@@ -152,7 +152,7 @@ def slice_begin(rules: Rules, members: tuple[Write, ...]) -> int:
 def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
     """The newest slice with a file that had completed by `time`, including its base file even if that completed later.
 
-    RFC-66, "Time Travel Queries": latestFileSliceThatIsOverlappingWithCompletionTime.
+    RFC-66, "Time Travel Queries", calls this slice latestFileSliceThatIsOverlappingWithCompletionTime.
     """
     done = dict(rules.bases(table, group))
     for barrier, members in reversed(writes_by_slice(rules, table, group).items()):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Windows(Options):
-    """Other readings of incremental queries."""
+    """Options for other readings of incremental queries."""
 
     incremental_axis: Literal["completion", "requested"] = option(
         "completion",

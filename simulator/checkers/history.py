@@ -71,5 +71,5 @@ def named(batches: Iterable[str]) -> str:
 
 
 def key_of(batch: str, number: int) -> str:
-    """A key that belongs to the batch alone."""
+    """A key that no other batch has."""
     return f"{batch}.{number}"

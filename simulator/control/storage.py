@@ -63,7 +63,7 @@ class ControlledStorage:
     """The storage as one actor sees it: each call is a scheduling point and leaves a footprint.
 
     A listing has two scheduling points, because it is not a snapshot. A listing contains the objects that existed from
-    its begin to its end. Of the objects that were put or deleted in between, it contains those that the schedule shows.
+    its begin to its end. Objects that were put or deleted meanwhile are in the listing if the schedule shows them.
     """
 
     def __init__(self, backend: Storage, caller: Caller) -> None:

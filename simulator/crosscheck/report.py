@@ -79,7 +79,7 @@ class CheckReport:
         return "\n".join([self.sentence, *figures, *run])
 
     def to_mapping(self) -> dict[str, Any]:
-        """The JSON value."""
+        """The report as a JSON value."""
         return {
             "format": 1,
             "verdict": "DISAGREED" if self.disagreement else "AGREED" if self.histories else "UNDETERMINED",

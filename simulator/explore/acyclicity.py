@@ -28,7 +28,8 @@ _FIELD = (1 << WIDTH) - 1
 
 
 def may_cycle(space: Space) -> bool:
-    """False: no run returns to an earlier state, which is proven. True: some run may."""
+    """False if it is proved that no run returns to an earlier state. True if some run may return to an earlier state.
+    """
     coding = getattr(space.system, "coding", None)
     if coding is None:
         return True

@@ -74,7 +74,7 @@ class _ShardProgress:
             self.progress(sum(states), sum(steps), max(depths), sum(frontier))
 
     def ended(self, job: SearchJob, result: Result) -> None:
-        """Count a finished shard."""
+        """Add a finished shard to the progress."""
         self.figures.pop(job, None)
         self.done.append(result)
 

@@ -13,13 +13,15 @@ class PromiseResult:
     """The verdict on one promise.
 
     `trace` is the shortest counterexample, and `steps` its length. `because` is the message of the violated promise, or
-    the reason why the verdict is not HOLDS.
+    the reason why the verdict is not HOLDS. `cycle`: if not 0, the counterexample is a lasso, whose last steps repeat
+    forever.
     """
 
     name: str
     verdict: Verdict
     because: str | None = None
     trace: tuple[Any, ...] | None = None
+    cycle: int = 0
 
     @property
     def steps(self) -> int | None:
@@ -115,6 +117,7 @@ class Result:
                     "steps": found.steps,
                     "trace": _steps(found.trace),
                     "because": found.because,
+                    **({"cycle": found.cycle} if found.cycle else {}),
                 }
                 for name, found in self.promises.items()
             },

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from nbcc.model import Model, State, Step
 
-from .finite import Explorer, Taken
+from .finite import Explorer, Instance, Taken
 from .interpretation import instance, interpret
 from .system import System
 
@@ -34,9 +34,12 @@ class Compared:
     difference: str | None = None
 
 
-def compare(model: Model, system: System, most: int | None = None) -> Compared:
-    """Visit the reachable states of a world, but at most `most` of them."""
-    explorer = Explorer(system, instance(model))
+def compare(model: Model, system: System, most: int | None = None, elements: Instance | None = None) -> Compared:
+    """Visit the reachable states of a world, but at most `most` of them.
+
+    `elements`: those of the world unless given; with records, rows are compared too.
+    """
+    explorer = Explorer(system, elements or instance(model))
     states = steps = 0
     actions: set[str] = set()
     difference: str | None = None

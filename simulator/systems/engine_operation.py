@@ -32,7 +32,7 @@ class Host(Protocol):
         """The number of a file group."""
 
 
-LOST_ANSWERS: Final = ("answer_is_lost", "decision_answer_is_lost")
+LOST_ANSWERS: Final = ("answer_is_lost", "answer_to_decision_is_lost")
 """The actions in which the answer to the last put does not arrive."""
 
 

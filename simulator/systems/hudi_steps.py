@@ -72,7 +72,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "querier_asks_read_optimized", "querier_settles", "querier_lists_again", "querier_reads")),
 
     *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no answer is lost")
-      for action in ("answer_is_lost", "decision_answer_is_lost", "writer_recognises_instant",
+      for action in ("answer_is_lost", "answer_to_decision_is_lost", "writer_recognises_instant",
                      "writer_recognises_decision", "writer_reports_failure")),
     PeerStep("heartbeat_expires",               "stall"),
     PeerStep("writer_looks_at_heartbeat", because="`commit` checks the beats that its client remembers"),

@@ -145,8 +145,8 @@ class _Play:
         return ()
 
     def _complete(self, actor: str, kind: str) -> tuple[str, ...]:
-        """Complete an actor. Under the lock the actor publishes at its completion time; outside the lock possibly
-        later.
+        """Complete the operation of an actor. Under the lock the actor publishes at its completion time; outside the
+        lock possibly later.
         """
         if not self.model.is_busy(actor, self.model.component(self.state, actor)):
             return (f"{actor} must have begun before it completes",)

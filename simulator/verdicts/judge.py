@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from nbcc.model import World
+from nbcc.model.mechanisms.endless import Endless, is_modelled
 from nbcc.model.promises import PROMISES
 from nbcc.model.validation import nearest
 
@@ -108,7 +109,8 @@ def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
     A protocol's worlds are the worlds of its pins, in which the weakened promise can break, and the search bounds of
     the depth. The default protocol is searched in the worlds of all pins, except those whose faults it excludes by
     assumption. The verdicts of the default protocol there are pinned in specs/sizes.toml. The default protocol is also
-    searched in worlds with optimistic writers, and at full depth in the large worlds.
+    searched in worlds with optimistic writers, and at full depth in the large worlds. A protocol that is not modelled
+    in endless worlds is searched in none of them.
     """
     known = pins()
     if protocol in known:
@@ -117,7 +119,9 @@ def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
         pinned = [w for w in map(specs.world, sorted({pin["world"] for pin in known.values()})) if is_assumed(w)]
     more: tuple[SearchBound, ...] = mixed() if protocol == "default" else ()
     more += large() if protocol == "default" and depth == "full" else ()
-    return {**dict.fromkeys(pinned, False), **{each.world: each.reduced for each in (*matrix_bounds(depth), *more)}}
+    ends = protocol in specs.protocol_names() and not is_modelled(specs.protocol(protocol))
+    bounds = (each for each in (*matrix_bounds(depth), *more) if not (ends and each.world[Endless].endless))
+    return {**dict.fromkeys(pinned, False), **{each.world: each.reduced for each in bounds}}
 
 
 def matrix(

@@ -42,7 +42,7 @@ class SearchBound:
 
 
 def from_mapping(given: Mapping[str, Any]) -> SearchBound:
-    """A search bound from its table.
+    """A search bound from its table in the TOML file.
 
     Raises:
         ValueError: a field is unknown; the message names the nearest one.

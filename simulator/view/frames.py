@@ -42,7 +42,7 @@ class History:
         self._now: dict[str, Any] = {}
 
     def see(self, step: int, things: Mapping[str, Any]) -> None:
-        """Record all values after `step`. A missing name ends with null."""
+        """Record all values after `step`. The history of a missing name ends with null."""
         for name in [name for name in self._now if name not in things]:
             self._now.pop(name)
             self.changes[name].append([step, None])

@@ -47,6 +47,9 @@ WEAKER = [
     (BY_NAME["archiving"], "archive_lookup", "never", set()),
     (BY_NAME["archiving"], "archive_lookup", "before_listing", set()),
     (BY_NAME["decisions"], "claims", "none", set()),
+    (BY_NAME["log_compaction"], "log_compaction_rank", "own", {"QUIET"}),
+    (BY_NAME["log_compaction"], "log_compaction_window", "included", {"INCR"}),
+    (BY_NAME["replaces"], "replacing", "file_ids", {"SNAP"}),
 ]
 """An option value of the model, and the promises that the clauses then no longer imply.
 

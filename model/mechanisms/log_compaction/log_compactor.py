@@ -47,7 +47,7 @@ class LogCompactor(NamedTuple):
 
     @property
     def group(self) -> int:
-        """The next file group."""
+        """The file group whose log is written next."""
         return self.groups[self.logs]
 
 
@@ -105,7 +105,7 @@ def latest_time(latest_time: int, log_plans: Plans) -> int:
 
 
 def planned_logs(completed_table: Table, world: World, rules: Rules) -> tuple[GroupPlan, ...]:
-    """The view `log_plan`."""
+    """The view `log_plan`: the inputs of a log compaction planned now."""
     return log_plan(rules, completed_table, world.groups)
 
 

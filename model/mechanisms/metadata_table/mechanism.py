@@ -3,7 +3,7 @@
 An actor that publishes an instant first commits the added and removed files to the metadata table. The commit is a
 deltacommit with the same requested time, under the same lock. Then the instant completes in the data table. So the
 metadata table never lacks an instant. The metadata table may have additional instants, of dead actors. Readers list
-files through the metadata table. They use only deltacommits whose instant is complete in the data table (RFC-22,
+files through the metadata table. Readers use only deltacommits whose instant is complete in the data table (RFC-22,
 "Updating Metadata Table": "the reconciliation of the metadata will be done by the metadata reader").
 
 There is one writer at a time. A deltacommit that was begun by another actor belongs to a dead one. An actor rolls back

@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Occ(Options):
-    """The options for how a writer deals with concurrent writers."""
+    """The options of a writer's concurrency control."""
 
     concurrency: Literal["nbcc", "occ", "single_writer"] = option(
         "nbcc",

@@ -174,7 +174,7 @@ def shown_instants(
 
 
 def newest_shown(shown_instants: Published, own_seen: Seen, restores: Planned, *, seen: tuple[int, ...]) -> int:
-    """The view `newest_shown`."""
+    """The view `newest_shown`: the greatest time in the listing."""
     return newest(shown_instants, known(own_seen, seen, restores))
 
 

@@ -25,7 +25,7 @@ UNAWARE = "unaware of what comes"
 
 
 class Heartbeat(NamedTuple):
-    """The record `own_heartbeat` of a writer."""
+    """A writer's record `own_heartbeat`: the state of its heartbeat."""
 
     expired: bool = False
 

@@ -248,7 +248,9 @@ def delete_log(own: Rollbacker, rollbacks: Plans) -> Changes:
 
 
 def remove_instant(own: Rollbacker, rollbacks: Plans, every_writer: Writers) -> Changes:
-    """Under the lock: remove the instant of the failed write from the timeline. No rollback deletes its files again."""
+    """Under the lock: remove the instant of the failed write from the timeline. No later rollback deletes the files of
+    that write again.
+    """
     state = next((w.state for w in every_writer.values() if w.requested == own.target), "inflight")
     last = own.first + len(own.files)
     return {"rollbacks": tuple(

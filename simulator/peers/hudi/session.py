@@ -116,7 +116,7 @@ def items(collection: Any) -> list[Any]:
 
 
 def nothing() -> Any:
-    """Hudi's empty Option."""
+    """Hudi's empty value of the class Option."""
     return hudi().common.util.Option.empty()
 
 

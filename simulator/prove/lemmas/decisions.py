@@ -1,8 +1,8 @@
 """The decision log: commits are decided by put-if-absent of dense numbers, and any lock may be lost.
 
-An actor that takes a time claims it. It notes how many numbers are taken, and decides only if the next one is free.
-Before it takes its time, it publishes what is decided. The relation has no deaths: an actor that stops for good has
-died, and a lost lock is free again.
+An actor that takes a time claims it. An actor notes how many numbers are taken, and decides only if the next one is
+free. Before an actor takes its time, it publishes every earlier decision. The relation has no deaths: an actor that
+stops for good has died, and a lost lock is free again.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Options(options.Options):
 
 
 class Optimistic(GivingUp):
-    """The core with optimistic writers."""
+    """The core relation, extended by optimistic writers."""
 
     options: Options
 
