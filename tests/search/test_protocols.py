@@ -110,6 +110,8 @@ RESTS_ON = {"claims": {"decision": "log"}, "tombstone_logs": {"decision": "log",
 SHOWS_IN = {
     ("listing", ""): "readers",
     ("checkpoint", ""): "consumers",
+    ("batch_identity", ""): "streams",
+    ("empty_trigger", ""): "streams",
     ("behind_horizon", ""): "consumers_cleaned",
     ("read_time", ""): "readers",
     ("clock", ""): "skewed_clocks",
