@@ -15,8 +15,8 @@ STARTS_PLAN = "starts plan"
 
 
 class Planner(NamedTuple):
-    """How one actor makes plans. `plans` is the component that contains the plans. `requested` is the actor's field
-    that contains the requested time of its plan.
+    """A fact that describes how one actor makes plans. `plans` is the component that contains the plans. `requested` is
+    the actor's field that contains the requested time of its plan.
 
     `give_up` is the effect by which an actor abandons a plan that it can no longer put.
     """
@@ -34,7 +34,7 @@ Start = Callable[[Any, Any], Any]
 
 
 class Runner(NamedTuple):
-    """How one actor runs plans. `plans` and `requested` have the same meaning as for a `Planner`.
+    """A fact that describes how one actor runs plans. `plans` and `requested` have the same meaning as for a `Planner`.
 
     `completes` is the type of the instant that completes a plan. `resumes` is the action that resumes the plan of a
     dead actor. `what` is the noun for the plan in sentences about a step.

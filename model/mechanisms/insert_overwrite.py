@@ -1,5 +1,5 @@
-"""Replacing writes (insert overwrite, delete partition) hide the writes that completed in their partitions before their
-requested time.
+"""A replacing write (insert overwrite, delete partition) hides earlier writes. It hides every write that completed in
+its partitions before the replacing write was requested.
 
 A replace has a plan without inputs, for all file groups of its partitions. The requested time of the plan is a barrier.
 The base files of a replace contain the new rows, if there are any. A log that completes after the barrier belongs to
@@ -108,7 +108,7 @@ RESTS = ("idle", "done", "gave up")
 
 
 class Overwriter(NamedTuple):
-    """An overwriter, which replaces once. `partitions` lists the partitions that the overwriter replaces. `bases`
+    """An overwriter, which makes one replace. `partitions` lists the partitions that the overwriter replaces. `bases`
     counts the base files that the overwriter has put.
     """
 

@@ -1,4 +1,4 @@
-"""Restorers: a restorer plans a restore to the newest savepoint, then undoes one instant after the other.
+"""Restorers: a restorer plans a restore to the newest savepoint, and then undoes the planned instants one by one.
 
 The restorer puts the plan under the lock. The plan lists the instants that completed after the savepoint's instant, and
 the pending instants. Once the plan is on the timeline, no actor sees the listed instants. A running writer detects the

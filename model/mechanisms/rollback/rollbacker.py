@@ -70,7 +70,9 @@ ROLLBACKER = Kind(name="rollbacker", prefix="roll", first=Rollbacker(), in_rando
 
 
 class Undoing(NamedTuple):
-    """How one actor undoes the write whose requested time is in its field `target`."""
+    """A fact that describes how one actor undoes a write. The actor's field `target` contains the requested time of
+    that write.
+    """
 
     actor: str
     target: str

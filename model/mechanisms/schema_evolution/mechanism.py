@@ -107,7 +107,8 @@ def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altere
 
 
 def known_columns(schemas: Schemas) -> Iterable[Args]:
-    """List the numbers of added columns that a writer may use, because it opened the table now or at any earlier time.
+    """List every number of added columns that a writer may use. The writer may have opened the table now or at any
+    earlier time.
     """
     return tuple((("columns", known),) for known in range(len(schemas) + 1))
 
