@@ -1,7 +1,7 @@
 """Crashes: an actor may die between any two steps; its lock expires, and another actor resumes its plan.
 
-A crashed actor stays dead, and its files stay on storage. The instant of a writer stays pending. A plan fixes the work
-of a service, so another runner can continue it. Rolling back a failed write is another mechanism.
+A crashed actor stays dead, and its files stay on storage. The instant of a crashed writer stays pending. A plan fixes
+the work of a service, so another runner can continue the plan. The mechanism `rollback` rolls back failed writes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DONE = "instants_known_done"
 
 
 class LockExpiry(Options):
-    """The option for the lock of a dead holder."""
+    """The option that decides what happens to the lock of a dead actor."""
 
     lock_expiry: Literal["expires", "never"] = option(
         "expires",
@@ -31,13 +31,13 @@ class LockExpiry(Options):
 
 
 class Crashes(Limits):
-    """The limit on crashes."""
+    """The limit on the number of crashes."""
 
     crashes: int = limit(0, "how many actors may crash", in_random_worlds=(0, 0, 1))
 
 
 def compose(composition: Composition) -> None:
-    """Add crashes to every actor. Add a transition to every runner of plans that resumes the plans of dead runners."""
+    """Add crashes to every actor. Add to every runner of plans a transition that resumes the plans of dead runners."""
     composition.add_component("crashes", 0)
     composition.map_view(DONE, published_instants)
     composition.refine_facts(Runner, partial(resumes, composition))
@@ -73,12 +73,12 @@ CRASH_LEFT = Guard("a crash must be left", crash_is_left, limit=True)
 
 
 def crash(own: ActorState, crashes: int) -> Changes:
-    """The actor dies; the files that it has put stay."""
+    """Let the actor die. The files that the actor has put stay on storage."""
     return {"own": own._replace(step=DEAD), "crashes": crashes + 1}
 
 
 def expire_lock() -> Changes:
-    """The lock of a dead holder is free again."""
+    """Free the lock that a dead actor held."""
     return {"lock": None}
 
 
@@ -103,7 +103,7 @@ def orphan(
     me: str, instants_known_done: tuple[Any, ...], plans: tuple[Any, ...], peers: Mapping[str, ActorState],
     completes: type[Any],
 ) -> Any:  # fmt: skip
-    """The oldest pending plan whose runner died, None if there is none."""
+    """Return the oldest pending plan whose runner died; None if there is no such plan."""
     dead = {name for name, peer in peers.items() if peer.step == DEAD and name != me}
     theirs = [plan for plan in plans if plan.runner in dead]
     done = {each.requested for each in instants_known_done if isinstance(each, completes)} if theirs else ()
