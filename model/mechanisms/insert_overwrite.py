@@ -96,7 +96,7 @@ def _by_file_ids(rules: Rules) -> Rules:
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
         by = [write for write in visible(rules, table.writes, time) if group in replaced(write)]
-        return Fold(None, by[-1].files_in(group)) if by else inner(rules, table, group, time)
+        return Fold(Fold(None, by[-1].files_in(group)), ()) if by else inner(rules, table, group, time)
 
     return replace(rules, as_of=as_of)
 
