@@ -42,8 +42,8 @@ class Call(NamedTuple):
 def kind_of(path: str) -> str:
     """The kind of the object at a path of a Hudi table, in one word.
 
-    A timeline file has the kind ``<action>.<state>`` (``deltacommit.requested``), or ``<action>`` once completed. So a
-    new action needs no entry here.
+    A timeline file has the kind ``<action>.<state>`` (``deltacommit.requested``), or ``<action>`` once completed.
+    Therefore a new action needs no entry in this function.
     """
     if path.rstrip("/") == ".hoodie/timeline":
         return "timeline"

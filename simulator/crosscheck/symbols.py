@@ -11,7 +11,7 @@ from nbcc.model import Step
 class Symbols:
     """Symbols for the times of a history: ``r1`` is the first requested time, ``c1`` that instant's completion time.
 
-    Requested times increase, so a symbol keeps its meaning from its first step on. If its instant leaves the timeline,
+    Requested times increase, so later steps do not change the meaning of a symbol. If its instant leaves the timeline,
     the symbols made by `then` keep it.
     """
 
@@ -31,7 +31,7 @@ class Symbols:
         return Symbols((*timeline, *removed))
 
     def symbol(self, tick: int | None) -> str:
-        """``r1`` or ``c1``; ``-`` for no time; the number of a tick that belongs to no instant."""
+        """The symbol of a time: ``r1`` or ``c1``; ``-`` for no time; the tick itself if it belongs to no instant."""
         return "-" if tick is None else self._symbols.get(tick, str(tick))
 
     def step(self, step: Step) -> Step:

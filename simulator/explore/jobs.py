@@ -31,7 +31,7 @@ class SearchJob:
 
     A `world` of the form ``package.module:factory`` names a model of your own: `factory()` returns it. `mutant` names a
     file of specs/mutants that is applied during the search. `reduce` and `shard` are as in `explore`. A shard has no
-    canary; `parallel` checks that one of the shards violates it.
+    canary; `parallel` checks that one of the shards violates the canary.
     """
 
     world: str | World
@@ -130,7 +130,7 @@ def run_jobs(
     Args:
         workers: processes at once; 1 runs the jobs in this process.
         memory: GiB, divided among the workers.
-        raises: raise the error of a job; otherwise its result is UNDETERMINED, with the reason.
+        raises: True to raise the error of a job; False to make its result UNDETERMINED, with the reason.
         done: called with each job and result at the end of the job, in any order.
         progress: called as ``progress(job, *figures)``, with the figures of `explore`.
         bounds: passed to each search.

@@ -2,7 +2,7 @@
 
 Fairness is judged between states of the system itself. After a reduced search only the states on cycles of the reduced
 graph are unfolded: into their images under all exchanges of actors, with every possible private step taken or not. A
-cycle of the system stays within these states.
+cycle of the system stays within the unfolded states.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ class Graph(NamedTuple):
 
 
 def find_lasso(search: Any, promise: Any) -> Lasso | str | None:
-    """A fair lasso that violates a promise about runs; None if there is none. A text: why this was not decided."""
+    """A fair lasso that violates a promise about runs; None if there is none. If the search could not decide, the
+    function returns the reason as a text.
+    """
     space = search.space
     states: Sequence[Any] = search.states
     if space.about:

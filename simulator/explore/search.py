@@ -211,7 +211,7 @@ class Search:
         return self.run_to_end(number) or ()
 
     def _broken_run(self, watch: Any) -> tuple[tuple[Any, ...], str]:
-        """A run whose last step violates the promise, and the message of the promise for it."""
+        """A run whose last step violates the promise, and the message of the promise for this step."""
         message, before, _ = watch.broken
         if before is None:
             return (), message

@@ -5,8 +5,8 @@ might differ only in later states. Two candidates are exchangeable if steps comm
 every promise has the same verdict before and after. Promises that judge shapes (`promises.shape`) have the same verdict
 for equal shapes.
 
-The transitions of a `TransitionSystem` may be any functions. So `certify` checks its exchanges again, on everything
-that the search evaluated.
+The transitions of a `TransitionSystem` may be any functions. Therefore `certify` checks the exchanges of a
+`TransitionSystem` again, on everything that the search evaluated.
 """
 
 from __future__ import annotations
