@@ -37,7 +37,9 @@ def shortest_violation(
 def fewest_switches(
     model: Model, steps: Sequence[Step], shows: Callable[..., str | None], most: int = 200_000
 ) -> tuple[Step, ...] | None:
-    """As `shortest_violation`, for any condition: ``shows(model, before, step, after)`` is not None."""
+    """Do the same as `shortest_violation`, for any condition on a step: ``shows(model, before, step, after)`` is not
+    None.
+    """
     programs = _programs(steps)
     tie = count()
     start = (model.initial, "", frozenset[str](), tuple(0 for _ in programs))

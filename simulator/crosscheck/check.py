@@ -130,7 +130,9 @@ class Check:
         tally.skipped.update(history.skipped)
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
-        """Play a trace again as `play` does. Returns the trace as played if it shows the same difference, else None."""
+        """Play a trace again as `play` does. Returns the played trace if it disagrees in the same way as the given
+        trace, else None.
+        """
         options = self.options
         model = options.model(trace.world, options.protocol)
         system = options.factory(trace.world, options.protocol, trace.batches)

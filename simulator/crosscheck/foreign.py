@@ -75,7 +75,9 @@ def _on_base(base: Ranked | None, record_of: Callable[[Log], Ranked | None], log
 
 
 def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol) -> str:
-    """The reader's option that alone explains its different answer; otherwise all its options."""
+    """The option of the reader that alone explains why its answer differs; all options of the reader if no single one
+    does.
+    """
     answer = foreign_rows(model, state, query, data, reader)
     for name, value in reader.differences().items():
         alone = Protocol.from_mapping({**model.protocol.to_mapping(), name: value})

@@ -116,7 +116,9 @@ class History:
         return getattr(self.model, "protocol", Protocol()) == Protocol() and is_assumed(world)
 
     def _is_retained(self, time: int) -> bool:
-        """Whether the slices as of a time can be listed: before the horizon a savepoint keeps only the files."""
+        """Whether the slices as of a time can be listed. Slices before the horizon cannot be listed, because a
+        savepoint keeps only their files.
+        """
         horizon: Callable[[Any], int] = getattr(self.model, "horizon", lambda state: 0)
         return time >= horizon(self.state)
 

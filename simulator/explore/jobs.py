@@ -72,7 +72,9 @@ def _foreign(name: str) -> Any:
 
 
 def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
-    """The promises of these names (all if there are none), and the canary of the table's model (else None)."""
+    """The promises with these names (all promises without `names`), and the canary if the system is a model of the
+    table.
+    """
     table = isinstance(system, Model)
     known: Mapping[str, Any] = PROMISES if table else {each.name: each for each in getattr(system, "promises", ())}
     for name in names:

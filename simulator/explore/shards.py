@@ -66,7 +66,7 @@ class ShardKeys:
         return self._known[own]
 
     def escaped(self, states: Sequence[Any], keys: Iterable[Hashable]) -> set[Hashable]:
-        """The keys of these states that are not among the given ones."""
+        """The shard keys of these states that are not among `keys`."""
         return {self(own) for own in set(map(self.bits.__and__, states))}.difference(keys)
 
 
@@ -84,7 +84,7 @@ class PrefixSearch(Search):
         return lambda state: successors(state) if self.keys(state) is None else iter(())
 
     def shards(self) -> Shard:
-        """All shards as one, with the keys in the order in which they begin."""
+        """One shard that contains all shard keys, in the order in which the shards begin."""
         return Shard(tuple(self.first_states()), tuple(map(tuple, self.space.exchangeable)))
 
     def first_states(self) -> Mapping[Hashable, Mapping[int, list[Any]]]:

@@ -60,7 +60,7 @@ def draw_verdicts(results: Verdicts, ax: Axes | None = None) -> Axes:
     """Draw a matrix of protocols and promises: a shape for each verdict, with the steps of the shortest violation.
 
     `results` maps the name of a protocol to a result of `explore` or to {promise: verdict}. A verdict is a word, or a
-    mapping with ``verdict`` and ``steps``. The value of ``nbcc verdicts --json`` is accepted, too.
+    mapping with ``verdict`` and ``steps``. The function also accepts the JSON value of ``nbcc verdicts --json``.
     """
     from .matplotlib_painter import paint
     from .verdict_matrix import verdict_matrix
