@@ -205,11 +205,8 @@ def complete(
         assert refusal is not None, "the loop ends with one of the two"
         undo_own_write(context, requested, action)
         raise refusal
-    steps = [
-        partial(forget_markers, context, requested),
-        *([partial(context.heartbeats.stop, requested)] if beats else []),
-    ]
-    together(context.storage, steps)
+    stop = [partial(context.heartbeats.stop, requested)] if beats else []
+    together(context.storage, [partial(forget_markers, context, requested), *stop])
     return instant
 
 
