@@ -152,8 +152,9 @@ def complete(
             last = catch_up(context) if uses_decision_log(context) else None
             there = completed_by_another()
             if isinstance(there, Instant):
-                for file in files:
+                for file in files:  # those of the instant have other tokens
                     context.storage.delete(file.path)
+                    context.storage.delete(marker(requested, *split_path(file.path)))
                 return there
             timeline = load(context.storage) if beats else None
             dead = publication_conflict(context, timeline, requested, action) if timeline is not None else None

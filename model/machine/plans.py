@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 from .composition import Composition
 from .transition import Changes, Component, Effect, preset, transition
 
-STARTS_PLAN = "starts plan"
-"""The tag of a transition that starts a plan."""
+STARTS_PLAN, RESUMES_PLAN = "starts plan", "resumes plan"
+"""Tags: a runner starts its own plan; a runner takes up a pending plan of another actor."""
+
+DONE = "instants_known_done"
+"""The view of the instants whose plans need no runner any more."""
 
 
 class Planner(NamedTuple):
@@ -33,8 +36,8 @@ Start = Callable[[Any, Any], Any]
 class Runner(NamedTuple):
     """How one actor runs plans. `plans` and `requested`: as for a `Planner`.
 
-    `completes`: the type of the completed instant. `resumes`: the action that resumes the plan of a dead actor. `what`:
-    the word for such a plan.
+    `completes`: the type of the completed instant. `resumes`: the action that takes up a pending plan. `what`: the
+    word for such a plan.
     """
 
     kind: str

@@ -46,13 +46,35 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
 
     ``crashed`` maps an actor to the step in which it died. No later segment can interleave with its calls.
     """
-    accesses = [access for access in accesses if not is_unobserved(access.path)]
+    observed = [access for access in accesses if not is_unobserved(access.path)]
+    attempts = unread_attempts(observed)
+    accesses = [access for access in observed if access.path not in attempts]
     conflicting = _Conflicts(accesses, crashed or {})
     sentences = []
     for (step, actor), segment in groupby(accesses, key=lambda access: (access.step, access.actor)):
         if broken := _broken(list(segment), conflicting):
             sentences.append(f"step {step} of {actor} is not atomic: {broken}")
     return sentences
+
+
+def unread_attempts(accesses: Iterable[Access]) -> set[str]:
+    """The data files of rival attempts at one instant that no actor has read.
+
+    Rivals are several actors that put files of one instant. Readers open only files that a completed instant lists. So
+    an actor can observe the moment at which such a file is put or deleted only by its marker.
+    """
+    putters: dict[str, set[str]] = defaultdict(set)
+    files: dict[str, str] = {}
+    read = set()
+    for access in accesses:
+        if kind_of(access.path) not in ("log", "base"):
+            continue
+        if access.verb == "put":
+            files[access.path] = parsed(access.path)["instant"]
+            putters[files[access.path]].add(access.actor)
+        elif access.verb == "get" and access.outcome == "done":
+            read.add(access.path)
+    return {path for path, instant in files.items() if len(putters[instant]) > 1 and path not in read}
 
 
 def _broken(segment: list[Access], conflicting: _Conflicts) -> str:

@@ -2,7 +2,7 @@
 
 The plan is put under the lock and names what completed after the savepoint's instant, and what is pending. From then
 on no actor sees these instants. Writers that are under way find that before they publish; other writers may begin. A
-restorer that resumes the plan of a dead one goes through the same list.
+restorer that takes up the plan of another one goes through the same list.
 """
 
 from __future__ import annotations
