@@ -1,7 +1,7 @@
 """Foreign services: another engine compacts a table, by its own rules of merging.
 
-The plan notes whose engine completes it (`unmarked`: not ours). The runner that publishes decides by whose rules the base
-files are merged, not the actor that made the plan.
+The plan notes whose engine completes it (`unmarked`: not ours). The runner that publishes decides by whose rules the
+base files are merged, not the actor that made the plan.
 """
 
 from __future__ import annotations

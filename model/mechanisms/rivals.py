@@ -79,7 +79,7 @@ def resumes(composition: Composition, runs: Runner) -> None:
 
 
 def pending_plan(
-    instants_known_done: Published, plans: tuple[Any, ...], runners: tuple[str, ...], completes: type
+    instants_known_done: Published, plans: tuple[Any, ...], runners: tuple[str, ...], completes: type[Any]
 ) -> Any:
     """The oldest pending plan of these runners; None if there is none."""
     theirs = [plan for plan in plans if plan.runner in runners]
@@ -89,7 +89,7 @@ def pending_plan(
 
 def resume_plan(
     own: Any, me: str, instants_known_done: Published, plans: tuple[Any, ...], runners: tuple[str, ...],
-    completes: type, start: Start, component: str,
+    completes: type[Any], start: Start, component: str,
 ) -> Changes:  # fmt: skip
     """Carry a pending plan out, from the beginning."""
     plan = pending_plan(instants_known_done, plans, runners, completes)
@@ -135,9 +135,9 @@ def idle(composition: Composition, me: str) -> Effect:
     return composition.facts(Planner)[me].give_up
 
 
-def is_completed(own: Any, published: Published, completes: type, requested: str) -> bool:
+def is_completed(own: Any, published: Published, completes: type[Any], requested: str) -> bool:
     time = getattr(own, requested)
-    return any(entry.requested == time and isinstance(entry, completes) for entry in published)
+    return any(isinstance(entry, completes) and entry.requested == time for entry in published)
 
 
 def is_about_to(own: Any, steps: tuple[str, ...]) -> bool:

@@ -147,6 +147,7 @@ class _Conflicts:
     def __init__(self, accesses: list[Access], crashed: Mapping[str, int]) -> None:
         self._crashed = crashed
         self._on: dict[str, list[Access]] = defaultdict(list)  # a write is stored under its folders as well
+        self._deletions = [access for access in accesses if access.verb.startswith("delete")]
         for access in accesses:
             if access.verb.startswith("list"):
                 self._on[_folder(access.path)].append(access)
@@ -164,12 +165,26 @@ class _Conflicts:
         if access.is_write:
             candidates += [other for folder in _folders(access.path) for other in self._on[folder]]
         alive = (other for other in candidates if self._both_alive(other, access))
-        return next((other for other in alive if _conflict(access, other)), None)
+        found = (other for other in alive if _conflict(access, other))
+        return next((other for other in found if not self._deleted_between(access, other)), None)
+
+    def _deleted_between(self, one: Access, other: Access) -> bool:
+        """Whether one access puts an object and the other misses it, and a deletion in between conflicts with both."""
+        put, read = (one, other) if one.verb == "put" else (other, one)
+        if put.verb != "put" or read.verb != "get" or read.outcome != "missing":
+            return False
+        return any(put.step < each.step < read.step and _may_delete(each, put.path) for each in self._deletions)
 
     def _both_alive(self, other: Access, access: Access) -> bool:
         """Whether each of the two actors was alive at the other's access."""
         both = ((other, access), (access, other))
         return all(self._crashed.get(one.actor, another.step) >= another.step for one, another in both)
+
+
+def _may_delete(access: Access, path: str) -> bool:
+    """Whether a deletion is of this object. The access of a `delete.all` names the first of its objects only."""
+    folder = path.rpartition("/")[0]
+    return access.path == path or (access.verb == "delete.all" and access.path.rpartition("/")[0] == folder)
 
 
 def _is_in_vain(one: Access, other: Access) -> bool:

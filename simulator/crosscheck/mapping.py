@@ -68,16 +68,22 @@ def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """The rows of a runner whose plan another runner has completed."""
+    """The rows of a runner that has rivals."""
     return (
         # Before it starts its plan it has made no call. Otherwise it deletes its files under the lock.
         MappingRow(f"{kind}_finds_it_done", operation),
-        # a file of its plan is deleted; it deletes its files without the lock
+        # only under options that the engine does not support
+        MappingRow(f"{kind}_checks_plan", operation),
+    )
+
+
+def losing_files(kind: str, operation: str) -> tuple[MappingRow, ...]:
+    """The rows of a runner that reads and puts data files, and has rivals."""
+    return (
+        # A file of its plan is deleted. It deletes its files without the lock.
         MappingRow(f"{kind}_finds_input_cleaned", operation),
         # under the lock: another runner has deleted its files, and has not completed the plan
         MappingRow(f"{kind}_misses_files", operation, raises="Conflict", always=True),
-        # only under options that the engine does not support
-        MappingRow(f"{kind}_checks_plan", operation),
     )
 
 
@@ -141,6 +147,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("compactor_resumes_plan",          "run_compaction", ends_after="put compaction.inflight", starts=True,
         arguments=(("instant", "plan"),)),
     *giving_way("compactor",               "run_compaction"),
+    *losing_files("compactor",             "run_compaction"),
     # The log holds the deletes that the compaction keeps.
     MappingRow("compactor_writes_base",  "run_compaction", ends_after="put base", also=("put marker", "put log")),
     MappingRow("compactor_takes_lock",            "run_compaction", ends_after="lock.acquire"),
@@ -156,6 +163,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("log_compactor_resumes_plan", "run_log_compaction", starts=True, ends_after="put logcompaction.inflight",
         arguments=(("instant", "plan"),)),
     *giving_way("log_compactor",           "run_log_compaction"),
+    *losing_files("log_compactor",         "run_log_compaction"),
     MappingRow("log_compactor_writes_log",            "run_log_compaction", ends_after="put log"),
     MappingRow("log_compactor_takes_time",            "schedule_log_compaction", ends_after="clock.take", starts=True),
     MappingRow("log_compactor_puts_plan",             "schedule_log_compaction", raises="Conflict"),
