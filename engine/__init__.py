@@ -1,6 +1,6 @@
-"""The real thing: Hudi tables, written and read on Spark (or without it, for what fits into one process).
+"""The engine: reads and writes Hudi tables on Spark, or in one process without it.
 
-Names are loaded when first used, so that a look at `nbcc.engine.errors` does not load Arrow.
+Names are loaded on first use, so that importing `nbcc.engine.errors` does not load Arrow.
 """
 
 from __future__ import annotations

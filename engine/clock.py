@@ -57,7 +57,8 @@ class WallClock:
 
     `skew_ms`: the maximum difference between the clocks of two writers. `take` waits for that long, so that a writer
     that takes a time afterwards, on any machine, gets a greater one. An instant more than the skew (at least 200 ms:
-    clocks are adjusted) in the future is refused. To continue after it would hide later commits from Hudi's readers.
+    clocks are adjusted) in the future is refused. Otherwise later commits with earlier times would be hidden from
+    Hudi's readers.
     """
 
     def __init__(
@@ -81,7 +82,7 @@ class WallClock:
         return to_instant(millis)
 
     def read(self) -> str:
-        """The first half of `take`: the instant, before other clocks have passed it."""
+        """The first half of `take`: a new instant, which other clocks may not have passed yet."""
         with self._guard:
             return to_instant(self._read())
 

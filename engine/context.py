@@ -1,4 +1,4 @@
-"""The dependencies of an operation: storage, lock, clock, names, jobs, rules."""
+"""The objects that an operation uses: storage, lock, clock, names, jobs, rules."""
 
 from __future__ import annotations
 

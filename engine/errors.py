@@ -1,4 +1,4 @@
-"""Typed errors. Each says what was asked, what exists and what to do."""
+"""Typed errors. Each states what was asked, what exists and what to do."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BadInput(NbccError):
 
 
 class NotATable(NbccError):
-    """The path is not a Hudi table, or its files cannot be read."""
+    """The path is not a Hudi table, or the table's files are unreadable."""
 
 
 class Damaged(NotATable):
@@ -64,7 +64,7 @@ class LockTimeout(Conflict):
 
 
 class Cleaned(NbccError):
-    """The requested time is older than the retained history: its files were cleaned or restored away."""
+    """The requested time is older than the retained history: a clean or restore has deleted its files."""
 
 
 class CannotRun(NbccError):

@@ -24,7 +24,7 @@ _LARGEST_BATCH: Final = 1 << 16
 
 
 class _Bound(NamedTuple):
-    """Lower and upper bound of the bytes of the rows, and the flat text columns that make the difference."""
+    """Lower and upper bound of the bytes of the rows, and the flat text columns that cause the difference."""
 
     least: int
     most: int

@@ -1,7 +1,7 @@
 """Memory limits of the decoders of table files. A small hostile file can expand to more than a machine has.
 
-The limits are global to the process. Tasks contain those of the process that planned them, so executors use the same.
-They bound the memory for one file, not for a whole read.
+The limits are global to the process. Tasks contain the limits of the process that planned them, so executors use the
+same ones. They bound the memory for one file, not for a whole read.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from .errors import BadInput, LimitExceeded
 class Limits:
     """The bounds, each a positive integer.
 
-    metadata_bytes  uncompressed bytes of one timeline record (a commit takes about 500 for each file)
-    schema_depth    nesting levels of an Avro schema
-    schema_types    types in an Avro schema, counted at each use
-    decoded_bytes   bytes in memory of the rows of one data file, log block or archive file …
-    decoded_ratio   … or this multiple of the bytes of the file or block, if that is more
+    `metadata_bytes`: The uncompressed bytes of one timeline record. A commit takes about 500 bytes for each file.
+    `schema_depth`: The nesting levels of an Avro schema. `schema_types`: The number of types in an Avro schema, counted
+    at each use. `decoded_bytes`: The bytes in memory of the rows of one data file, log block or archive file.
+    `decoded_ratio`: The same limit as a multiple of the bytes of the file or block; the greater limit applies.
     """
 
     metadata_bytes: int = 1 << 26
@@ -69,7 +68,7 @@ def limits_of(settings: Iterable[str]) -> Limits:
 
 
 def exceeded(name: str, exists: str, limit: str) -> LimitExceeded:
-    """The error for a file that takes more than the limit named `limit`."""
+    """The error for a file that exceeds the limit named `limit`."""
     return LimitExceeded(
         f"read {name}",
         exists,

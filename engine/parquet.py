@@ -1,4 +1,4 @@
-"""Parquet as Hudi reads it: base files, and the content of parquet log blocks (docs/hudi-format.md)."""
+"""Encodes and decodes Parquet as Hudi does: base files, and the content of log blocks (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _SAMPLE: Final = 1000  # rows that are compressed to estimate the ratio
 
 
 def encode_parquet(rows: pa.Table) -> bytes:
-    """The bytes of a parquet file of these rows, meta columns first. The table may be empty.
+    """The bytes of a Parquet file with these rows, meta columns first. There may be no rows.
 
-    The file has no Arrow schema and keeps time units: readers use the Avro schema of the commit.
+    The file has no Arrow schema and keeps its time units: readers use the commit's Avro schema.
     """
     return bytes(_encoded(rows, _codecs(rows) if len(rows) > _SAMPLE else _CODEC))
 
@@ -42,14 +42,15 @@ def _encoded(rows: pa.Table, codecs: Mapping[str, str] | str) -> pa.Buffer:
 
 
 def _codecs(rows: pa.Table) -> dict[str, str]:
-    """Leaf column path -> codec. Hashes and the like stay uncompressed: compression is slow and gains nothing."""
+    """Path of each leaf column -> its codec. Incompressible columns, such as hashes, stay uncompressed."""
     sample = pq.read_metadata(pa.BufferReader(_encoded(rows.slice(0, _SAMPLE), _CODEC))).row_group(0)
     leaves = [sample.column(number) for number in range(sample.num_columns)]
     return {leaf.path_in_schema: "none" if _stays_large(leaf) else _CODEC for leaf in leaves}
 
 
 def _stays_large(leaf: pq.ColumnChunkMetaData) -> bool:
-    """Whether compression gains too little. Samples of less than a byte a row (mostly nulls) are too small to decide.
+    """Whether compression saves too little. A sample with less than a byte for each row (mostly nulls) is too small to
+    decide.
     """
     size: int = leaf.total_uncompressed_size
     return size > _SAMPLE and leaf.total_compressed_size > _WORTH * size
@@ -62,11 +63,11 @@ def decode_parquet(
     packed: bool = False,
     bounds: Limits | None = None,
 ) -> pa.Table:
-    """The rows of a parquet file, all columns or those of `columns` that it has.
+    """The rows of a Parquet file: all columns, or those of `columns` that it has.
 
-    Types are the file's own, with dictionaries unpacked. `packed` leaves `FEW_VALUES` as dictionaries, for rows that
-    are merged and written again. `name` names the file in errors. Raises `Damaged` if it is not parquet, and
-    `LimitExceeded` if its rows take more memory than `bounds` (default: the limits of this process) allows.
+    Types are those of the file, with dictionaries unpacked. `packed` leaves `FEW_VALUES` as dictionaries, for rows that
+    are merged and written again. `name` names the file in errors. Raises `Damaged` if the bytes are not Parquet. Raises
+    `LimitExceeded` if the rows need more memory than `bounds` (default: the limits of this process) allows.
     """
     buffer, few = pa.py_buffer(data), FEW_VALUES if packed else ()
     try:

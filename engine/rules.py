@@ -1,7 +1,7 @@
-"""The choices that RFC-66, RFC-22 and Hudi's readers make differently, as values.
+"""The rules on which RFC-66, RFC-22 and Hudi's readers differ, each an option of a table.
 
-Each field is consulted in one small named function (of `files.slices`, `timeline.loading`, the operations and the
-merge); the defaults are the ones that keep every promise of nbcc.
+One small function in `files`, `timeline`, `actions` or the merge consults each field. The defaults keep every promise
+of docs/contract.md.
 """
 
 from __future__ import annotations
@@ -18,44 +18,45 @@ Axis = Literal["completion", "requested"]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How files become slices, and slices become rows.
+    """The options by which a table is read and written. The first value is the default.
 
-    slicing          which time of a log is held against the barriers; base_instant: the one in its name (old layout)
-    merge_order      which time orders the logs inside a slice
-    as_of_axis       which time of an instant is held against the T of a read
-    incremental_axis which time of an instant is held against a window
-    completion_time  whether a completion time is taken under the lock that also covers its publication
-    tombstones       whether compaction keeps the deletes that it merges away
-    listing          whether a reader lists the timeline twice (a listing is not a snapshot)
-    read_time        a snapshot is as of the greatest completion it saw, or as of the clock
-    fold             all records of a key by rank; or logs among themselves first, their survivor against the base
-    scheduling       whether a plan may be made while writers are in flight
-    plan_takes       logs completed before the plan's barrier; or any log, completed or not
-    visibility       rows of completed instants only; or of any
-    conflict_check   an optimistic writer checks for conflicts under the lock that covers its publication, or before it
-    conflict_window  the writes it is checked against: those that completed since it began, or were requested since
-    conflict_reads   whether the reads that a write names can conflict, like what it writes
-    priority         whether a compaction can conflict with a writer: never, or like any commit that came first
-    failed_writes    a rollback undoes writes whose heartbeat has expired; or all pending ones
-    batch_ids        a repeated batch is detected when it is requested and before it is published; only when it is
-                     requested; or never
-    retention        a clean keeps what is older than a base file unless it was complete at the horizon; unless its
-                     barrier lies before the horizon; or unless that of a plan does
-    savepoint_keeps  what a clean keeps for a savepoint: the files that it names; base files alone; or nothing
-    restore_by       a restore undoes what completed after the instant of the savepoint; or what was requested later
-    restore_pending  a restore undoes what is pending as well; or ignores it
-    archive_bound    archiving stops before what was requested or completed after the request of a pending instant, or
-                     nowhere
-    archive_lookup   a reader reads the archive after each listing of the active timeline; or never
-    decision         what makes a commit: holding the lock; or the next number of the decision log
-    claims           where a log decides, an actor claims each time of an instant by an object named after it;
-                     or it uses the clock reading, so that a barrier and a request may be equal
-    tombstone_logs   the log with which a compaction keeps its deletes is the one that its commit lists; or any log
-                     that was requested at the time of the base file
-    files            files listed by completed instants; or every file in the directories
-    log_compaction_rank  the log of a log compaction ranks where the newest of its inputs did; or by its own completion
-    bulk_insert      base files only in groups without a completed file, checked again before publishing; or everywhere
-    unmarked         a file group whose base file another engine made is merged as that engine does; or as if we had
+    `slicing`: The time of a log that is compared with the barriers. `base_instant`: the one in its name (old layout).
+    `merge_order`: The time that orders the logs within a slice.
+    `as_of_axis`: The time of an instant that is compared with the T of a read.
+    `incremental_axis`: The time of an instant that is compared with the bounds of a window.
+    `completion_time`: Whether one lock covers both the completion time and its publication.
+    `tombstones`: Whether a compaction keeps the deletes that it merges.
+    `listing`: Whether a reader lists the timeline twice; one listing is not a snapshot.
+    `read_time`: Whether a snapshot reads as of the greatest completion that it saw, or as of the clock.
+    `fold`: How the records of a key are merged: all by rank; or the logs first, then their result with the base file.
+    `scheduling`: Whether a compaction may be planned while writes are pending.
+    `plan_takes`: Whether a plan takes only logs that completed before its barrier, or any log.
+    `visibility`: Whether readers show rows of completed instants only.
+    `conflict_check`: Whether an optimistic writer checks for conflicts under the lock of its publication, or before it.
+    `conflict_window`: Whether it checks the writes that completed since it began, or those requested since.
+    `conflict_reads`: Whether a write also conflicts with later writes to the partitions that it read.
+    `priority`: Whether a compaction never conflicts with a writer, or conflicts if it completed first.
+    `failed_writes`: Whether a rollback undoes the writes with an expired heartbeat, or every pending write.
+    `batch_ids`: Whether a repeated batch is detected at its request and at its publication, at its request only, or
+        never.
+    `retention`: When a clean keeps the files that a base file supersedes: unless that base file completed by the
+        horizon; unless its barrier is before the horizon; or unless the barrier of some plan is.
+    `savepoint_keeps`: What a clean keeps for a savepoint: the files that it names, base files only, or nothing.
+    `restore_by`: Whether a restore undoes the instants that completed after the pinned one, or those requested after
+        it.
+    `restore_pending`: Whether a restore also undoes pending instants.
+    `archive_bound`: Whether archiving stops at instants requested or completed after the request of a pending one.
+    `archive_lookup`: Whether a reader reads the archive after each listing of the active timeline.
+    `decision`: What makes a commit: holding the lock, or taking the next number of the decision log.
+    `claims`: Whether, with a decision log, an actor claims each time by an object named after it. Without claims a
+        barrier and a request may be equal.
+    `tombstone_logs`: Which log of a compaction's deletes counts: the one that its commit lists, or any log requested at
+        the time of the base file.
+    `files`: Whether readers use the files that completed instants list, or every file in the directories.
+    `log_compaction_rank`: Whether the log of a log compaction ranks at the completion of its newest input, or at its
+        own.
+    `bulk_insert`: Whether base files are put only in groups without a completed file, checked again before publication.
+    `unmarked`: How a group is merged whose base file another engine made: by that engine's rules, or by the table's.
     """
 
     slicing: Literal["completion", "requested", "base_instant"] = "completion"
@@ -92,7 +93,7 @@ class Rules:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Rules:
-        """Rules with the given fields; an unknown field or value is a `BadInput` that names what there is."""
+        """The rules with these fields; `BadInput` for an unknown field or value, with the nearest known one."""
         hints = get_type_hints(cls)
         names = [field.name for field in fields(cls)]
         for name, value in values.items():

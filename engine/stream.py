@@ -1,4 +1,6 @@
-"""The sink of a stream. `foreachBatch` calls it with each batch, and again with one that may not have been written."""
+"""The sink of a streaming query. `foreachBatch` calls it for each batch, and repeats a batch that may not have been
+written.
+"""
 
 from __future__ import annotations
 
@@ -20,24 +22,24 @@ QUERY_ID: Final = "sql.streaming.queryId"
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A table in another process, opened by the session of each batch: Spark Connect pickles the sink."""
+    """A table that the session of each batch opens: Spark Connect pickles the sink."""
 
     kind: type[Table]
     storage: Storage
     config: TableConfig
 
     def of(self, batch: Any) -> Table:
-        """The table by the session that the batch belongs to."""
+        """The table, opened by the session of this batch."""
         context = coordinated(context_of(batch.sparkSession, self.storage), self.config)
         return self.kind(context, self.config)
 
 
 @dataclass(frozen=True, slots=True)
 class StreamSink:
-    """Upserts each batch of a stream under the id ``<query id>/<number>``.
+    """Upserts each batch of a stream under the batch id ``<query id>/<number>``.
 
-    The query id is in Spark's checkpoint: it stays the same over a restart. A new checkpoint begins a new query, which
-    numbers other rows from 0 again, and has another id. `name` is a label for messages.
+    Spark's checkpoint records the query id, which stays the same after a restart. A new checkpoint starts a new query
+    with another id, and numbers its batches from 0 again. `name` is a label for messages.
     """
 
     table: Table | Opened
@@ -59,7 +61,7 @@ class StreamSink:
 
 
 def sink_of(table: Table, name: str, query_id: str | None, replay_difference: str) -> StreamSink:
-    """The sink of a table. `BadInput` where the id of a query is needed and cannot be read."""
+    """The sink of a table. Raises `BadInput` if the id of the query is needed but unreadable."""
     check(query_id, replay_difference)
     if query_id is None and not getattr(table.context.jobs, "has_local_properties", True):
         raise _unreadable("batches", name, "Spark Connect shows no local properties")
@@ -67,7 +69,7 @@ def sink_of(table: Table, name: str, query_id: str | None, replay_difference: st
 
 
 def query_id_of(batch: Any) -> str | None:
-    """The id of the streaming query that has called `foreachBatch` with a DataFrame; None if it is not readable."""
+    """The id of the streaming query whose `foreachBatch` passed this DataFrame; None if it is not readable."""
     try:
         found = batch.sparkSession.sparkContext.getLocalProperty(QUERY_ID)
     except AttributeError:  # also that of Spark Connect; a pyarrow Table has no session at all

@@ -1,4 +1,4 @@
-"""The public face of a table: every method delegates to the operation of its name."""
+"""The public class of a table: each method calls the operation of the same name."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from .reads.windows import Replaced
 from .schema.accepted import checked_zone
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
+from .services.consumers import progress_of_consumers
 from .storage import TRANSIENT, open_storage
 from .stream import sink_of
 from .timeline import Instant, load
@@ -40,7 +41,7 @@ class Table:
     """A Hudi table. With a session, rows are Spark DataFrames; without one (None), pyarrow Tables.
 
     A time is an `Instant` (its completion time), an instant string (17 digits, UTC) or an aware datetime. Every method
-    raises an `NbccError` with what was asked, what exists and what to do. After an error nothing is half published.
+    raises an `NbccError` with what was asked, what exists and what to do. A failed operation publishes nothing.
     """
 
     def __init__(self, context: Context, config: TableConfig) -> None:
@@ -67,13 +68,13 @@ class Table:
     ) -> Table:
         """A new table in an empty or missing folder.
 
-        `schema` is a pyarrow Schema, a StructType or DDL. `buckets`, the file groups per partition, cannot change
-        later. `table_type`: MERGE_ON_READ (non-blocking writers by default) or COPY_ON_WRITE (optimistic or
-        SINGLE_WRITER). Key columns are string, int or bigint. A write refuses a key value with both ':' and ',', and
-        any of the two in a composite key, which Hudi's readers would split differently. `options`: docs/options.md and
-        docs/locks.md; `storage_options`: docs/storage-options.md. `session_time_zone`: the zone of timestamps without
-        one, in the schema and in Arrow batches of this Table, like Spark's spark.sql.session.timeZone; it is not
-        stored. None refuses such timestamps.
+        `schema` is a pyarrow Schema, a StructType or DDL. `buckets`, the number of file groups in each partition,
+        cannot change later. `table_type`: MERGE_ON_READ (non-blocking writers by default) or COPY_ON_WRITE (optimistic
+        or SINGLE_WRITER). Key columns are string, int or bigint. A write refuses key values with both ':' and ','. In a
+        composite key it refuses values with either, because Hudi's readers would split them differently. `options`:
+        docs/options.md and docs/locks.md. `storage_options`: docs/storage-options.md. `session_time_zone`: the time
+        zone of timestamps without one, in the schema and in Arrow batches of this Table. It acts like
+        spark.sql.session.timeZone, and is not stored. None refuses such timestamps.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -101,10 +102,10 @@ class Table:
         concurrency_mode: str | None = None,
         session_time_zone: str | None = None,
     ) -> Table:
-        """The Hudi table at `path`, of any writer. A table without nbcc's properties is read by Hudi's rules.
+        """Open the Hudi table at `path`, of any engine. Hudi's rules apply to a table without nbcc's properties.
 
-        `storage_options` and `session_time_zone` as in `create`; `concurrency_mode` replaces the table's. None is
-        stored.
+        `storage_options` and `session_time_zone` are as in `create`; `concurrency_mode` overrides the table's. These
+        three are not stored.
         """
         table = open_table(context_of(spark, open_storage(path, storage_options)))
         mode = table.config.concurrency_mode if concurrency_mode is None else mode_of(concurrency_mode)
@@ -140,17 +141,17 @@ class Table:
         replay_difference: str = "refuse",
         columns: Collection[str] | None = None,
     ) -> Instant:
-        """Insert or update rows; those with `_hoodie_is_deleted` true are deleted. An empty batch commits, too.
+        """Insert or update rows; a row with `_hoodie_is_deleted` true is deleted. An empty batch commits as well.
 
-        Under optimistic concurrency control a write of the same buckets that completed meanwhile raises `Conflict`.
-        `retries`: further attempts, each as a new instant. `based_on` and `reads`: the time and the partitions (none:
-        all) of the read from which the rows were computed; a later write there is a conflict, too. `columns`: the rows
-        set only these, besides key, partition and ordering, in a table of partial updates.
+        An optimistic writer raises `Conflict` if a write to the same buckets has completed since it began. `retries`:
+        the number of further attempts, each under a new instant. `based_on`: the time of the read from which the rows
+        were computed. `reads`: the partitions that were read (default: all). A later write to them is a conflict, too.
+        `columns`: besides key, partition and ordering, the rows set only these (partial update).
 
         `batch_id`: a batch with this id commits at most once, whichever writer sends it again. A repeat is compared by
-        a digest of its rows: for the same rows the committed instant is returned, other rows raise `Conflict`. With
-        `replay_difference="keep"` other rows are not written, and a warning is issued: for replays of plans with
-        `rand`, stream-static joins or sums of floats.
+        a digest of its rows. The same rows return the committed instant; other rows raise `Conflict`. With
+        `replay_difference="keep"`, other rows cause a warning and are not written. Use it for queries with `rand`,
+        stream-static joins or sums of floats.
         """
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
@@ -158,26 +159,26 @@ class Table:
     def sink(
         self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse"
     ) -> Callable[[Any, int], None]:
-        """For `foreachBatch` of a stream: upserts each batch once.
+        """A function for `foreachBatch` of a stream, which upserts each batch once.
 
-        A batch is identified by the id of its query, which Spark stores in the checkpoint, and its number. `query_id`
-        replaces that id; by Spark Connect, where it is not readable, it is required. `name` is a label for messages.
-        `replay_difference` as in `upsert`.
+        A batch is identified by its number and the id of its query, which is in the Spark checkpoint. `query_id`
+        replaces that id. With Spark Connect the id is not readable, so `query_id` is required. `name` is a label for
+        messages. `replay_difference` is as in `upsert`.
         """
         return sink_of(self, name, query_id, replay_difference)
 
     def bulk_insert(self, data: Any) -> Instant:
-        """Load rows as base files into file groups without files; into other groups as log files, like `upsert`.
+        """Load rows: as base files into file groups without files, as log files into other groups.
 
-        Raises `Conflict`, with nothing published, if another writer was first in a group without files.
+        Raises `Conflict`, with nothing published, if another writer has filled such a group meanwhile.
         """
         return cast("Instant", self.run("bulk_insert", data=data))
 
     def insert_overwrite(self, data: Any, *, partitions: Collection[str] | None = None) -> Instant:
-        """Replace all rows of the partitions in `data`, or of the `partitions` named by path, with `data`.
+        """Replace all rows of the partitions in `data`, and of the `partitions` named by path, with `data`.
 
-        Writes that completed there before are hidden; pending writes that complete later survive. Raises `Conflict`
-        while a compaction, or another replace, is pending there.
+        Writes that completed there earlier are hidden. Pending writes that complete later remain visible. Raises
+        `Conflict` while a compaction, or another replace, is pending there.
         """
         return cast("Instant", self.run("insert_overwrite", data=data, partitions=partitions))
 
@@ -188,18 +189,18 @@ class Table:
     def delete(
         self, keys: Any, *, retries: int = 0, batch_id: str | None = None, replay_difference: str = "refuse"
     ) -> Instant:
-        """Delete the rows with these keys (record key, partition and ordering columns) that are not newer.
+        """Delete the rows with these keys (record key, partition and ordering columns), unless they are newer.
 
-        `retries`, `batch_id` and `replay_difference` as in `upsert`.
+        `retries`, `batch_id` and `replay_difference` are as in `upsert`.
         """
         batch = {"batch_id": batch_id, "replay_difference": replay_difference}
         return cast("Instant", self.run("delete", keys=keys, retries=retries, **batch))
 
     def alter_schema(self, schema: Schema) -> Instant | None:
-        """Change the columns of the table: added (nullable), dropped, widened, reordered. None if it has them already.
+        """Add nullable columns; drop, widen or reorder columns. None if the table has these columns already.
 
         Older files are read under the new columns; `as_of` returns the columns of its time. Raises `BadInput` for a
-        change that older rows do not fit. A Table opened before continues with the columns it had.
+        change that older rows do not fit. A Table that was opened before continues with the old columns.
         """
         done = cast("Instant | None", self.run("alter_schema", schema=schema))
         self.config = definition.with_current_schema(self.context.storage, self.config)
@@ -210,48 +211,46 @@ class Table:
         return cast("Instant | None", self.run("schedule_compaction"))
 
     def run_compaction(self, instant: Time | None = None) -> Instant | None:
-        """Carry out a pending plan, by default the oldest; None if there is none."""
+        """Run a pending plan, by default the oldest; None if there is none."""
         return cast("Instant | None", self.run("run_compaction", instant=instant))
 
     def cluster(self, sort_by: Sequence[str]) -> Instant | None:
-        """A compaction whose base files are sorted by these columns; None if there is nothing to compact."""
+        """Compact, with base files sorted by these columns; None if there is nothing to compact."""
         return cast("Instant | None", self.run("cluster", sort_by=sort_by))
 
     def compact(self) -> Instant | None:
-        """Schedule a compaction and run it, or if pending plans cover all logs, the oldest of them; None if nothing is
-        to do.
-        """
+        """Schedule a compaction and run it, or run the oldest pending plan. None if there is nothing to do."""
         return cast("Instant | None", self.run("compact"))
 
     def schedule_log_compaction(self) -> Instant | None:
-        """Plan a log compaction: one log for each slice with several; None if there is no such slice."""
+        """Plan a log compaction, which replaces the logs of each slice by one; None if no slice has several logs."""
         return cast("Instant | None", self.run("schedule_log_compaction"))
 
     def run_log_compaction(self, instant: Time | None = None) -> Instant | None:
-        """Carry out the pending plan of a log compaction, by default the oldest; None if there is none."""
+        """Run the pending plan of a log compaction, by default the oldest; None if there is none."""
         return cast("Instant | None", self.run("run_log_compaction", instant=instant))
 
     def log_compact(self) -> Instant | None:
-        """Merge the logs of each slice into one log, without touching base files; None if there is nothing to merge."""
+        """Merge the logs of each slice into one log, without reading base files; None if there is nothing to merge."""
         return cast("Instant | None", self.run("log_compact"))
 
     def schedule_rollback(self, instant: Time | None = None) -> Instant | None:
-        """Plan the rollback of the oldest failed write, or of the one named; None if no write has failed."""
+        """Plan the rollback of the oldest failed write, or of the named one; None if no write has failed."""
         return cast("Instant | None", self.run("schedule_rollback", instant=instant))
 
     def run_rollback(self, instant: Time | None = None) -> Instant | None:
-        """Carry out a planned rollback, by default the oldest; None if there is none."""
+        """Run a planned rollback, by default the oldest; None if there is none."""
         return cast("Instant | None", self.run("run_rollback", instant=instant))
 
     def rollback(self, instant: Time | None = None) -> tuple[Instant, ...]:
-        """Undo the failed writes (no heartbeat for two minutes), or the one named."""
+        """Undo the failed writes (no heartbeat for two minutes), or only the named one."""
         return cast("tuple[Instant, ...]", self.run("rollback", instant=instant))
 
     def clean(self, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10) -> Instant | None:
-        """Delete the files that no read of the retained states needs; reads of older ones are `Cleaned` from then on.
+        """Delete the files that no read of the retained states needs. Later reads of older states raise `Cleaned`.
 
-        `policy`, with what it retains: KEEP_LATEST_COMMITS (newest writes), KEEP_LATEST_BY_HOURS,
-        KEEP_LATEST_FILE_VERSIONS (newest base files of each file group). None if nothing would go.
+        `policy` and what it retains: KEEP_LATEST_COMMITS (newest writes), KEEP_LATEST_BY_HOURS (states of the last
+        hours), KEEP_LATEST_FILE_VERSIONS (newest base files of each group). None if there is nothing to delete.
         """
         return cast("Instant | None", self.run("clean", policy=policy, retained=retained))
 
@@ -260,27 +259,28 @@ class Table:
         return cast("Instant", self.run("savepoint", instant=instant, comment=comment, user=user))
 
     def delete_savepoint(self, instant: Time | None = None) -> Instant:
-        """Drop a savepoint, by default the oldest. A later clean deletes the files that only it pinned."""
+        """Delete a savepoint, by default the oldest. A later clean deletes the files that only this savepoint pinned.
+        """
         return cast("Instant", self.run("delete_savepoint", instant=instant))
 
     def restore(self, instant: Time | None = None) -> Instant | None:
-        """Go back to a savepoint, by default the newest: undo what completed after what it pins and what is pending."""
+        """Return to a savepoint, by default the newest: undo later completed instants, and pending ones."""
         return cast("Instant | None", self.run("restore", instant=instant))
 
     def archive(self, retained: int = RETAINED) -> tuple[Instant, ...]:
-        """Move the oldest completed instants into the archived timeline, so that listing the active one stays cheap.
+        """Move the oldest completed instants to the archive, so that listing the active timeline stays cheap.
 
-        No read changes. The newest `retained` writes stay active, and so do writes whose logs are not compacted and all
-        instants since the oldest pending instant or savepoint. Returns the archived instants.
+        No read changes its result. The newest `retained` writes stay active. So do writes whose logs are not compacted,
+        and all instants since the oldest pending instant or savepoint. Returns the archived instants.
         """
         return cast("tuple[Instant, ...]", self.run("archive", retained=retained))
 
     def snapshot(self, columns: Sequence[str] = ()) -> Any:
-        """The rows as of `settled()`; `columns`: only these are read and returned (Spark does not ask for few)."""
+        """The rows as of `settled()`. `columns`: read and return only these (Spark cannot push a selection down)."""
         return self.run("snapshot", columns=columns)
 
     def read_optimized(self) -> Any:
-        """The rows of each file group's newest base file: cheap, and as old as its last compaction."""
+        """The rows of each file group's newest base file: cheap to read, but as old as the last compaction."""
         return self.run("read_optimized")
 
     def as_of(self, time: Time) -> Any:
@@ -288,18 +288,17 @@ class Table:
         return self.run("as_of", time=time)
 
     def incremental(self, after: Time, until: Time | None = None) -> Any:
-        """The merge of exactly the writes that completed in (after, until]; deletes have `_hoodie_is_deleted` true.
+        """The merge of exactly the writes that completed in (after, until]; a delete has `_hoodie_is_deleted` true.
 
-        For partial updates: the records that contribute, several per key; `nbcc_set_columns` names the columns of each.
+        For partial updates a key can have several records; `nbcc_set_columns` lists the columns that each sets.
         """
         return self.run("incremental", after=after, until=until)
 
     def replaced(self, after: Time, until: Time | None = None) -> tuple[Replaced, ...]:
-        """The partitions replaced in (after, until]: writes that completed there before `requested` no longer count.
+        """The partitions that were replaced in (after, until], with the time before which older writes are hidden.
 
         A consumer that maintains a copy window by window drops the rows of such a partition before it merges the
-        window. A copy as of a time between `requested` and `completed` must read a snapshot instead: its rows alone do
-        not show which of them stay.
+        window. A copy as of a time between `requested` and `completed` must be rebuilt from a snapshot.
         """
         return cast("tuple[Replaced, ...]", self.run("replaced", after=after, until=until))
 
@@ -311,19 +310,23 @@ class Table:
         """The newest completion time, where an open window ends; None before the first commit."""
         return cast("str | None", self.run("settled"))
 
+    def consumers(self) -> dict[str, str]:
+        """The named streams that follow the table: until which completion time each has processed everything."""
+        return dict(progress_of_consumers(self.context))
+
     def timeline(self) -> tuple[Instant, ...]:
         """All instants of the active timeline by requested time."""
         return cast("tuple[Instant, ...]", self.run("timeline"))
 
     def file_slices(self, as_of: Time | None = None) -> tuple[FileSlice, ...]:
-        """All file slices by partition, file group and barrier, now or as they were at a time."""
+        """All file slices by partition, file group and barrier, now or as of a time."""
         return cast("tuple[FileSlice, ...]", self.run("file_slices", as_of=as_of))
 
     def __repr__(self) -> str:
         return f"Table({self.config.name!r} at {self.context.storage.url})"
 
     def __str__(self) -> str:
-        """``table orders: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by day``; nothing is looked up."""
+        """``table orders: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by day``, without a look-up."""
         return headline(self.config)
 
     def _repr_html_(self) -> str:
@@ -332,7 +335,7 @@ class Table:
 
 
 def create_table(context: Context, config: TableConfig) -> Table:
-    """Create a table in the storage of `context`; `BadInput` unless it is empty."""
+    """Create a table in the storage of `context`; `BadInput` unless the storage is empty."""
     config = replace(config, shared_store=is_shared(context.storage.url))
     if config.weakness is not None:
         raise Unsupported(f"create a table at {context.storage.url}", *config.weakness)

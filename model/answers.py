@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from .kernel.merge import Fold, Merger, Ranked, evaluate, logs_of
 from .kernel.reads import as_of, changes, incremental, read_optimized
@@ -19,20 +19,33 @@ if TYPE_CHECKING:
     from .rules import Rules
 
 
+Kind = Literal["snapshot", "as_of", "incremental", "changes", "read_optimized"]
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A read. `until`: the T of as_of, or the end of a window. `after`: the excluded start of a window (None: 0)."""
+    """A read of the table. `until`: the T of an as-of read, or the end of a window. `after`: the excluded start of a
+    window (None: 0).
+    """
 
-    kind: Literal["snapshot", "as_of", "incremental", "changes", "read_optimized"] = "snapshot"
+    kind: Kind = "snapshot"
     after: int | None = None
     until: int | None = None
 
     @property
     def begins(self) -> int | None:
-        """The oldest time on which the answer depends: a window's start, the T of an as-of; None: the present."""
+        """The oldest time on which the answer depends: the start of a window, the T of an as-of read; None: the
+        present.
+        """
         if self.kind in ("incremental", "changes"):
             return self.after or 0
         return self.until if self.kind == "as_of" else None
+
+    @property
+    def times(self) -> tuple[int, ...]:
+        """The times that the user states: that of an as-of, or start and stated end of a window."""
+        stated = (self.until,) if self.kind == "as_of" else (self.begins, self.until)
+        return tuple(time for time in stated if time is not None)
 
 
 class Record(NamedTuple):
@@ -66,18 +79,22 @@ Data = Mapping[int, Mapping[tuple[int, int], Mapping[Any, Record]]]
 
 
 class Cleaned(ValueError):
-    """A read is refused because its time is before the horizon, or because a file that it needs is deleted."""
+    """Raised if a read's time is before the horizon, or if a file that it needs has been deleted."""
+
+
+class BadInput(ValueError):
+    """A read is refused because its time is not settled, is a requested time, or is before the first write."""
 
 
 class NoAnswer(ValueError):
-    """A read is refused. The message is the class of the refusal, the same in every system."""
+    """Raised if a read is refused. The message is the error class of the refusal, the same in every system."""
 
 
 PENDING = "as of a time at or after the request of a pending write"
 
 
 def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
-    """How an answer shows a winning record: as it was written."""
+    """A winning record as an answer shows it: as it was written."""
 
     def show(shape: Fold, winner: Ranked) -> Record:
         record: Record = winner.content
@@ -150,7 +167,7 @@ class Lookup:
 
 
 def _in_group(
-    rules: Rules, table: Table, kind: str, window: tuple[int, int], lookup: Lookup
+    rules: Rules, table: Table, kind: str, window: tuple[float, float], lookup: Lookup
 ) -> Iterator[tuple[Key, Record | Change | Several]]:
     group = lookup.group
     after, until = window
@@ -173,7 +190,7 @@ def _in_group(
             raise ValueError(f"unknown kind of query {kind!r}; known: {', '.join(KINDS)}")
 
 
-KINDS = ("snapshot", "as_of", "read_optimized", "incremental", "changes")
+KINDS = get_args(Kind)
 
 
 def _same(change: Change) -> bool:

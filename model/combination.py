@@ -1,4 +1,4 @@
-"""Interfaces for mechanisms in which several records form one row, or in which a window reads base files."""
+"""Interfaces of mechanisms in which several records form one row, or a window reads base files."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Combination(Protocol):
         """The columns that partial updates may set; () if every record is a whole row."""
 
     def read(self, shape: Fold, content: Callable[[Log], Content | None], merger: Merger, deletes: bool) -> Any:
-        """What a read shows of the key; None if it shows nothing."""
+        """The value of a key that a read shows; None if it shows nothing."""
 
     def by_definition(self, logs: Iterable[Log], rows: Mapping[Log, Any], merger: Merger, deletes: bool) -> Any:
-        """The answer for a key by definition, from logs in rank order, without file slices or base files."""
+        """The answer for a key by definition: from logs in rank order, without file slices or base files."""
 
     def records_of(self, made: Any, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
         """The rows of an answer."""
@@ -42,11 +42,11 @@ class Combination(Protocol):
     def merged_on(
         self, logs: tuple[Log, ...], rows: Mapping[Log, Any], state: Any, window: Any, merger: Merger
     ) -> Any:
-        """A window merged into a state by a reader that has only both answers."""
+        """The result when a reader that has only two answers merges the window into the earlier state."""
 
 
 class Window(Protocol):
-    """A window over base files, whose rows do not merge like those of logs."""
+    """A window that reads base files, whose rows merge by other rules than those of logs."""
 
     def logs(self) -> Iterator[Log]:
         """Every log whose records the window merges."""
@@ -55,4 +55,4 @@ class Window(Protocol):
         """The winner for one key, which may be a delete; None if there is no record."""
 
     def renamed(self, rename: Callable[[Fold], Fold]) -> Window:
-        """The window with each fold renamed."""
+        """The window with the logs in its folds renamed."""

@@ -1,4 +1,4 @@
-"""The transition system of one world under one protocol: successors, refusals, and what can be observed of a state.
+"""The transition system of one world under one protocol: successors, refusals, and observations of a state.
 
 A state is a number that encodes the values of all components (see `machine/state.py`). It has a meaning only within its
 `Model`.
@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from . import assembly, mechanisms
-from .answers import Change, Cleaned, Data, Query, Record, Several, answer
+from .answers import BadInput, Change, Cleaned, Data, Query, Record, Several, answer
 from .assembly import rules_of
 from .kernel.table import Instant, Table, Write
 from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE, UNPUBLISHED
@@ -21,18 +21,21 @@ from .machine.state import Coding, State
 from .machine.stepper import Stepper
 from .machine.transition import DEAD, Action, Refused, Step
 from .mechanisms.cleaning.rules import opened, published_horizon, since
-from .mechanisms.restores.rules import Restore, hides
+from .mechanisms.restores.rules import Restore
 from .mechanisms.savepoints import Savepoint
 from .protocol import Protocol
+from .refusals import ReadBounds, refusal_of
 from .slices import FileSlice, file_slices
 from .world import World
 
 Value = TypeVar("Value")
+PUT_DATA = ("deltacommit", "commit", "replacecommit", "compaction", "logcompaction")
+"""The actions of instants that put data files."""
 CLOCKS = {"0": "", "-1": " within the second of the last one"}
 
 
 class Model:
-    """Every behaviour of one world under one protocol. It is pure: only its memos change."""
+    """Every behaviour of one world under one protocol. It is pure, except for its caches."""
 
     def __init__(self, world: World, protocol: Protocol | None = None) -> None:
         self.world = world
@@ -81,8 +84,8 @@ class Model:
 
     @property
     def shard_key(self) -> tuple[str, Callable[[Any], Hashable]] | None:
-        """The component that partitions the states of a parallel search, and the shard of each of its values (None: not
-        decided yet). None if an effect of the model removes published instants, as a restore does.
+        """The component that partitions the states of a parallel search, and the shard of each of its values (None:
+        undecided). None if an effect of the model removes published instants, as a restore does.
         """
         return None if "published" in self.composition.withdrawn else ("published", _first_published)
 
@@ -106,7 +109,7 @@ class Model:
         raise Refused(step, self.refusal(state, step))
 
     def refusal(self, state: State, step: Step) -> tuple[str, ...]:
-        """Why `step` is impossible in `state`: every false condition; () if it is possible."""
+        """The reason why `step` is impossible in `state`: every false condition; () if the step is possible."""
         compiled = self._by_name.get((step.actor, step.action))
         if compiled is None:
             return (f"{step.actor} has no action {step.action} in this world under this protocol",)
@@ -129,11 +132,11 @@ class Model:
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """A function of a state. It is equal for two states if and only if the values of these components are."""
+        """A function of a state. It returns equal values for two states if and only if these components are equal."""
         return self.coding.projection(names)
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
-        """`compute(*values of reads)`, memoised per `key` and distinct footprint."""
+        """`compute(*values of reads)`, cached for each `key` and footprint."""
         mask, positions = self._footprints.get(reads) or self._footprint(reads)
         at = (key, state & mask)
         if at not in self._derived:
@@ -148,7 +151,7 @@ class Model:
     # What can be observed.
 
     def view(self, state: State, name: str, actor: str = "") -> Any:
-        """The value of a view, for one actor or for none, memoised per distinct footprint."""
+        """The value of a view, for one actor or for none, cached for each footprint."""
         key = (name, actor) if actor else name
         bound = self._views.get(key) or self._views.setdefault(key, self._names.view(name, actor))
         return self.derive(state, bound.reads, key, bound.call)
@@ -199,7 +202,8 @@ class Model:
         return tuple(each for each in savepoints if each.completed is not None)
 
     def settled(self, state: State) -> int:
-        """The time of a read that states no time: by default the greatest published completion time."""
+        """The settled time, as of which a read without a time reads: by default the greatest published completion time.
+        """
         return int(self.view(state, SETTLED))
 
     def restores(self, state: State) -> tuple[Restore, ...]:
@@ -211,26 +215,42 @@ class Model:
         """The answer of a query over given data, by key (see `answers.answer`).
 
         Raises:
-            Cleaned: the read is before the horizon, or a clean has deleted a file that it needs. A read as of the time
-                of a savepoint is always answered.
+            BadInput, Cleaned: the table refuses the times of the read (see `refusals`), or a clean has deleted a file
+                that it needs.
+            NoAnswer: the protocol refuses the read.
         """
-        pinned = {each.at for each in self.savepoints(state)} if query.kind == "as_of" else set()
-        bound, start = self.horizon(state), query.begins
-        if start is not None and start < bound and start not in pinned:
-            raise Cleaned(f"a read of t{start} is refused: cleaning has published the horizon t{bound}")
-        for time in (start, query.until):
-            if time is not None and (undone := hides(self.restores(state), time)):
-                restore = f"the restore of t{undone.requested} went back to t{undone.at}"
-                raise Cleaned(f"a read of t{time} is refused: {restore}")
+        if refusal := self.read_refusal(state, query):
+            raise refusal
         table, settled = self.table(state), self.settled(state)
-        until = settled if query.until is None else query.until
-        gone = self.component(state, "deleted") if "deleted" in self.components else frozenset()
-        if gone and any(gone & opened(self.rules, table, g, query, until) for g in range(self.world.groups)):
-            raise Cleaned("a file that the read needs is deleted")
         return answer(self.rules, table, self.world.groups, query, settled, data, self.merger)
 
+    def read_refusal(self, state: State, query: Query) -> BadInput | Cleaned | None:
+        """Why a read of the table is refused; None if the protocol alone may refuse it."""
+        instants = (*self.component(state, "published"), *self.pending(state))
+        completions = {entry.completed for entry in instants}
+        requests = {entry.requested for entry in instants if entry.action in PUT_DATA} - completions
+        refusal = refusal_of(query.kind, query.times, self.read_bounds(state), requests)
+        return refusal or self._missing_file(state, query)
+
+    def read_bounds(self, state: State) -> ReadBounds:
+        """What decides which times can be read."""
+        writes = (entry.completed or 0 for entry in self.component(state, "published") if isinstance(entry, Write))
+        pinned = frozenset(each.at for each in self.savepoints(state))
+        first = min(writes, default=None)
+        return ReadBounds(self.settled(state), first, self.horizon(state), self.restores(state), pinned)
+
+    def _missing_file(self, state: State, query: Query) -> Cleaned | None:
+        gone = self.component(state, "deleted") if "deleted" in self.components else frozenset()
+        if not gone:
+            return None
+        table, until = self.table(state), self.settled(state) if query.until is None else query.until
+        missing = any(gone & opened(self.rules, table, group, query, until) for group in range(self.world.groups))
+        return Cleaned("a file that the read needs is deleted") if missing else None
+
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
-        """The window of a consumer: the merge of the writes requested at `kept`, including writes cleaned since."""
+        """The window of a consumer: the merge of the writes requested at `kept`, including writes that were cleaned
+        since.
+        """
         table = self.table(state)
         undone = (entry for each in self.restores(state) for entry in each.entries if isinstance(entry, Write))
         every = (*table.writes, *undone)  # A later restore does not change what the consumer has read.
@@ -255,11 +275,13 @@ class Model:
         return own.step != DEAD and own.step not in self._idle_steps[actor]
 
     def stopped_by_limits(self, state: State) -> Iterator[str]:
-        """The actors that only a limit of the world keeps from an action other than a crash."""
+        """The actors that could act, except for a limit of the world; a crash does not count as an action."""
         return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:
-        """Whether a table service, a crash or an expiring lock acts: a retained read must not change (QUIET)."""
+        """Whether a step belongs to a table service, a crash or an expiring lock. Such a step must not change retained
+        reads (QUIET).
+        """
         return step.action in self._services
 
     def describe(self, step: Step) -> str:
@@ -270,5 +292,7 @@ class Model:
 
 
 def _first_published(published: tuple[Any, ...]) -> Hashable:
-    """The first published instant, which stays first. Without its actor, so that symmetric states stay symmetric."""
+    """The first published instant, which always stays first. It is returned without its actor, so that symmetric states
+    stay symmetric.
+    """
     return (published[0].action, published[0].requested, published[0].completed) if published else None

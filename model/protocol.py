@@ -1,7 +1,7 @@
-"""A protocol: the options of every mechanism and variant, assemble. The defaults keep every promise.
+"""A protocol: the options of every mechanism and variant in one value. The defaults keep every promise.
 
-Options are read when transitions and rules are composed. Each weaker value is what an RFC, an older table layout or a
-reader does.
+Options are read when transitions and rules are composed. Each weaker value is a behaviour of an RFC, an older table
+layout or a reader.
 """
 
 from __future__ import annotations

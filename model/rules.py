@@ -25,7 +25,7 @@ Logs = tuple[Log, ...]
 SliceTime = Callable[[Write, int], float]
 IsVisible = Callable[[int, int | None, float], bool]
 Barriers = Callable[["Rules", Table, int], tuple[int, ...]]
-OneWindow = Callable[["Rules", Table, int, int, float], Fold]
+OneWindow = Callable[["Rules", Table, int, float, float], Fold]
 FoldOf = Callable[["Rules", Table, int, int | None, Fold | None, Logs], Fold]
 State = Callable[["Rules", Table, int, float], Fold]
 
@@ -67,11 +67,11 @@ class Rules:
     base_file: Callable[[Rules, Table, int, int | None], Fold | None]
     instants_with_logs: Callable[[Table, int], set[int]]
     fold_of: FoldOf
-    in_window: Callable[[Table, int, float], Writes]
+    in_window: Callable[[Table, float, float], Writes]
     incremental: OneWindow
     window: OneWindow
-    window_logs: Callable[[Rules, Table, int, int, float], Logs]
-    window_writes: Callable[[Rules, Table, int, int, float], Writes]
+    window_logs: Callable[[Rules, Table, int, float, float], Logs]
+    window_writes: Callable[[Rules, Table, int, float, float], Writes]
 
     # kernel/merge.py and answers.py
     merger: Callable[[Any], Merger]
@@ -101,7 +101,7 @@ def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rul
 
 
 def is_refused(table: Table, time: float) -> bool:
-    """Whether a read as of `time` is refused: never."""
+    """Whether a read as of `time` is refused. In the kernel it never is."""
     return False
 
 
@@ -110,13 +110,13 @@ def instants_with_logs(table: Table, group: int) -> set[int]:
     return {write.requested for write in table.writes}
 
 
-def one_window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+def one_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """The incremental read: the whole window at once."""
     return rules.window(rules, table, group, after, until)
 
 
 def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-    """The table as of a time: a plan that was requested by then is pending until its base files are visible."""
+    """The table as of a time: a plan requested by then is pending until its base files are visible."""
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
     done = tuple(c if c and rules.is_visible(p.requested, c, time) else None for p, c in plans)
     return Table(reads.visible(rules, table.writes, time), tuple(p for p, _ in plans), done, table.marks)

@@ -1,4 +1,4 @@
-"""Validation of mappings that a human wrote. An error names the nearest known word."""
+"""Validation of mappings in files that a person wrote. An error names the nearest known word."""
 
 from __future__ import annotations
 

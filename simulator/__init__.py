@@ -1,1 +1,1 @@
-"""nbcc.simulator"""
+"""The simulator: searches models, runs the engine and other systems step by step, and compares them."""

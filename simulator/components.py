@@ -1,4 +1,4 @@
-"""Facts about actors and worlds that depend on mechanisms."""
+"""Properties of actors and worlds that depend on mechanisms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counterexamples: from a path of a search to a trace that people read and systems replay."""
+"""Converts a path of a search to a trace that people read and systems replay."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .witness import witness
 
 
 def counterexample(model: Model, path: Sequence[Step], promise: str, found_by: str = "") -> Trace:
-    """The trace of a path whose last step violates a promise, with rows that show it and the observations of the model.
+    """The trace of a path whose last step violates a promise, with rows that show the violation and the model's
+    observations.
 
     Among the interleavings of the same steps, it has the fewest context switches.
     """

@@ -1,7 +1,7 @@
 """The tour of `nbcc demo`, on real Spark.
 
-No steps are fixed in advance. Those of the first act come from a random schedule, those of the later acts from a
-search.
+Its steps are not fixed in advance. The steps of the first act come from a random schedule, those of the later acts from
+a search.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class DemoTables:
     out: Path
 
     def play(self, trace: Trace, table: str, ended: Callable[[History], None] = lambda history: None) -> Outcome:
-        """Play a trace into a new table with this name."""
+        """Play a trace on a new table with this name."""
         folder = self.out / table
         return play(trace, "spark", lambda world, protocol, _: self.make(world, protocol, folder), ended)
 
@@ -53,7 +53,7 @@ class DemoTables:
 
 
 def random_interleaving(world: World) -> Trace:
-    """The interleaving of the first seed with two properties, with random rows.
+    """A random interleaving with random rows, from the first seed that satisfies two conditions.
 
     Two writes overlap, and one of them completes while a compaction is pending. Every writer has a row in the last
     snapshot.
@@ -79,7 +79,7 @@ def random_interleaving(world: World) -> Trace:
 
 
 def _walk(model: Model, choose: Callable[[int], int]) -> tuple[Step, ...] | None:
-    """Random steps to the end of the run; None unless two writes, and a write and a compaction, overlapped."""
+    """Random steps to the end of the run. None unless two writes overlapped, and a write overlapped a compaction."""
     schedule, state, steps = Random(), model.initial, list[Step]()
     writes_met = compaction_met = False
     while (enabled := model.enabled(state)) and (step := schedule.next(choose, enabled)):
@@ -97,7 +97,7 @@ def _write_completed(before: Sequence[Instant], after: Sequence[Instant]) -> boo
 
 
 def last_snapshot(trace: Trace) -> Sequence[str]:
-    """The rows of the last snapshot, in words."""
+    """The rows of the last snapshot as text."""
     return next((seen["snapshot"] for seen in reversed(trace.observed) if "snapshot" in seen), ())
 
 

@@ -1,4 +1,4 @@
-"""Explains every name: a sentence, its source, and a minimal example.
+"""Explains a name: a sentence, its source, and a minimal example.
 
 The texts are those of the definitions, so that a new promise, action, option, protocol or world needs no edit here.
 """
@@ -106,7 +106,7 @@ def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
 def pinned() -> dict[str, Any]:
     """Protocol -> its pins: the smallest world, the main promise, and each violated promise with the steps.
 
-    Protocols that violate nothing are left out.
+    Protocols without a violation are left out.
     """
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     return {name: known for name, known in tomllib.loads(text)["protocols"].items() if known["violated"]}
@@ -136,7 +136,7 @@ def _promise(name: str) -> Explanation:
 
 
 def taken_by(action: str) -> str:
-    """The kind of actor that takes an action: the prefix of its name, or "any"."""
+    """The kind of actor that takes an action, from the prefix of the action's name; or "any"."""
     return max((kind for kind in kinds() if action.startswith(f"{kind}_")), key=len, default="any")
 
 

@@ -1,7 +1,7 @@
 """Findings: where a real system breaks a promise, one file each in `specs/findings`.
 
-`NAME.toml` holds the words, `NAME.json` the run that shows it, `NAME.md` the page that is generated from both. A
-finding that no run of the model can show names a test on the system itself instead.
+`NAME.toml` holds the texts and `NAME.json` the run that shows it. `NAME.md` is a page generated from both. A finding
+that no run of the model can show names a test on the system itself instead.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ PLAYED: Final = ("hudi-1.2.0",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One behaviour of a system that breaks a promise, or refuses what a user asks for.
+    """One behaviour of a system that breaks a promise, or that refuses a user's request.
 
     `protocol` describes the system. `breaks` are the promises that the run breaks under that protocol, or that `test`
     shows broken on the system itself. `rule` is the option of the protocol that causes it. `read` names the read that
-    shows the difference. A finding with a `test` has no run; it has `steps`, `expected` and `actual` in words.
-    `seen` says what each release of the system shows.
+    shows the difference. A finding with a `test` has no run; it has texts for `steps`, `expected` and `actual`. `seen`
+    maps each release of the system to its behaviour.
     """
 
     name: str
@@ -113,9 +113,9 @@ def shown_broken(protocol: str) -> dict[str, tuple[Finding, ...]]:
 
 
 def evidence(protocol: str, promise: str, steps: Sequence[Step] | None) -> str:
-    """What findings show of a promise on the system that a protocol describes, in the words of the verdict matrix.
+    """What findings show about a promise on the system that a protocol describes, in the wording of the verdict matrix.
 
-    `steps` are the violation that the search found in the model; None: it found none.
+    `steps` is the length of the violation that the search found in the model; None: it found none.
     """
     findings = shown_broken(protocol).get(promise, ()) if is_system(protocol) else ()
     runs = [len(each.trace.steps) for each in findings if not each.test]

@@ -1,8 +1,8 @@
-"""Ctrl-C: the process that the user started handles it alone, at once, and without a traceback.
+"""Ctrl-C: only the process that the user started handles it, at once and without a traceback.
 
-A terminal sends SIGINT to every process of its foreground group. A child process that receives it while it starts
-prints a traceback, and so does one whose start the parent abandoned half-way. Therefore child processes never receive
-SIGINT, and the parent handles it between two starts, never during one.
+A terminal sends SIGINT to every process of its foreground group. A child process that receives it during its start
+prints a traceback. So does one whose start the parent abandoned. Therefore child processes never receive SIGINT, and
+the parent handles it between two starts, never during one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import Any
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Start processes in here: SIGINT is handled when the block ends, and the new processes never receive it."""
+    """Start processes in this context: SIGINT is handled when the block ends, and the new processes never receive it.
+    """
     received: list[int] = []
     # A signal mask alone is not enough: another thread, as of a progress bar, receives the signal, and Python runs the
     # handler in the main thread although that thread blocks the signal.
@@ -46,14 +47,14 @@ class Pool:
         self._executor = executor
 
     def submit(self, function: Callable[..., Any], *values: Any) -> Any:
-        """The future result of a call; the first calls start the processes."""
+        """The future result of a call. The first calls start the processes."""
         with deferred():
             return self._executor.submit(function, *values)
 
 
 @contextmanager
 def process_pool(workers: int) -> Iterator[Pool]:
-    """A pool of so many processes, which inherit nothing that this process has open."""
+    """A pool of this many processes, which inherit no open files of this process."""
     others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as executor:
         try:

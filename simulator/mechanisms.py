@@ -1,4 +1,4 @@
-"""Mechanisms of Hudi that nbcc has, one file each in `specs/mechanisms`."""
+"""The mechanisms of Hudi in nbcc, one file each in `specs/mechanisms`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Mechanism:
     """One mechanism, and where each part of nbcc implements or tests it.
 
     `model`: its actions. `options`: of the protocol, and limits as `world.limit`. `engine`: its table operations, or
-    `module:function`; `engine_refuses`: what the engine does instead, if it has none. `hudi`: its steps on Apache Hudi
-    or kinds of query; `hudi_impossible`: the reason if there are none. `verdicts`: protocols that show what each weaker
-    option breaks. `trace`: a run of the gallery. `boundary`: words of specs/boundary.md.
+    `module:function`. `engine_refuses`: the engine's refusal, if it has none. `hudi`: its steps on Apache Hudi, or
+    kinds of query. `hudi_impossible`: the reason if there are none. `verdicts`: protocols that show what each weaker
+    option breaks. `trace`: a run of the gallery. `boundary`: words that occur in its line of specs/boundary.md.
     """
 
     name: str

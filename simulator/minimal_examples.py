@@ -1,6 +1,6 @@
 """Minimal examples: the shortest run that takes an action, tests a promise, or violates one.
 
-Each is found by searches of worlds from small to large.
+Searches of worlds from small to large find them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Holds = Callable[[Model, Any, Any, Any], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """A promise that something never happens; its violation is the wanted run. `kind`: state or step."""
+    """The promise that something never happens. Its violation is the wanted run. `kind`: state or step."""
 
     kind: str
     holds: Holds
@@ -83,7 +83,7 @@ def small_worlds() -> Iterator[World]:
 
 
 def small_models() -> Iterator[tuple[World, Protocol]]:
-    """Worlds with protocols, in the order in which they are searched.
+    """Worlds with protocols, in the order of the search.
 
     Small worlds under the default protocol come first, then lost locks, with and without the decision log. Named worlds
     follow: those of table services, of lost answers and of batches that are sent again. Protocols with actions of their
@@ -133,7 +133,7 @@ def tried(promise: str) -> Trace | None:
 
 
 def taking(action: str) -> Trace | None:
-    """The shortest run that ends with the action, under the default protocol if possible."""
+    """The shortest run that ends with the action, if possible under the default protocol."""
 
     def taken(model: Model, before: Any, step: Step | None, after: Any) -> str | None:
         return "taken" if step is not None and step.action == action else None
@@ -156,7 +156,7 @@ def one_after_another(world: World) -> Trace:
 
 
 def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model: True) -> Trace | None:
-    """The run in the first model that has one; models without the action are not searched."""
+    """The run in the first model that has one. Models without the action are not searched."""
     for world, protocol in small_models():
         model = Model(world, protocol)
         if not can(model):

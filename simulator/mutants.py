@@ -1,7 +1,7 @@
 """Mutants: small wrong changes in ``specs/mutants`` that a check, a search or a test must detect.
 
-A mutant changes the engine, the model or the harness at run time: an option on one side only (``rules`` of the engine,
-``protocol`` of the model), one function that is replaced by an expression, or both.
+A mutant changes the engine, the model or the harness at run time: it sets an option on one side only (``rules`` of the
+engine, ``protocol`` of the model), replaces one function by an expression, or both.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Mutant:
     """One mutant.
 
     ``replace`` is ``module:name`` or ``module:Class.name``; ``with_`` a Python expression that is evaluated in this
-    module, where ``original`` is the replaced object. ``breaks`` is the promise, ``test`` the test of a harness mutant.
-    ``detector`` must detect it: a search of the model, a check of the engine, or a test. ``world`` is needed where
-    neither a bound of specs/verdicts.toml nor a random world shows it. ``under`` is the protocol of both sides.
+    module, where ``original`` is the replaced object. ``breaks`` is the promise, and ``test`` the test of a harness
+    mutant. ``detector`` must detect it: a search of the model, a check of the engine, or a test. ``world`` is needed if
+    neither a search bound of specs/verdicts.toml nor a random world shows it. ``under`` is the protocol of both sides.
     """
 
     name: str

@@ -21,7 +21,7 @@ _MISSPELT = 0.93
 
 
 class Decision(NamedTuple):
-    """An option that decided; `given` is False if its value is Hudi's default."""
+    """An option that decided the row; `given` is False if its value is Hudi's default."""
 
     option: str
     value: str
@@ -32,8 +32,8 @@ class Decision(NamedTuple):
 class Writer:
     """A writer, by its file of options.
 
-    `row` is None if no row describes such a writer; `because` is the reason. `unknown`: options that Hudi does not
-    have, each with the nearest one that it has, or ''.
+    `row` is None if no row describes this writer; `because` is the reason. `unknown`: options that Hudi does not have,
+    each with the nearest existing one, or ''.
     """
 
     file: str
@@ -45,7 +45,7 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All writers of a table. `row` describes them together; it is None if none does, and `because` is the reason."""
+    """All writers of a table. `row` describes all of them; it is None if no row does, and `because` is the reason."""
 
     row: str | None
     because: str
@@ -145,7 +145,9 @@ def _known() -> list[str]:
 
 
 def _is_known(option: str) -> bool:
-    """Whether Hudi may have this option: a listed name, or a listed prefix unless it misspells a name that decides."""
+    """Whether Hudi may have this option: its name or its prefix is listed. A misspelt name of an option that decides is
+    unknown.
+    """
     if option in _known():
         return True
     nearly = get_close_matches(option, [*_rules()["defaults"], *_rules()["aliases"]], 1, _MISSPELT)

@@ -1,4 +1,4 @@
-"""Replay: play the steps of a trace on the model and on systems, and compare with what the trace recorded."""
+"""Replay: plays the steps of a trace on the model and on systems, and compares the results with the trace's record."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from .trace import Trace
 class Outcome:
     """The result of a trace on one system.
 
-    ``fits`` is False if step ``stopped_at`` (from 1) is no longer possible, for the ``reasons``. ``same``: whether the
-    recorded observations were made again; True if none were recorded. ``trace``: the trace as it was played this time;
-    ``answered``: the reads of the system after each step.
+    ``fits`` is False if step ``stopped_at`` (counted from 1) is no longer possible, for the ``reasons``. ``same``:
+    whether the observations equal the recorded ones; True if none were recorded. ``trace``: the trace as played this
+    time. ``answered``: the system's reads after each step.
     """
 
     system: str

@@ -1,8 +1,8 @@
-"""Shrinking: a smaller trace that shows the same.
+"""Shrinking: finds a smaller trace that shows the same violation or disagreement.
 
-Hypothesis makes a random history short. This module reduces what makes it hard to read: context switches, actors and
-rows. For a broken promise an exact search on the model covers all interleavings of the trace's steps. A disagreement
-must be replayed on the system: blocks of one actor are moved together while the disagreement remains.
+Hypothesis makes a random history short. This module reduces context switches, actors and rows, which make a history
+hard to read. For a broken promise an exact search on the model covers all interleavings of the trace's steps. A
+disagreement must be replayed on the system: blocks of one actor are moved together while the disagreement remains.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def shortest_violation(
 def fewest_switches(
     model: Model, steps: Sequence[Step], shows: Callable[..., str | None], most: int = 200_000
 ) -> tuple[Step, ...] | None:
-    """The same for any condition: ``shows(model, before, step, after)`` is not None."""
+    """As `shortest_violation`, for any condition: ``shows(model, before, step, after)`` is not None."""
     programs = _programs(steps)
     tie = count()
     start = (model.initial, "", frozenset[str](), tuple(0 for _ in programs))
@@ -69,7 +69,7 @@ def _programs(steps: Sequence[Step]) -> dict[str, list[str]]:
 
 
 def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The next place of every actor in its program; None if the step is not the next of its actor."""
+    """The next position of every actor in its program; None if the step is not the next one of its actor."""
     for index, (actor, program) in enumerate(programs.items()):
         if actor == step.actor and places[index] < len(program) and program[places[index]] == step.action:
             return (*places[:index], places[index] + 1, *places[index + 1 :])
@@ -77,7 +77,7 @@ def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int,
 
 
 def fewer_switches(trace: Trace, fails: Fails) -> Trace:
-    """Remove steps and move blocks of one actor together, while the trace still shows the same."""
+    """Remove steps, and move blocks of one actor together, while the trace still shows the same."""
     best, progress = trace, True
     while progress:
         progress = False
@@ -114,7 +114,7 @@ def _joined(blocks: Sequence[Sequence[Step]]) -> tuple[Step, ...]:
 
 
 def fewer_rows(trace: Trace, fails: Fails) -> Trace:
-    """Remove rows one at a time, while every log file has one and the trace still shows the same."""
+    """Remove rows one at a time, while every log file has a row and the trace still shows the same."""
     best, progress = trace, True
     while progress:
         progress = False
@@ -153,7 +153,7 @@ def _fits(world: World, trace: Trace) -> bool:
 
 
 def realised(model: Model, steps: Sequence[Step]) -> tuple[Step, ...] | None:
-    """The steps with times as symbols, as the model allows them; None if one is not possible.
+    """The steps as the model allows them, with times as symbols; None if one is impossible.
 
     The times of the given steps may be ticks of the same model, or symbols. If the arguments of a step are no longer
     possible, the first possible ones of its actor and action replace them.
@@ -176,7 +176,7 @@ def _retry(trace: Trace, steps: tuple[Step, ...], fails: Fails) -> Trace | None:
 
 
 def shrink_disagreement(trace: Trace, fails: Fails) -> Trace:
-    """Fewer context switches, then fewer rows, then a smaller world, each replayed on the system."""
+    """Reduce context switches, then rows, then the world. Each change is replayed on the system."""
     best = fewer_rows(fewer_switches(trace, fails), fails)
     small = smaller_world(best)
     return best if small is best else (fails(small) or best)

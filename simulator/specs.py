@@ -1,4 +1,4 @@
-"""Worlds and protocols by name, from the TOML files in the package's folder `specs`, or by path.
+"""Loads worlds and protocols by name, from the TOML files in the package's folder `specs`, or by path.
 
 A protocol file holds `format`, `about`, `extends`, `source`, `used_by`, `hudi_options` and the options that differ from
 the protocol that it extends. A world file holds the sections of `World.from_mapping`.
@@ -83,7 +83,7 @@ def protocol(name: str) -> Protocol:
 
 
 def protocol_file(name: str) -> ProtocolFile:
-    """The protocol with the texts and Hudi options of its file. A file overrides those that it extends."""
+    """The protocol with the texts and Hudi options of its file. A file overrides the files that it extends."""
     merged: dict[str, Any] = {}
     options: dict[str, Any] = {}
     seen: list[str] = []

@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from nbcc.model import Protocol, Record, Step, World
+from nbcc.model.answers import Several
 from nbcc.model.mechanisms import kind_of, kinds
 from nbcc.model.promises import PROMISES
 from nbcc.model.validation import nearest
 
-from .crosscheck.observables import Batch
+from .crosscheck.observables import Batch, records_in
 
 FORMAT = 1
 HANDLE_DIGITS = 6
@@ -63,7 +64,7 @@ class Trace:
         return hashlib.sha256(canonical(core).encode()).hexdigest()[:HANDLE_DIGITS]
 
     def to_mapping(self) -> dict[str, Any]:
-        """The JSON value, without the handle. World and protocol hold only what differs from the defaults."""
+        """The JSON value, without the handle. World and protocol contain only differences from the defaults."""
         observed = self.observed or ({},) * len(self.steps)
         return {
             "title": self.title,
@@ -83,7 +84,7 @@ class Trace:
 
 
 def canonical(value: Any) -> str:
-    """One spelling for equal values."""
+    """A value whose text is the same for equal values."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
@@ -170,14 +171,14 @@ def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
 
 
 def _of_handle(handle: str, folder: Path) -> Iterable[Path]:
-    """The files that hold the trace of a handle under another name."""
+    """The files that contain the trace of a handle under another name."""
     sought = f'"handle": "{handle}"'.encode()
     files = (path for path in sorted(folder.glob("*.json")) if path.is_file())  # a folder may have this suffix, too
     return (path for path in files if sought in path.read_bytes()[:80])
 
 
 def context_switches(steps: Iterable[Step]) -> int:
-    """How often the actor changes from one step to the next."""
+    """The number of steps whose actor differs from that of the previous step."""
     actors = [step.actor for step in steps]
     return sum(one != other for one, other in itertools.pairwise(actors))
 
@@ -185,7 +186,7 @@ def context_switches(steps: Iterable[Step]) -> int:
 def _rows(batches: Batches) -> Iterable[dict[str, Any]]:
     for (actor, number), batch in sorted(batches.items()):
         for (group, version), records in sorted(batch.items()):
-            for key, record in records.items():
+            for key, record in ((key, each) for key, entry in records.items() for each in records_in(entry)):
                 yield {
                     "actor": actor, "write": number, "group": group, "version": version, "key": key,
                     "ordering": record.ordering, "value": record.value, "deleted": record.deleted,
@@ -194,11 +195,13 @@ def _rows(batches: Batches) -> Iterable[dict[str, Any]]:
 
 
 def _batches(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], Batch]:
-    batches: dict[tuple[str, int], dict[tuple[int, int], dict[str, Record]]] = {}
+    batches: dict[tuple[str, int], dict[tuple[int, int], dict[str, Record | Several]]] = {}
     for row in rows:
         files = batches.setdefault((row["actor"], row["write"]), {})
         records = files.setdefault((row["group"], row["version"]), {})
-        records[row["key"]] = Record(row["ordering"], row["value"], row["deleted"], sets=tuple(row.get("sets", ())))
+        record = Record(row["ordering"], row["value"], row["deleted"], sets=tuple(row.get("sets", ())))
+        earlier = records_in(records[row["key"]]) if row["key"] in records else ()
+        records[row["key"]] = Several((*earlier, record)) if earlier else record
     return {write: dict(files) for write, files in batches.items()}
 
 

@@ -1,7 +1,8 @@
-"""Rows that make a violated promise visible: a search finds interleavings without rows.
+"""Finds rows that make a violated promise visible: a search explores interleavings without rows.
 
-A promise about rows is violated for some valuation of one key. A few simple valuations are tried, with one key for each
-file group, until a read differs from the merge of the completed writes, or from the same read one step earlier.
+A promise about rows is violated for some valuation of one key: each write puts it, deletes it or leaves it out. A few
+simple valuations are tried, with one key for each file group. A valuation fits if a read differs from the merge of the
+completed writes, or from the same read one step earlier.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def witness(model: Model, steps: Sequence[Step]) -> Batches:
 
 
 def candidates(model: Model, steps: Sequence[Step]) -> Iterator[dict[tuple[str, int], Batch]]:
-    """The rows to try for the writes of these steps, simple ones first."""
+    """The rows to try for the writes of these steps, in order of simplicity."""
     yield from _candidates(model, sorted(_writes(model, _states(model, steps))))
 
 
@@ -65,7 +66,7 @@ def _writes(model: Model, states: Sequence[State]) -> dict[tuple[str, int], int]
 
 
 def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dict[tuple[str, int], Batch]]:
-    """Valuations, simple ones first: equal orderings, then upserts before deletes."""
+    """Valuations in order of simplicity: equal orderings, then upserts before deletes."""
     names = model.merger.columns
     sets = (names, *((name,) for name in names[:-1]), names[-1:]) if names else ((),)
     kinds = sorted(product(ORDERINGS, (False, True), sets), key=lambda kind: (kind[1], kind[0], len(kind[2])))
@@ -77,7 +78,9 @@ def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dic
 
 
 def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool, sets: tuple[str, ...]) -> Batch:
-    """One row for each file. The versions of one write have different keys: a write has one row for each key."""
+    """One row for each file. The log versions of one write have different keys, because a write has one row for each
+    key.
+    """
     world = model.world
     deleted = deleted and not any(write[0] in model.actors.get(kind, ()) for kind in WITHOUT_DELETES)
     record = Record(ordering, f"{write[0]}.{write[1]}", deleted, sets=sets)
@@ -87,14 +90,17 @@ def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool, s
 def _shows(model: Model, states: Sequence[State], data: Mapping[int, Batch]) -> bool:
     before, after = states[-2] if len(states) > 1 else states[-1], states[-1]
     settled = model.settled(after)
-    reads = [Query("snapshot"), *(Query("as_of", until=time) for time in range(1, settled + 1))]
-    if any(model_rows(model, after, query, data) != right_rows(model, after, query, data) for query in reads):
-        return True
-    windows = [Query("incremental", after=a, until=b) for b in range(1, settled + 1) for a in range(b)]
-    if any(model_rows(model, after, query, data) != right_rows(model, after, query, data) for query in windows):
+    queries = [Query("snapshot"), *(Query("as_of", until=time) for time in range(1, settled + 1))]
+    queries += [Query("incremental", after=a, until=b) for b in range(1, settled + 1) for a in range(b)]
+    answered = [query for query in queries if not model.read_refusal(after, query)]
+    if any(model_rows(model, after, query, data) != right_rows(model, after, query, data) for query in answered):
         return True
     kept = [Query("as_of", until=time) for time in range(1, model.settled(before) + 1)]
-    return any(model_rows(model, before, query, data) != model_rows(model, after, query, data) for query in kept)
+    return any(
+        model_rows(model, before, query, data) != model_rows(model, after, query, data)
+        for query in kept
+        if not model.read_refusal(before, query)
+    )
 
 
 def right_rows(model: Model, state: State, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:

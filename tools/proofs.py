@@ -1,38 +1,43 @@
-"""The accepted proofs, specs/proofs.json: which promises the default protocol keeps for any number of actors."""
+"""The accepted proofs, specs/proofs.json: which promises a protocol keeps for any number of actors."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-from nbcc.model import Protocol
 from nbcc.simulator.prove.lemmas import LEMMAS, Lemmas
 from nbcc.simulator.prove.proof import prove
 from nbcc.simulator.prove.system import System
+from nbcc.simulator.specs import protocol
 
 PATH: Final = Path(str(resources.files("nbcc") / "specs" / "proofs.json"))
 
 
 def claimed() -> dict[str, dict[str, Any]]:
-    """Promise -> the lemmas that imply it, and the number of clauses and obligations. Runs no prover."""
-    return {promise: entry for lemmas in LEMMAS for promise, entry in _claims(lemmas)}
+    """The promises that the lemmas of each protocol imply, and the size of each file of lemmas. Runs no prover."""
+    systems = {lemmas.name: _system(lemmas) for lemmas in LEMMAS}
+    promises: dict[str, dict[str, list[str]]] = {}
+    for lemmas in LEMMAS:
+        of_protocol = promises.setdefault(lemmas.protocol, {})
+        for name in dict.fromkeys(claim.promise for claim in systems[lemmas.name].claims):
+            of_protocol.setdefault(name, []).append(lemmas.name)
+    sizes = {name: {"clauses": len(each.clauses), "obligations": count(each)} for name, each in systems.items()}
+    return {"protocols": promises, "lemmas": sizes}
 
 
-def _claims(lemmas: Lemmas) -> Iterator[tuple[str, dict[str, Any]]]:
-    system, reason = lemmas.under(Protocol().to_mapping())
+def _system(lemmas: Lemmas) -> System:
+    system, reason = lemmas.under(protocol(lemmas.protocol).to_mapping())
     assert system is not None, reason
-    for promise in dict.fromkeys(claim.promise for claim in system.claims):
-        yield promise, {"lemmas": lemmas.name, "clauses": len(system.clauses), "obligations": count(system, promise)}
+    return system
 
 
-def count(system: System, promise: str) -> int:
-    """Each clause holds initially and is preserved by each action; each claim holds in a state or over each action."""
-    claims = [claim for claim in system.claims if claim.promise == promise]
-    implied = sum((claim.holds is not None) + (claim.step is not None) * len(system.actions) for claim in claims)
-    return len(system.clauses) * (1 + len(system.actions)) + implied
+def count(system: System) -> int:
+    """Each clause holds initially and is preserved by each action; each claim holds in a state or over each action;
+    each action is possible."""
+    implied = sum((c.holds is not None) + (c.step is not None) * len(system.actions) for c in system.claims)
+    return len(system.clauses) * (1 + len(system.actions)) + implied + len(system.actions)
 
 
 def proved() -> dict[str, dict[str, Any]]:
@@ -41,18 +46,20 @@ def proved() -> dict[str, dict[str, Any]]:
     Raises:
         ValueError: a promise is not proved.
     """
-    results = prove("default", Protocol().to_mapping()).promises
-    if unproved := [promise for promise, (verdict, _) in results.items() if verdict != "PROVED"]:
-        raise ValueError(f"nbcc prove does not prove {', '.join(unproved)}")
-    return claimed()
+    claims = claimed()
+    for name, promises in claims["protocols"].items():
+        verdicts = prove(name, protocol(name)).promises
+        if unproved := [promise for promise in promises if verdicts[promise].answer != "PROVED"]:
+            raise ValueError(f"nbcc prove --protocol {name} does not prove {', '.join(unproved)}")
+    return claims
 
 
 def text() -> str:
     """The content of specs/proofs.json, after a run of the prover."""
-    return json.dumps({"format": 1, "protocol": "default", "promises": proved()}, indent=1) + "\n"
+    return json.dumps({"format": 1, **proved()}, indent=1) + "\n"
 
 
 def accepted() -> dict[str, dict[str, Any]]:
-    """The promises of specs/proofs.json."""
-    promises: dict[str, dict[str, Any]] = json.loads(PATH.read_text("utf-8"))["promises"]
-    return promises
+    """The promises and the lemmas of specs/proofs.json."""
+    document = json.loads(PATH.read_text("utf-8"))
+    return {name: document[name] for name in ("protocols", "lemmas")}

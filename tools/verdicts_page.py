@@ -54,11 +54,13 @@ def page() -> str:
 
 def _proved(quick: Data) -> Iterator[str]:
     """The promises that are proved, whose verdicts need no bound."""
-    proved = proofs.accepted()
-    names = ", ".join(promise for promise in quick["protocols"]["default"]["promises"] if promise in proved)
+    lists = []
+    for protocol, promises in proofs.accepted()["protocols"].items():
+        names = ", ".join(promise for promise in quick["protocols"][protocol]["promises"] if promise in promises)
+        lists.append(f"under `{protocol}`: {names}")
     yield from _bullet(
-        f"PROVED for any number of actors under `default`: {names} ([proof](../docs/proof.md), "
-        "[obligations](proofs.json)). All verdicts below are from searches, up to a bound."
+        f"PROVED for any number of actors {'; '.join(lists)} ([proof](../docs/proof.md), [obligations](proofs.json)). "
+        "All verdicts below are from searches, up to a bound."
     )
 
 

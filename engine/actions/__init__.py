@@ -1,8 +1,8 @@
 """The operations of a table, one module each.
 
-A module of this package (its `__path__` may be extended) that has a function `run` is an operation under its own name:
-``run(context, config, **arguments)``, a plain sequence of steps over the seams of the `Context`. The first line of its
-docstring is what help texts say about it.
+Every module here with a function `run` is an operation of that name. (`__path__` may be extended.) ``run(context,
+config, **arguments)`` is a plain sequence of steps over the storage, lock and clock of the `Context`. Help texts print
+the first line of its docstring.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["OPERATIONS", "Operation", "operations"]
 
 
 class Operation(NamedTuple):
-    """One table operation: its name, its steps, and its purpose in one line."""
+    """One table operation: its name, its function, and its purpose in one line."""
 
     name: str
     run: Callable[..., Any]

@@ -26,12 +26,12 @@ OPERATION = "ALTER_SCHEMA"
 
 
 def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None:
-    """Change the columns of the table to `schema`. Returns the commit that records it; None if the table has them
-    already.
+    """Change the columns of the table to `schema`. Returns the commit that records the change; None if the table has
+    these columns already.
 
     Files are read under the present columns; a read as of an earlier time has the columns of that time. A writer that
-    opened the table before continues with the columns it had. A change that was interrupted is finished by the next
-    request for the same columns. Raises `BadInput` for a change that older rows do not fit.
+    opened the table before the change continues with the old columns. The next request for the same columns completes
+    an interrupted change. Raises `BadInput` for a change that existing rows do not fit.
     """
     config.check_writable()
     if not config.merge_on_read:
@@ -64,7 +64,7 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
 
 
 def _is_published(context: Context, since: str, avro: str) -> bool:
-    """Whether a commit records the present columns for Hudi's readers."""
+    """Whether some commit records the present columns, from which Hudi's readers take them."""
     timeline = context.whole(load(context.storage))
     after = (i for i in timeline.completed if i.writes and not timeline.is_service(i) and completion_of(i) > since)
     return any(context.commits.commit(instant).extra.get("schema") == avro for instant in after)

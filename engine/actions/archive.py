@@ -1,4 +1,4 @@
-"""Move old instants from the active timeline into the archived one."""
+"""Move old instants from the active timeline into the archive."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MOST = 1_000
 
 
 def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tuple[Instant, ...]:
-    """Archive the oldest instants that may be archived and return them, by requested time. At least the newest
-    `retained` writes stay.
+    """Archive the oldest eligible instants and return them, by requested time. The newest `retained` writes or more
+    stay active.
 
     The archive's manifest is written first; then the originals are deleted, oldest first. So at every moment, and after
     a crash, each completed instant is in one of the two timelines. Instants that a crashed archiver left in both are
     deleted first. The files of pending states are deleted before the completed one, under the lock: no lock holder
-    mistakes an archived instant for a pending one. Raises `BadInput` if `retained` is not a number from 1.
+    mistakes an archived instant for a pending one. Raises `BadInput` unless `retained` is a positive number.
     """
     config.check_writable()
     refuse_retained(retained)
@@ -40,7 +40,7 @@ def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tupl
 
 
 def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
-    """Put the next ones into the archive, and take their earlier states off the active timeline."""
+    """Add the next instants to the archive, and delete the files of their pending states."""
     with held(context.lock):
         last = latest_decision(context)
         timeline = load(context.storage)
@@ -59,7 +59,9 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
 
 
 def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
-    """Instants of the active timeline that are archived already. `Damaged` if the archive holds another content."""
+    """Instants of the active timeline that the archive also contains. Raises `Damaged` if the archive has different
+    content.
+    """
     archived = {each.instant: each for each in context.commits.archive.instants()}
     left = tuple(instant for instant in timeline.instants if instant in archived)
     refuse_different(context, (archived[instant] for instant in left))
@@ -67,7 +69,7 @@ def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
 
 
 def _keep_tree(context: Context) -> None:
-    """Merge full levels of the archive, and delete what has become superfluous in it."""
+    """Merge full levels of the archive, and delete its superfluous files."""
     archive = context.commits.archive
     if max((len(files) for files in lsm.levels(archive).values()), default=0) < lsm.LEVEL_FILES:
         return

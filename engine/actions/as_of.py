@@ -1,4 +1,4 @@
-"""The rows of every write that had completed by a time."""
+"""The rows of the writes that had completed by a time."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ASKED = "read the table as of"
 
 
 def run(context: Context, config: TableConfig, time: Time) -> Any:
-    """The table at `time`, with the columns of that time. The answer never changes.
+    """The table as of `time`, with the columns of that time. The answer never changes.
 
     (RFC-66, "Time travel query", on the completion axis.) Raises `BadInput` for a time in the future, before the first
-    commit, or without time zone. It also refuses the *requested* time of a write, which says nothing about what was
-    visible then.
+    commit, or without time zone. A *requested* time of a write is refused, because it does not determine which writes
+    were visible.
     """
     at = instant_of(time, ASKED)
     timeline = settled_at(context, at, ASKED)

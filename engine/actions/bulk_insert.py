@@ -1,4 +1,4 @@
-"""Load rows: base files into file groups that have no file yet, log files into others."""
+"""Load rows: as base files in empty file groups, as log files in others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ACTION = "deltacommit"
 
 
 def run(context: Context, config: TableConfig, data: Any) -> Instant:
-    """Write a batch as base files of a new instant where their file group is empty, elsewhere as log files.
+    """Write a batch under a new instant: base files in empty file groups, log files in the others.
 
     A base file hides every log that completed before its instant was requested, and ranks below every later log. So it
     must be the first completed file of its group. Empty groups are listed before the rows are written, and again under
@@ -60,7 +60,7 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
 def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
     """The file groups in which a completed instant lists a file, or a pending plan has a slice.
 
-    `Rules(bulk_insert="unchecked")` does not want to know.
+    Empty under `Rules(bulk_insert="unchecked")`.
     """
     if context.rules.bulk_insert == "unchecked":
         return frozenset()
@@ -74,7 +74,9 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
 def overtaken(
     context: Context, requested: str, based: Collection[Group], now: Timeline | None = None
 ) -> Conflict | None:
-    """Why base files of these groups must not be published: another instant has filled one of them. Under the lock."""
+    """The reason why base files of these groups must not be published: another instant has filled one of the groups.
+    Called under the lock.
+    """
     taken = sorted(filled_groups(context, now or load(context.storage)) & set(based))
     if not taken:
         return None

@@ -1,4 +1,4 @@
-"""The difference of two snapshots: of each key that changed, what it was and what it is."""
+"""The difference of two snapshots: each changed key with its values before and after."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ ASKED = "read what changed"
 
 
 def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: Time | None = None) -> Any:
-    """The change log of (after, until]: op (i, u, d), completed, before, after; net, one row a key.
+    """The net change log of (after, until]. It has one row for each changed key: op (i, u, d), completed, before,
+    after.
 
-    Only file groups that a write of the window touched are read: services change no row (docs/contract.md, QUIET).
+    Only file groups with a write in the window are read: services change no row (docs/contract.md, QUIET).
     """
     window = settled_window(context, after, until, ASKED)
     shape = table_shape(config, context.rules)
-    return context.jobs.read(_tasks(context, config, window), shape.changes_schema)
+    return context.jobs.read(tasks_of(context, config, window), shape.changes_schema)
 
 
-def _tasks(context: Context, config: TableConfig, window: Window) -> list[ChangesTask]:
+def tasks_of(context: Context, config: TableConfig, window: Window) -> list[ChangesTask]:
+    """One task per file group that a write of the window touched."""
     refuse_replacements(context, window, clustering=True)
     written = window_tasks(context, config, window)
     if not written:
@@ -43,6 +45,6 @@ def _tasks(context: Context, config: TableConfig, window: Window) -> list[Change
 
 
 def _states(context: Context, config: TableConfig, window: Window, time: str) -> dict[Group, tuple[ReadTask, ...]]:
-    """What merges to each file group's rows as of `time`."""
+    """The tasks that read each file group as of `time`."""
     tasks = state_tasks(context, config, window.timeline, time)
     return {(task.partition, task.file_id): (task,) for task in tasks}

@@ -1,4 +1,4 @@
-"""Delete the files that no read since the horizon needs: schedule and run."""
+"""Delete the files that no read at or after the horizon needs: schedule and run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from . import run_clean, schedule_clean
 def run(
     context: Context, config: TableConfig, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10
 ) -> Instant | None:
-    """Take up a clean that is pending, else plan one and carry it out; None if nothing would go."""
+    """Run the pending clean, then plan and run another.
+
+    Returns the last one that completed; None if there is nothing to delete.
+    """
     pending = run_clean.run(context, config)
     planned = schedule_clean.run(context, config, policy, retained)
     return run_clean.run(context, config, planned) if planned else pending

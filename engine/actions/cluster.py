@@ -16,8 +16,8 @@ from . import run_compaction, schedule_compaction
 def run(context: Context, config: TableConfig, sort_by: Sequence[str]) -> Instant | None:
     """Compact, and sort the rows of each base file by these columns; None if there is nothing to compact.
 
-    Buckets fix the file ids of these tables, so clustering is a compaction that sorts. A new file group that replaced
-    another by name, as in Apache Hudi, would hide what non-blocking writers complete later.
+    Buckets fix the file ids of these tables, so clustering is a compaction that sorts. Apache Hudi replaces a file
+    group by a new one. That would hide the logs that non-blocking writers complete later.
     """
     config.check_writable()
     if not sort_by:

@@ -9,11 +9,11 @@ from . import run_compaction, schedule_compaction
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Plan a compaction of the groups without a pending plan, and run it; if there are none, run the oldest pending
+    """Plan a compaction of the groups without a pending plan, and run it. If there are none, run the oldest pending
     plan.
 
-    None if there is nothing to compact. Otherwise an older plan waits for `run_compaction`: its own runner may still be
-    alive, and two runners would do the same work.
+    Returns None if there is nothing to compact. Otherwise `run_compaction` runs older plans: their planners may still
+    be alive and run them.
     """
     plan = schedule_compaction.run(context, config)
     return run_compaction.run(context, config, plan)

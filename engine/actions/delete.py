@@ -21,10 +21,10 @@ def run(
     batch_id: str | None = None,
     replay_difference: str = "refuse",
 ) -> Instant:
-    """Write a batch of deletes: rows of record key, partition and ordering columns; other columns do not matter.
+    """Write a batch of deletes: rows with the record key, partition and ordering columns; other columns are ignored.
 
-    A delete is ranked like a row: in an event-time table it wins over what has no greater ordering value.
-    `retries`, `batch_id` and `replay_difference` as in `upsert`. Raises `BadInput`, nothing published then.
+    A delete ranks like a row. In an event-time table it wins over records with the same or a smaller ordering value.
+    `retries`, `batch_id` and `replay_difference` are as in `upsert`. Raises `BadInput`, with nothing published.
     """
     config.check_writable()
     check(batch_id, replay_difference)

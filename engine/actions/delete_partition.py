@@ -17,7 +17,7 @@ OPERATION = "DELETE_PARTITION"
 
 
 def run(context: Context, config: TableConfig, partitions: Collection[str]) -> Instant:
-    """Replace the rows of these partitions, named by path, with none: see `insert_overwrite`.
+    """Replace the rows of these partitions, named by path, with no rows (see `insert_overwrite`).
 
     Raises `BadInput`, with nothing published, for a partition in which no write has completed.
     """

@@ -15,9 +15,9 @@ from ..timeline.timeline import FOLDER
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant:
     """Delete a savepoint, by default the oldest, and return it.
 
-    `instant`: the savepoint, or the requested time that it pins. The lock is the one under which a clean is planned.
-    The completed file is deleted first: a half-deleted savepoint pins nothing, and can be deleted again. Raises
-    `BadInput` if there is none.
+    `instant`: the savepoint, or the requested time that it pins. Cleans are planned under the same lock. The completed
+    file is deleted first: a half-deleted savepoint pins nothing, and can be deleted again. Raises `BadInput` if there
+    is no such savepoint.
     """
     config.check_writable()
     with held(context.lock):

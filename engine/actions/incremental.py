@@ -17,8 +17,8 @@ ASKED = "read what was written"
 def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: Time | None = None) -> Any:
     """One record per key of the writes that completed in (after, until]: rows as in a snapshot, and deletes.
 
-    `_hoodie_is_deleted` is true for a delete, which has key, partition and ordering value. A record may rank below one
-    that is older than the window: a consumer that overwrites by key must use `changes`. The columns are those at the
+    `_hoodie_is_deleted` is true for a delete, which has key, partition and ordering value. A record may rank below an
+    older record outside the window. A consumer that overwrites by key must use `changes`. The columns are those at the
     end of the window. (RFC-66, "Incremental queries".)
     """
     window = settled_window(context, after, until, ASKED)

@@ -1,4 +1,4 @@
-"""Replace all rows of partitions by others."""
+"""Replace all rows of partitions with other rows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ OPERATION = "INSERT_OVERWRITE"
 def run(
     context: Context, config: TableConfig, data: Any, *, partitions: Collection[str] | None = None
 ) -> Instant:
-    """Replace the rows of the partitions in `data` with its rows. `partitions`, by path: replace these, even without
-    new rows.
+    """Replace the rows of the partitions in `data` with its rows. `partitions`: paths of further partitions to replace,
+    even without new rows.
 
-    Once the instant completes, it hides the writes that completed there before it was requested. A pending write that
-    completes later survives, and is merged onto the new rows. The replace waits for no writer and aborts none.
+    Once the instant completes, it hides the writes that completed in these partitions before it was requested. A
+    pending write that completes later remains visible, and is merged with the new rows. The replace waits for no writer
+    and aborts none.
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)

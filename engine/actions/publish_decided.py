@@ -1,4 +1,4 @@
-"""Publish the last decision of the decision log, in case its writer crashed before it published it."""
+"""Publish the last decision of the decision log: its writer may have crashed before it published the instant."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..writes.decision_log import latest_decision
 
 
 def run(context: Context, config: TableConfig) -> None:
-    """The next decision would publish it as well; a service that calls this need not wait for one."""
+    """The next writer would publish it as well. A service that calls this need not wait for that writer."""
     config.check_writable()
     with held(context.lock):
         latest_decision(context)

@@ -13,7 +13,9 @@ from ..timeline import load_settled
 
 
 def run(context: Context, config: TableConfig) -> Any:
-    """Per file group the state at the barrier of its newest completed base file: no merge, not atomic across groups."""
+    """The state of each file group at the barrier of its newest completed base file. Nothing is merged; the result is
+    not atomic across groups.
+    """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     bases = newest_bases(slices_as_of(context, timeline))
     tasks = [read_task(piece, config, context.rules) for piece in bases]

@@ -1,4 +1,4 @@
-"""Which partitions were replaced in a window, and since when what they held counts no more."""
+"""The partitions that were replaced in a window, and since when the older rows are hidden."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ASKED = "read what was replaced"
 def run(
     context: Context, config: TableConfig, after: Time = BEGINNING, until: Time | None = None
 ) -> tuple[Replaced, ...]:
-    """The replaces that completed in (after, until], by completion, then partition."""
+    """The replaces that completed in (after, until], by completion time, then partition."""
     window = settled_window(context, after, until, ASKED)
     refuse_unanswerable(context, window)
     found = []

@@ -10,8 +10,9 @@ from . import run_restore, schedule_restore
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Finish a restore that is pending, which is all then: what came since its plan was made is not to be undone. Else
-    plan one and carry it out; None if nothing has happened since the savepoint."""
+    """Run the pending restore alone: writes that came after its plan are not undone. Without one, plan a restore and
+    run it; None if nothing has happened since the savepoint.
+    """
     if (finished := run_restore.run(context, config)) is not None:
         return finished
     planned = schedule_restore.run(context, config, instant)

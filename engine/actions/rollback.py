@@ -1,4 +1,4 @@
-"""Undo what failed writers have left behind."""
+"""Undo the writes of failed writers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from . import publish_decided, run_rollback, schedule_rollback
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> tuple[Instant, ...]:
-    """Finish the pending rollbacks, then roll back every failed write, or only the one named.
+    """Finish the pending rollbacks. Then roll back every failed write, or only the named one.
 
-    Returns the completed rollbacks in order, () if there was nothing to undo. No completed write is undone.
+    Returns the completed rollbacks in order; () if there was nothing to undo. No completed write is undone.
     """
     if uses_decision_log(context):
         publish_decided.run(context, config)  # what is decided did not fail

@@ -1,4 +1,4 @@
-"""Carry out a planned clean: delete its files, one file group after the other, then complete it."""
+"""Run a planned clean: delete its files group by group, then complete it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ACTION = "clean"
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
     """Delete the files that a plan lists, and publish the clean. Any process may run a pending plan; missing files are
-    no error.
+    not an error.
 
     `instant`: the clean, or its requested time; by default the oldest pending one. Returns the completed instant, also
     if another runner completed it; None if no clean is pending.

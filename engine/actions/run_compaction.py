@@ -1,4 +1,4 @@
-"""Carry out a compaction plan: new base files, and the deletes that a late older update must still lose against."""
+"""Run a compaction plan: write base files, and keep deletes that an older update could still follow."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 def _in_our_order(
     context: Context, timeline: Timeline, operations: Iterable[CompactionOperation]
 ) -> Iterator[CompactionOperation]:
-    """What another engine has planned, which lists logs by request, with the logs in the order of the group's rules."""
+    """A plan of another engine with its logs reordered. That engine lists logs by requested time; the group's rules may
+    use another order.
+    """
     slices = all_slices(context.storage, context.whole(timeline), context.commits, context.rules)
     logs = {log.path: log for piece in slices for each in (*piece.tombstones, *piece.logs) for log in each.files}
     for operation in operations:
@@ -75,7 +77,7 @@ def _in_our_order(
 def _task(
     context: Context, config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str
 ) -> CompactTask:
-    """The task of one group of the plan. Logs that the commit of the base file lists hold its tombstones."""
+    """The task for one group of the plan. Its tombstone logs are those that the base file's commit lists."""
     made = _made_at(operation)
     rules = group_rules(context, inputs.timeline, made)
     base, logs = inputs.base(operation), inputs.logs(operation)
@@ -92,7 +94,9 @@ def _task(
 def _listed_with_base(
     context: Context, timeline: Timeline, operation: CompactionOperation, made: str | None
 ) -> frozenset[str]:
-    """The paths in the commit that lists the plan's base file; empty if the plan has no logs of that time."""
+    """The paths that the commit of the plan's base file lists; empty if no log of the plan has the base file's
+    requested time.
+    """
     if made is None or operation.base_file is None or not any(f"_{made}.log." in name for name in operation.logs):
         return frozenset()
     base = in_partition(operation.partition, operation.base_file)
@@ -108,11 +112,13 @@ def _listed_with_base(
 
 
 def _made_at(operation: CompactionOperation) -> str | None:
-    """The requested time of the base file that a plan takes."""
+    """The requested time of the plan's base file."""
     named = parse_base(operation.base_file) if operation.base_file else None
     return named.instant if named else None
 
 
 def keeps_tombstones(shape: TableShape, rules: Rules) -> bool:
-    """Commit time needs none: a later record wins over an earlier delete."""
+    """Whether a compaction must keep deletes. In commit time it need not: a later record always wins over an earlier
+    delete.
+    """
     return rules.tombstones == "keep" and shape.merge.mode == EVENT_TIME

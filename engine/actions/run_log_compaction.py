@@ -1,4 +1,4 @@
-"""Carry out the plan of a log compaction: one log in each file group, in place of those that the plan lists."""
+"""Run the plan of a log compaction: in each file group, one log replaces those that the plan lists."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 
 def _task(config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str) -> LogCompactTask:
-    """What the plan lists of one group, in its order."""
+    """The task for one group: the plan's logs, in its order."""
     shape = table_shape(config, inputs.context.rules)
     logs = tuple(inputs.logs(operation))
     return LogCompactTask(ReadTask(shape, operation.partition, operation.file_id, logs=logs), requested)

@@ -1,4 +1,4 @@
-"""Carry out a planned rollback: the write's data files go, then its instant, then the rollback is completed."""
+"""Run a planned rollback: delete the write's data files, then its instant, then complete the rollback."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..writes.commit_protocol import ROLLBACK, marked_files, remove_pending
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Undo the write that a plan names. Any process may run a pending plan, also while another one runs it.
+    """Undo the write that a plan names. Any process may run a pending plan, also concurrently with another.
 
-    Markers and plan stay until all files are deleted, so that an interrupted rollback can run again. Files that the
-    write puts later have markers; no completed instant lists them, and nbcc's readers ignore them.
+    Markers and plan stay until all files are deleted, so that an interrupted rollback can run again. If the write puts
+    further files, they have markers but no completed instant lists them. So nbcc's readers ignore them.
 
     `instant`: the rollback, or its requested time; by default the oldest pending one. Returns the completed instant,
     also if another runner completed it; None if no rollback is pending.

@@ -1,4 +1,4 @@
-"""Pin the state after a completed instant: its files stay, and it can be read and restored, until it is dropped."""
+"""Pin the state after a completed instant. Its files are kept and it can be restored until the savepoint is deleted."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def run(
 ) -> Instant:
     """Publish a savepoint of the instant, by default the newest completed one, and return it.
 
-    Its requested time is that of the pinned instant. The timeline is listed, the files that a read at the instant's
-    completion opens are named, and the savepoint is published, all under one lock: every clean planned later sees it.
-    Raises `BadInput` for an instant that is not completed or has a savepoint, `Cleaned` if its files were deleted.
+    Its requested time is that of the pinned instant. The timeline is listed, the files of a read at that completion are
+    determined, and the savepoint is published under one lock. So every later plan of a clean sees the savepoint. Raises
+    `BadInput` if the instant is not completed or has a savepoint, and `Cleaned` if its files were deleted.
     """
     config.check_writable()
     if not (isinstance(comment, str) and isinstance(user, str)):

@@ -1,4 +1,4 @@
-"""Plan the deletion of files that no read since the horizon needs."""
+"""Plan to delete the files that no read at or after the horizon needs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ..files.slices import load_slices
 from ..lock import held
 from ..reads.retention import refuse_unlisted
 from ..services.cleaning import Policy, PolicyName, horizon_of, plan_clean
+from ..services.consumers import waits_for_consumers
 from ..timeline import Instant, load
 from ..timeline.cleans import encode_clean_plan
 from ..writes.claims import new_time
@@ -19,12 +20,12 @@ ACTION = "clean"
 def run(
     context: Context, config: TableConfig, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10
 ) -> Instant | None:
-    """Publish the plan of a clean and return its instant; None if there is nothing to delete, or while a clean is
-    pending.
+    """Publish the plan of a clean and return its instant; None if there is nothing to delete or a clean is pending.
 
-    The plan records the horizon: reads before it are refused from now on, before the first file is deleted
-    (docs/contract.md, CLEAN). The timeline is listed and the time taken under one lock, so that a compaction planned
-    later takes files that this clean keeps. Where a log decides: None, too, if another actor took the number
+    The plan records the horizon. Earlier reads are refused from then on, before the first file is deleted
+    (docs/contract.md, CLEAN). Named consumers keep it back, up to an age. One lock covers the
+    listing of the timeline and the plan's time. So a compaction that is planned later takes files that this clean
+    keeps. With a decision log: None also if another actor took the number
     (`put_plan`). Raises `BadInput` for an unknown policy.
     """
     config.check_writable()
@@ -38,6 +39,8 @@ def run(
         slices = load_slices(context.storage, timeline, context.commits, context.rules)
         requested = new_time(context, timeline)
         horizon = horizon_of(chosen, timeline, context.commits, slices, requested)
+        if horizon is not None:
+            horizon = waits_for_consumers(context, timeline, horizon, requested, config.consumer_hours)
         plan = plan_clean(context, timeline, slices, chosen, horizon) if horizon is not None else None
         if plan is None:
             return None

@@ -19,10 +19,10 @@ ACTION = "compaction"
 def run(context: Context, config: TableConfig, sort_by: Sequence[str] = ()) -> Instant | None:
     """Publish the plan of a compaction and return its instant; None if there is nothing to compact.
 
-    The plan's requested time is the barrier. The timeline is listed and the barrier taken under one lock, so that every
-    write that completed before the barrier is in the list. The planner waits for no writer: a pending write completes
-    after the barrier, and its logs belong to the next slice. Where a log decides: None, too, if another actor took the
-    number (`put_plan`). `sort_by`: the columns by which the new base files are sorted (clustering).
+    The plan's requested time is the barrier. One lock covers the listing of the timeline and the barrier. So the plan
+    sees every write that completed before its barrier. The planner waits for no writer: a pending write completes after
+    the barrier, and its logs belong to the next slice. With a decision log: None also if another actor took the number
+    (`put_plan`). `sort_by`: the columns that sort the new base files (clustering).
     """
     config.check_writable()
     with held(context.lock):

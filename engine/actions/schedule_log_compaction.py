@@ -1,4 +1,4 @@
-"""Plan a log compaction: one log in place of the several of a slice."""
+"""Plan a log compaction, which replaces several logs of a slice with one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..writes.decision_log import latest_decision, put_plan
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Publish a plan over every file group with several logs in its newest slice; None if there is none.
+    """Publish a plan for every file group with several logs in its newest slice; None if there is no such group.
 
-    The timeline is listed under the lock, so that the plan takes all logs of the slice that have completed. Every later
-    log ranks after them (RFC-66; docs/contract.md, LAWS). Where a log decides: None, too, if another actor took the
-    number (`put_plan`).
+    The timeline is listed under the lock, so that the plan takes every completed log of the slice. Every later log
+    ranks after them (RFC-66; docs/contract.md, LAWS). With a decision log: None also if another actor took the number
+    (`put_plan`).
     """
     config.check_writable()
     with held(context.lock):

@@ -21,9 +21,9 @@ UNDONE: frozenset[str] = frozenset({"deltacommit", "commit"})
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
     """Publish a plan that names the write's files, and return its instant; None if no write has failed.
 
-    A write has failed if it is pending and its heartbeat has expired. That is decided under the lock under which its
-    writer would publish it; where a log decides, by a number that its writer can take no more. None, too, if that
-    number was taken (`put_plan`). `instant`: the write to roll back, as an Instant or its requested time.
+    A write has failed if it is pending and its heartbeat has expired. The planner decides that under the lock under
+    which the writer would publish. With a decision log it takes a number that the writer then cannot take. None also if
+    another actor took that number (`put_plan`). `instant`: the write to roll back, as an Instant or its requested time.
     """
     config.check_writable()
     with held(context.lock):
@@ -50,14 +50,14 @@ def failed_writes(context: Context, timeline: Timeline) -> Iterator[Instant]:
 
 
 def may_be_undone(context: Context, pending: Instant) -> bool:
-    """Whether a pending instant is a write: a plan is none, unless a replacing write has made it."""
+    """Whether a pending instant is a write, or the plan of a replacing write."""
     if pending.action == "compaction":
         return context.commits.plan(pending.requested).replaces
     return pending.action in UNDONE
 
 
 def spared(context: Context, pending: Instant) -> bool:
-    """Whether a pending write is not rolled back: under LAZY while its heartbeat is alive; under EAGER never."""
+    """Whether a rollback spares a pending write: with LAZY while its heartbeat is alive, with EAGER never."""
     return context.rules.failed_writes == "lazy" and context.heartbeats.is_alive(pending.requested)
 
 

@@ -1,4 +1,4 @@
-"""The greatest time up to which the table can be read for good."""
+"""The greatest settled time: the newest time at which a read always returns the same answer."""
 
 from __future__ import annotations
 

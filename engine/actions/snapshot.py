@@ -1,4 +1,4 @@
-"""The rows of every write that completed by the newest completion seen."""
+"""The rows of every write that had completed when the read began."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from ..timeline import load_settled
 
 
 def run(context: Context, config: TableConfig, columns: Sequence[str] = ()) -> Any:
-    """The table at T, the greatest completion in a first listing of the timeline; the second one is complete up to T.
+    """The table as of T, the greatest completion in a first listing of the timeline. A second listing is complete up to
+    T.
 
-    `columns`: only these, which are all that is read besides what merging needs. Raises `BadInput` for unknown ones.
-    (RFC-66, "Snapshot queries"; for the two listings: docs/contract.md, Words.)
+    `columns`: read only these, and what merging needs. Raises `BadInput` for unknown columns. (RFC-66, "Snapshot
+    queries"; for the two listings: docs/contract.md, Words.)
     """
     schema = selected(table_shape(config, context.rules).stored_schema, columns)
     timeline = load_settled(context.storage, context.rules, _now(context), context.commits)
@@ -26,5 +27,5 @@ def run(context: Context, config: TableConfig, columns: Sequence[str] = ()) -> A
 
 
 def _now(context: Context) -> str | None:
-    """The clock's time, for readers that do not ask what is settled."""
+    """The clock's time, for rules under which readers do not wait for settled times."""
     return context.clock.take() if context.rules.read_time == "clock" else None

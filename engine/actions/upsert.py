@@ -1,4 +1,4 @@
-"""Insert and update rows; rows with `_hoodie_is_deleted` delete."""
+"""Insert and update rows; a row with `_hoodie_is_deleted` is a delete."""
 
 from __future__ import annotations
 
@@ -37,20 +37,19 @@ def run(
 ) -> Instant:
     """Write a batch into log files of a new instant, concurrently with other writers (RFC-66).
 
-    An optimistic writer raises `Conflict` if a write of the same buckets completed since it began (RFC-22), and deletes
-    its files. `retries`: the number of further attempts before that, each as a new instant. `based_on`: the time of the
-    read from which the rows were computed; `reads`: the partitions of that read, by path (of `based_on` alone: all). A
-    later write there is a conflict that is not retried.
+    An optimistic writer raises `Conflict` and deletes its files if a write to the same buckets has completed since it
+    began (RFC-22). `retries`: the number of further attempts after a conflict, each under a new instant. `based_on`:
+    the time of the read from which the rows were computed. `reads`: the paths of the partitions that were read
+    (default: all). A later write to these partitions is a conflict that is not retried.
 
-    `columns`: the rows set only these, besides key, partition and ordering, in a table of partial updates.
+    `columns`: besides key, partition and ordering, the rows set only these (partial update).
 
-    `batch_id`: if a batch with this id has committed, the rows are evaluated but not written. The committed instant is
-    returned if it wrote the same rows; otherwise `Conflict` is raised, or with `replay_difference` "keep" a warning
-    issued.
+    `batch_id`: if a batch with this id has committed, the rows are computed but not written. If they equal the
+    committed rows, the committed instant is returned. Otherwise `Conflict` is raised; with `replay_difference` "keep" a
+    warning is issued.
 
-    Several rows of a key are combined by rank. A batch without rows makes a commit without files, as in Hudi
-    (hoodie.allow.empty.commit): a caller that waits for the instant gets one. Raises `BadInput`, with nothing
-    published.
+    Of several rows with one key, the highest rank wins. A batch without rows makes a commit without files, as in Hudi
+    (hoodie.allow.empty.commit). Raises `BadInput`, with nothing published.
     """
     config.check_writable()
     check(batch_id, replay_difference)
@@ -82,7 +81,7 @@ def write(
     batch: Batch = UNNAMED,
     sets: frozenset[str] | None = None,
 ) -> Instant:
-    """Every write of a batch that already has the table's columns."""
+    """Write a batch that already has the table's columns."""
     refuse_other_rows(data, context.jobs)
     while True:
         try:
@@ -103,7 +102,7 @@ def _attempt(
     batch: Batch,
     sets: frozenset[str] | None,
 ) -> Instant:
-    """The steps of one attempt, under an instant of its own; of a batch that is written, the digest alone."""
+    """One attempt at the write, under its own instant. A batch that has committed is only compared."""
     action = action_of(config)
     try:
         requested, sealed = request(context, action, batch.id)
@@ -138,7 +137,7 @@ def action_of(config: TableConfig) -> str:
 
 
 def write_task(context: Context, config: TableConfig, requested: str, sealed: Timeline) -> WriteTask:
-    """The task of the data phase. Copy on write rewrites the base files of the timeline at the request."""
+    """The task of the data phase. A copy-on-write task rewrites the base files of the timeline at the request."""
     shape = table_shape(config, context.rules)
     if config.merge_on_read:
         return WriteTask(shape, requested, config.max_log_bytes)

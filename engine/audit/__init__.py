@@ -1,6 +1,6 @@
-"""Audits of a table: what its files say, which faults they have, and what follows for its slices and keys.
+"""Audits of a table: the contents of its files, their faults, and the resulting slices and records of keys.
 
-No Spark and no JVM. A damaged file is recorded as a fault; it never makes gathering fail.
+Audits need no Spark and no JVM. A damaged file is recorded as a fault; it never makes gathering fail.
 """
 
 from __future__ import annotations

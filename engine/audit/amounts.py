@@ -1,4 +1,4 @@
-"""Counts and sizes in words, and the order in which people expect names."""
+"""Formats counts and sizes, and sorts names in natural order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fault-tolerant parser of commits. Most commits are plain and parsed by one regular expression a file."""
+"""The fault-tolerant parser of commits. One regular expression parses a whole file of most commits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from .record import Commit, Stat
 
 
 def commit_of(instant: Instant, data: bytes) -> Commit:
-    """The commit in the content of a file. Raises KeyError, TypeError, ValueError or `NotATable` if there is none."""
+    """The commit in the content of a file. Raises KeyError, TypeError, ValueError or `NotATable` for content that is
+    not a commit.
+    """
     try:
         by_partition, record = skim_commit(data)
         stats = tuple(

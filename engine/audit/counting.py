@@ -1,10 +1,10 @@
-"""A storage that counts requests, so that a command can report what it read."""
+"""A storage that counts requests, so that a command can report how much it read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..storage import Entry, Storage, confined, confined_folder
+from ..storage import Entry, Storage, confined, confined_folder, put_unique
 from ..storage.conditional import ConditionalObject, conditional_object
 from .amounts import several
 
@@ -36,6 +36,9 @@ class CountingStorage:
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         return self._storage.put_if_absent(confined(path), data)
+
+    def put_in_parts(self, path: str, data: bytes) -> bool:
+        return put_unique(self._storage, confined(path), data)
 
     def put(self, path: str, data: bytes) -> None:
         self._storage.put(confined(path), data)

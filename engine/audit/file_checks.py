@@ -1,4 +1,4 @@
-"""Checks of the data files that commits list: whether they are whole and hold the rows that their commit records."""
+"""Checks of the data files that commits list: whether they are undamaged and hold the recorded number of rows."""
 
 from __future__ import annotations
 

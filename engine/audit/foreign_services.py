@@ -3,7 +3,8 @@ Assumptions).
 
 A compaction of another engine merges by requested time and drops tombstones. A file group that starts from its base
 file is merged by that engine's rules until nbcc compacts it. A clean of another engine publishes no horizon. An engine
-that mistakes a replace for a compaction completes it without effect: the files that it should hide stay visible.
+that mistakes a replace for a compaction completes it without files. Then the files that the replace should hide stay
+visible.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .table_snapshot import TableSnapshot
 
 
 def foreign_services(snapshot: TableSnapshot) -> Iterator[str]:
-    """One sentence for each service of another engine, by requested time: what it means for reads now."""
+    """One sentence for each service of another engine, by requested time, with its effect on reads."""
     audit, timeline = snapshot.audit, snapshot.shown
     bases = [piece.base.requested for piece in newest_bases(snapshot.slices) if piece.base]
     for instant in timeline.instants:

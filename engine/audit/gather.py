@@ -1,4 +1,4 @@
-"""The fault-tolerant reader of a table: one listing, the timeline again, the archive, then the file of each instant.
+"""Reads a table despite faults: one listing, the timeline again, the archive, then the file of each instant.
 
 The data files are listed before the timeline, and again if the timeline has grown in between. A writer requests its
 instant before it writes its first file, and an instant is archived before it leaves the timeline. So a file whose
@@ -39,7 +39,7 @@ _MANIFEST: Final = re.compile(r"manifest_(\d+)")
 
 
 def gather(storage: Storage, progress: Progress = no_progress) -> Audit:
-    """Everything that names and metadata of the table show. Raises `NotATable` without a valid `hoodie.properties`."""
+    """The audit of the table, from its names and metadata. Raises `NotATable` without a valid `hoodie.properties`."""
     return _Gatherer(storage, progress).audit()
 
 
@@ -139,7 +139,7 @@ class _Gatherer:
     def _read(
         self, kind: str, instants: Iterable[Instant], parse: Callable[[Instant, bytes], Parsed]
     ) -> Iterator[tuple[Instant, Parsed]]:
-        """The parsed file of each of these instants, in the state that the instant has here."""
+        """The parsed file of each of these instants, in its present state."""
         files = [(instant, f"{FOLDER}/{instant.file_name}") for instant in instants]
         contents = prefetch(self.storage, [path for _, path in files])
         for done, ((instant, path), data) in enumerate(zip(files, contents, strict=True)):
@@ -161,9 +161,9 @@ class _Gatherer:
         return {instant.requested: plan for instant, plan in plans}
 
     def _own_plans(self, instants: list[Instant], own: bool) -> dict[str, CleanPlan]:
-        """The plans of cleans, in a table of nbcc, whose readers rely on their horizons.
+        """The plans of cleans in a table of nbcc: its readers use their horizons.
 
-        Its services rely on rollback plans and savepoints, too: these are parsed for their faults alone.
+        nbcc's services also use rollback plans and savepoints. These are parsed only to report their faults.
         """
         if not own:
             return {}
@@ -175,7 +175,7 @@ class _Gatherer:
     def _requests(
         self, instants: list[Instant], action: str, decode: Callable[[bytes, str], Parsed], state: str = "requested"
     ) -> dict[str, Parsed]:
-        """The decoded files of an action in a state. A missing file is no fault: other engines may delete it."""
+        """The decoded files of an action in a state. A missing file is not a fault: other engines may delete it."""
         files = (instant for instant in instants if (instant.action, instant.state) == (action, state))
         parsed = self._read(action, files, lambda instant, data: decode(data, instant.requested))
         return {instant.requested: plan for instant, plan in parsed}
@@ -215,7 +215,7 @@ class _Gatherer:
                 yield from self._parsed("archive", path, _archive_file, data) or ()
 
     def _add(self, archive: _Archive, row: Archived, own: bool) -> None:
-        """Add a row of an archive file; what cannot be parsed in it becomes a fault."""
+        """Add a row of an archive file; an invalid part becomes a fault."""
         instant, requested = row.instant, row.requested
         path = f"{HISTORY}: {instant.file_name}"
         archive.states += row.states
@@ -236,7 +236,9 @@ class _Gatherer:
 
 
 def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Commit, ...]]:
-    """The commits by requested time, and those whose requested time a later one of another action shares."""
+    """The commits by requested time, and the earlier commits that share a requested time with a later one of another
+    action.
+    """
     by_request: dict[str, Commit] = {}
     twins = []
     for commit in commits:
@@ -277,7 +279,8 @@ def _rollback(instant: Instant, record: Mapping[str, Any]) -> Rollback:
 
 
 def _data_files(listing: Mapping[str, int], completed: Mapping[str, str | None]) -> dict[str, File]:
-    """The data files by path, each with the completion of the instant in its name. Equal strings share one object."""
+    """The data files by path, each with the completion time of the instant in its name. Equal strings share one object.
+    """
     instants: dict[str, Instant] = {}
 
     def writer(requested: str) -> Instant:

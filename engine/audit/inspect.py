@@ -1,4 +1,4 @@
-"""The inventory of a table: from its properties, its timeline and the names of its files."""
+"""The inventory of a table, from its properties, its timeline and the names of its files."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _plan(instant: Instant, audit: Audit) -> PlanRow:
 
 
 def _merge_mode(values: Mapping[str, str]) -> str:
-    """The merge mode, also one that this release cannot merge by: an inventory merges nothing."""
+    """The merge mode of the properties, even if this release cannot merge by it: an inventory merges nothing."""
     try:
         return merge_mode(values)
     except NbccError:

@@ -1,4 +1,4 @@
-"""What `inspect` reports, as values. Names, times and sizes only; sizes in bytes, times as instant strings."""
+"""The values that `inspect` reports. They hold names, times (instant strings) and sizes (bytes)."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class FileRow:
 class SliceRow:
     """A file slice. `logs` are in merge order; `tombstones` are the deletes that the compaction of `base` kept.
 
-    `role`: a snapshot reads it; or it is superseded by a newer base file; or its base file is only planned, and a
-    snapshot reads it together with the slice before it.
+    `role`: a snapshot reads the slice; a newer base file supersedes it; or its base file is only planned, and a
+    snapshot reads it with the slice before it.
     """
 
     partition: str
@@ -78,7 +78,7 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A data file that no read uses, and the reason. `requested` is the instant in its name."""
+    """A data file that no read uses, with the reason. `requested` is the instant in its name."""
 
     partition: str
     name: str
@@ -92,7 +92,8 @@ class Inventory:
     """A table by its names and metadata.
 
     `rules` are the rules by which it is read: ``nbcc``, ``hudi``, or ``names`` for a table without completion times,
-    whose logs name the base instant of their slice. `as_of` is the time asked for; None means the newest settled state.
+    whose logs name the base instant of their slice. `as_of` is the requested time of the inventory; None means the
+    newest settled state.
     """
 
     name: str

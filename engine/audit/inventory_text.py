@@ -71,7 +71,7 @@ def _total(slices: Sequence[SliceRow]) -> str:
 
 
 def _partitions(inventory: Inventory, limit: int) -> Iterator[str]:
-    """One row a partition."""
+    """One row for each partition."""
     yield _total(inventory.slices)
     partitions = [
         (partition, [*pieces]) for partition, pieces in groupby(inventory.slices, key=lambda piece: piece.partition)
@@ -115,7 +115,7 @@ def _plans(inventory: Inventory) -> Iterator[str]:
 
 
 def _left_out(inventory: Inventory, limit: int | None) -> Iterator[str]:
-    """Every file with its reason; in a summary the reasons, without the instants that they name."""
+    """Every left-out file with its reason; in a summary, the reasons without the instants that they name."""
     if not inventory.left_out:
         return
     yield f"Files that no read uses: {_amount(inventory.left_out)}"

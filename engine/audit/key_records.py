@@ -1,4 +1,4 @@
-"""The records of one key in the data files of its file groups."""
+"""Reads the records of one key from the data files of its file groups."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ Kind = Literal["base", "log", "tombstone"]
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A data file, and its part in the answer, before the file is opened.
+    """A data file and its role in the merge for a key, before the file is opened.
 
-    `slice` is the barrier of its slice. `position` is its position in the merge that answers. None means that it has no
-    part in that merge: `because` is the reason, and `hidden` means that it is in no slice.
+    `slice` is the barrier of its slice. `position` is its position in the merge that answers. None means that the merge
+    does not read the file: `because` is the reason, and `hidden` means that no slice contains the file.
     """
 
     file: BaseFile | LogFile
@@ -64,7 +64,7 @@ def key_records(
     """The records of `key`, file by file in the order of `placements`, numbered in their layers from 0.
 
     `buckets` is the number of buckets of a table of nbcc: only file groups of the key's bucket are opened. A hidden
-    file that cannot be read, because its writer died, holds no record. Raises `BadInput` for a key that the table
+    file that cannot be read, because its writer died, has no records here. Raises `BadInput` for a key that the table
     cannot have.
     """
     bucket = None if buckets is None else _bucket(key, shape, buckets)
@@ -104,7 +104,7 @@ def _form(shape: TableShape) -> str:
 
 
 def _layers(storage: Storage, shape: TableShape, placement: Placement, key: str) -> Iterator[Layer]:
-    """The records of the key in the file, one layer a block."""
+    """The records of the key in the file, one layer for each block."""
     file = placement.file
     if isinstance(file, LogFile):
         whole_size = (file.size, file.appended) if placement.position is not None else ()

@@ -1,7 +1,7 @@
-"""The inventory of a table from before version 8. Its timeline layout 1 does not record when an instant completed.
+"""The inventory of a table older than version 8. Its timeline layout 1 does not record when an instant completed.
 
 The names still show the state of each instant, and the slices: a log carries the base instant that its writer looked
-up. What the names cannot show is reported as unknown.
+up. Unknown facts are reported as unknown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading many small objects with several threads, because a remote store or a slow disk answers late."""
+"""Reads many small objects with several threads, because a remote store or a slow disk has a long latency."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Commit(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A file of the table that cannot be understood. `kind` is what it should have been: commit, plan, archive, …"""
+    """A file of the table that cannot be understood. `kind` is the expected content: commit, plan, archive, …"""
 
     kind: str
     path: str
@@ -92,15 +92,15 @@ class Rollback(NamedTuple):
 
 @dataclass(frozen=True)
 class Audit:
-    """The names and the metadata of a table. What cannot be read is in `faults`, and missing in the other fields.
+    """The names and the metadata of a table. Unreadable files are in `faults`, and missing in the other fields.
 
     `names` are all names in the timeline's folder. `completions` are the completed instants among them, several for one
-    instant included. `listing` maps every object outside that folder to its size, and `files` the data files among
-    them by path. `settled` is the greatest completion time of the first listing: no earlier one is missing.
-    `commits`, `plans`, `log_plans` (of log compactions) and `clean_plans` are by requested time, archived ones
-    included. `archived` maps the requested time of each archived write to its completion time; `archive` holds the
-    states of all archived instants. `twins` are commits that `commits` lacks, because another instant has the same
-    requested time. `reads` counts the files that were read.
+    instant included. `listing` maps every object outside that folder to its size, and `files` the data files among them
+    by path. `settled` is the greatest completion time of the first listing: no earlier one is missing. `commits`,
+    `plans`, `log_plans` (of log compactions) and `clean_plans` are by requested time, archived ones included.
+    `archived` maps the requested time of each archived write to its completion time; `archive` holds the states of all
+    archived instants. `twins` are commits with the requested time of another instant; `commits` lacks them. `reads`
+    counts the files that were read.
     """
 
     url: str
@@ -137,7 +137,7 @@ class Audit:
 
     @cached_property
     def serious_faults(self) -> tuple[Fault, ...]:
-        """All faults but those of missing plans that have been carried out: other engines may delete these plans."""
+        """All faults except missing plans of completed instants: other engines may delete these plans."""
         pending = {instant.requested for instant in self.timeline.pending if instant.writes}
         return tuple(
             fault
@@ -166,7 +166,7 @@ class Audit:
         return max((earliest, *(c for r, c in self.completed.items() if r < earliest)))
 
     def known(self, requested: str) -> bool:
-        """Whether a write requested then is archived, or on the active timeline in any state."""
+        """Whether the archive, or the active timeline in any state, has a write with this requested time."""
         return requested in self.archived or requested in self._requested
 
     @cached_property
@@ -175,7 +175,7 @@ class Audit:
 
     @cached_property
     def orphans(self) -> tuple[File, ...]:
-        """Data files whose instant is on no timeline: their write never completed and was removed from the timeline."""
+        """Data files whose instant is on neither timeline: their write never completed and its instant was removed."""
         return tuple(file for file in self.files.values() if not self.known(file.requested))
 
     @cached_property
@@ -208,7 +208,7 @@ class Audit:
 
     @cached_property
     def rewritten(self) -> frozenset[str]:
-        """Paths of files whose rows a later write repeats, because no reader saw them."""
+        """Paths of files that no reader saw and whose rows a later write repeats."""
         batches = (commit.batch for commit in self.commits.values() if commit.batch)
         return frozenset(batch.removeprefix(REWRITE) for batch in batches if batch.startswith(REWRITE))
 

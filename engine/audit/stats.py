@@ -17,8 +17,8 @@ class Stats:
     logs in a file group.
 
     `written_bytes` is the size of all files that completed commits list, deleted files and archived commits included.
-    `write_amplification`: all bytes written, divided by the bytes of writers' files; None without such files. It is 1
-    until a compaction or clustering rewrites rows. `unrecorded` counts archived writes whose files are unknown.
+    `write_amplification`: the bytes of all written files, divided by those of writers' files; None without such files.
+    It is 1 until a compaction or clustering rewrites rows. `unrecorded` counts archived writes whose files are unknown.
     """
 
     instants: dict[str, int]
@@ -62,7 +62,9 @@ def stats(audit: Audit) -> Stats:
 
 
 def _written(audit: Audit) -> tuple[int, int]:
-    """The bytes that all commits wrote, and those that writers wrote. A file to which several commits append is one."""
+    """The bytes that all commits wrote, and the bytes that writers wrote. A file to which several commits append counts
+    once.
+    """
     sizes: dict[bool, dict[str, int]] = {True: {}, False: {}}
     for commit in (*audit.commits.values(), *audit.twins):
         by_path = sizes[commit.operation in SERVICES]

@@ -30,7 +30,7 @@ class TableSnapshot:
 
     @cached_property
     def shown(self) -> Timeline:
-        """The timeline at that time: an instant that completed later is inflight, one requested later is absent."""
+        """The timeline at that time. An instant that completed later is inflight; one requested later is absent."""
         if self.time is None:
             return self.timeline
         until = self.timeline.until(self.time)
@@ -68,7 +68,7 @@ class TableSnapshot:
 
     @cached_property
     def unknown_names(self) -> tuple[Fault, ...]:
-        """Listed files that are no data file of table versions 8 and 9 and no CDC file: their rows are unknown."""
+        """Listed files that are neither data files of table versions 8 and 9 nor CDC files: their rows are unknown."""
         stats = ((stat.path, commit.instant) for commit in self._commits for stat in commit.stats)
         unknown = ((path, instant) for path, instant in stats if data_file(path, 0, instant) is None)
         return tuple(
@@ -91,7 +91,7 @@ class TableSnapshot:
         return instant.completed is not None and (self.time is None or instant.completed <= self.time)
 
     def _files(self) -> Iterable[File]:
-        """The data files that reads see. A log that covers others stands in their place."""
+        """The data files that reads use. A log that replaces others is used instead of them."""
         files = self._listed_files() if self.audit.rules.files == "listed" else self._named_files()
         covers = {
             path: tuple(path[: path.rfind("/") + 1] + name for name in names)
@@ -103,14 +103,14 @@ class TableSnapshot:
         return without_covered(files, covers, frozenset(pending), self.audit.rules) if covers or pending else files
 
     def _listed_files(self) -> Iterator[File]:
-        """The files that completed commits list, as nbcc reads them: no other file exists."""
+        """The files that completed commits list. nbcc's readers use no other files."""
         for commit in self._commits:
             for stat in commit.stats:
                 if file := data_file(stat.path, stat.size, commit.instant):
                     yield file
 
     def _named_files(self) -> Iterator[File]:
-        """The files in the folders whose names carry a completed instant, as Hudi reads them.
+        """The files whose names contain a completed instant, as Hudi's readers select them.
 
         The size is the one that commits list: a shorter file is damaged.
         """
@@ -144,7 +144,7 @@ class TableSnapshot:
         return plans
 
     def _reason(self, file: File) -> str:
-        """Why no slice holds a file."""
+        """The reason why no slice contains a file."""
         requested = file.requested
         if (file.partition, file.file_id) in self.replaced:
             return "its file group was replaced"
@@ -169,8 +169,8 @@ class TableSnapshot:
 def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapshot:
     """The table as of a completion time, or as of its newest settled state. Takes no time from a clock.
 
-    `asked` is the phrase that an error puts before the time. Raises `BadInput` for an invalid time, one after the
-    newest completion (it is not settled), one before the first, and the requested time of a write.
+    `asked` is the phrase before the time in an error. Raises `BadInput` for an invalid time, for one that is not
+    settled or precedes the first completion, and for the requested time of a write.
     """
     timeline = audit.timeline.without_undone(audit.restores) if audit.restores else audit.timeline
     if audit.rules.files == "listed":

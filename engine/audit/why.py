@@ -1,4 +1,4 @@
-"""Why a key reads as it does: every record of the key, whether reads use it, by which rule, and the answer."""
+"""Explains the rows of a key: every record of it, whether reads use the record, by which rule, and the answer."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ Status = Literal["answers", "outranked", "superseded", "hidden"]
 class Line:
     """One record of the key in one file.
 
-    `slice` is the barrier of its file slice, None before every barrier. `status`: the record answers; or another record
-    that is merged with it outranks it; or a newer base file supersedes its slice; or no read uses its file. `because`
-    is the rule that decides this.
+    `slice` is the barrier of its file slice, None before every barrier. `status`: the record answers; another record
+    outranks it; a newer base file supersedes its slice; or no read uses its file. `because` is the rule that decides
+    this.
     """
 
     path: str
@@ -117,7 +117,7 @@ def _check_partition(placements: list[Placement], partition: str) -> None:
 
 
 def _placements(snapshot: TableSnapshot, rules: Rules) -> list[Placement]:
-    """All data files: slice by slice, then those that are in no slice."""
+    """All data files: slice by slice, then those in no slice."""
     read = {piece.group: piece for piece in to_read(snapshot.slices, rules)}
     position = {file.path: place for piece in read.values() for place, (file, _) in enumerate(_files(piece))}
     placements = [

@@ -1,4 +1,4 @@
-"""The record that answers for a key, and the rules by which the others do not."""
+"""Selects the record that answers for a key, and the rule by which each other record loses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _number(record: KeyRecord) -> int:
 
 
 def outranked(loser: KeyRecord, best: KeyRecord, rule: MergeRule, merge_order: str) -> str:
-    """The rule by which `best` answers and `loser` does not. `merge_order` is the time that orders logs in a slice."""
+    """The rule by which `best` wins over `loser`. `merge_order` is the time that orders logs in a slice."""
     name = rule.ranked_by
     if name is None:
         return f"commit time: {_later(loser, best, merge_order)}"

@@ -1,4 +1,4 @@
-"""What a table is: its properties as a value, how they come to be and where they lie."""
+"""The properties of a table as values, their files and their options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the writers of a table archive old instants after their own writes, and how many writes stay active then."""
+"""When the writers of a table archive old instants after their own writes, and how many writes stay active."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from .options import ARCHIVE, AUTOMATIC, LEAST, MOST, Refusal, parsed
 
 
 class ArchivePolicy(NamedTuple):
-    """A writer archives once more than `most` writes are active, and leaves the newest `least`. Hudi's defaults.
+    """A writer archives once more than `most` writes are active, and leaves the newest `least`. The defaults are
+    Hudi's.
 
-    Writes whose logs no compaction has merged stay active as well: without compaction nothing is archived.
+    Writes with uncompacted logs also stay active, so nothing is archived without compaction.
     """
 
     least: int = 20
@@ -23,7 +24,9 @@ class ArchivePolicy(NamedTuple):
 
 
 def archive_policy_of(values: Mapping[str, str], refuse: Refusal) -> ArchivePolicy | None:
-    """The policy in options or properties; None, the default: writers do not archive. Raises `refuse(…)`."""
+    """The policy in options or properties; None, the default: writers do not archive. Raises `refuse(…)` for an invalid
+    value.
+    """
     given = parsed(ARCHIVE, values, refuse)
     least = given.get("least", ArchivePolicy().least)
     most = given.get("most", max(ArchivePolicy().most, least + 1))

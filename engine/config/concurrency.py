@@ -1,4 +1,4 @@
-"""How the writers of a table get along: Hudi's ``hoodie.write.concurrency.mode``, kept with the table's properties."""
+"""The concurrency mode of a table's writers: Hudi's ``hoodie.write.concurrency.mode``, among the table's properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the writers of a table keep out of each other's way. It is a property of the table: all of them must agree."""
+"""How the writers of a table exclude each other. It is a property of the table, because all writers must agree."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ DECISION_LOG: Final = "decision-log"
 class Coordination:
     """How the writers of a table exclude each other.
 
-    skew_ms                how far the clocks of two writers may differ; None: 0 on one machine, else 200
-    decision               what makes a commit: holding the lock, or the next number of the decision log
-    lock                   the lock provider; '' for the default of the store (`lock.providers`)
-    lock_expire_minutes    of FileSystemBasedLockProvider: the age at which a lock file is ignored; 0: never
-    lease_seconds, renew_seconds  of the storage-based and the numbered lock
-    zookeeper_…            of ZookeeperBasedLockProvider
+    `skew_ms`: The greatest difference of two writers' clocks. None: 0 on one machine, otherwise 200.
+    `decision`: What makes a commit: holding the lock, or taking the next number of the decision log.
+    `lock`: The lock provider; '' for the default of the store (`lock.providers`).
+    `lock_expire_minutes`: The age at which FileSystemBasedLockProvider ignores a lock file; 0: never.
+    `lease_seconds`, `renew_seconds`: Options of the storage-based and the numbered lock.
+    `zookeeper_…`: Options of ZookeeperBasedLockProvider.
     """
 
     skew_ms: int | None = None
@@ -43,11 +43,11 @@ class Coordination:
 
     @property
     def features(self) -> frozenset[str]:
-        """What a writer must know to keep to it."""
+        """The features that a writer must support to follow it."""
         return frozenset({DECISION_LOG} if self.decision == "log" else ())
 
     def to_properties(self) -> dict[str, str]:
-        """What is not the default, by its name in ``hoodie.properties``."""
+        """The values that are not the defaults, by their names in ``hoodie.properties``."""
         values = {option.name: getattr(self, option.field) for option in OPTIONS}
         defaults = {option.name: getattr(ALONE, option.field) for option in OPTIONS}
         texts = {name: str(value) for name, value in values.items() if value != defaults[name]}
@@ -62,9 +62,9 @@ def is_shared(url: str) -> bool:
 
 
 def weakness(agreed: Coordination, mode: ConcurrencyMode) -> tuple[str, str] | None:
-    """Why writers in a store that several machines can reach would not exclude each other, and the remedy.
+    """The reason why writers on several machines would not exclude each other, and the remedy.
 
-    None if they do, or if there is only one writer.
+    None if they exclude each other, or if there is only one writer.
     """
     alone = f"or {MODE}={SINGLE_WRITER} if only one process writes"
     if agreed.lock == LOCK_FILE:
@@ -85,5 +85,5 @@ ALONE: Final = Coordination()
 
 
 def coordination_of(values: Mapping[str, str], refuse: Refusal) -> Coordination:
-    """The coordination in options or properties. Raises `refuse(…)` for a text that is not a value."""
+    """The coordination in options or properties. Raises `refuse(…)` for an invalid value."""
     return Coordination(**parsed(OPTIONS, values, refuse))

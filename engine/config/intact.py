@@ -1,8 +1,8 @@
 """Detection of a ``hoodie.properties`` file that was cut short.
 
-A cut file may still parse, as a table with other rules, another lock or none. nbcc writes the checksum last: a file of
-nbcc that was cut has no valid checksum. Java writes the keys in any order; there a missing mandatory key or line end
-shows the cut.
+A truncated file may still parse, as a table with other rules or another lock. nbcc writes the checksum last, so a
+truncated file of nbcc has no valid checksum. Java writes the keys in any order. A missing mandatory key or line end
+shows that a file of Java is truncated.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ OWN_MANDATORY: Final = (
 
 
 def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dict[str, str] | str:
-    """The properties in a whole text; else what is wrong with it, as the second half of a sentence.
+    """The properties in an undamaged text; otherwise a description of the damage, as the second half of a sentence.
 
-    `mandatory`: the keys that it must have, if not all that its kind of table must.
+    `mandatory`: the keys that must be present (default: those of its kind of table).
     """
     values = decode_properties(data)
     if lacking := [key for key in mandatory or _mandatory(values) if key not in values]:
@@ -50,7 +50,9 @@ def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dic
 
 
 def _mandatory(values: Mapping[str, str]) -> tuple[str, ...]:
-    """Any key of nbcc marks a table of nbcc, because a cut may have removed ``nbcc.format`` itself."""
+    """The mandatory keys. Any key of nbcc identifies a table of nbcc, because truncation may have removed
+    ``nbcc.format``.
+    """
     old = values.get("hoodie.table.version", "") in ("0", "1", "2", "3", "4", "5", "6", "7")
     keys = MANDATORY if old else (*MANDATORY, LAYOUT)
     own = any(key.startswith("nbcc.") for key in values)

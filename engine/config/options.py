@@ -12,6 +12,7 @@ DECISION: Final = "nbcc.decision"
 PROVIDER: Final = "hoodie.write.lock.provider"
 PARTIAL: Final = "nbcc.partial.update.mode"
 FUNCTION: Final = "nbcc.merge.function"
+CONSUMER_HOURS: Final = "nbcc.consumer.hours"
 AUTOMATIC: Final = "hoodie.archive.automatic"
 LEAST: Final = "hoodie.keep.min.commits"
 MOST: Final = "hoodie.keep.max.commits"
@@ -28,11 +29,12 @@ Refusal = Callable[[str, str, str], NbccError]
 
 
 class Option(NamedTuple):
-    """An option by its name.
+    """An option, identified by its name.
 
-    field   the field that it sets, of `TableConfig`, `Coordination` or `ArchivePolicy`, which hold the defaults
-    parse   the value of a text; None if the text is not a value of the option
-    needed  what a text must be, for messages
+    `field`: The field that it sets, of `TableConfig`, `Coordination` or `ArchivePolicy`. These classes hold the
+        defaults.
+    `parse`: Converts a text to a value; None if the text is not a value of the option.
+    `needed`: A description of valid texts, for messages.
     """
 
     name: str
@@ -54,7 +56,7 @@ def _text(text: str) -> str | None:
 
 
 def _provider(text: str) -> str | None:
-    """A provider by the name of its class, with or without its package."""
+    """A lock provider by the name of its class, with or without its package."""
     name = text.rpartition(".")[2]
     return name if name in PROVIDERS else None
 
@@ -73,6 +75,7 @@ TABLE: Final = (
     Option("hoodie.write.table.version", "version", {"8": 8, "9": 9}.get, "8 or 9"),
     Option(PARTIAL, "partial_update", _choice(set_columns=True, none=False), "set_columns or none"),
     Option(FUNCTION, "merge_function", str, "package.module:function"),
+    Option(CONSUMER_HOURS, "consumer_hours", _from_one, "a whole number of hours from 1 on"),
 )
 COORDINATION: Final = (
     Option(SKEW, "skew_ms", _from_zero, "a whole number of milliseconds"),
@@ -96,7 +99,9 @@ OPTIONS: Final = (*TABLE, *COORDINATION, *ARCHIVE)
 
 
 def parsed(options: Iterable[Option], texts: Mapping[str, str], refuse: Refusal) -> dict[str, Any]:
-    """Field -> value, of those options that `texts` sets. Raises `refuse(…)` for a text that is not a value."""
+    """Field -> value for the options that `texts` sets. Raises `refuse(…)` for a text that is not a value of its
+    option.
+    """
     values = {}
     for option in options:
         if option.name in texts:

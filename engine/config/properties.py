@@ -18,14 +18,16 @@ CHECKSUM: Final = "hoodie.table.checksum"
 
 
 def encode_properties(values: Mapping[str, str]) -> bytes:
-    """The text of `values` in their order, ASCII only, one a line; the checksum last, so that a cut file has none."""
+    """The text of `values`: in their order, ASCII only, one on each line. The checksum is last, so that a truncated
+    file has none.
+    """
     ordered = sorted(values.items(), key=lambda item: item[0] == CHECKSUM)
     lines = [f"{_escape_key(key)}={_escape_value(value)}\n" for key, value in ordered]
     return "".join(["#\n", *lines]).encode("ascii")
 
 
 def decode_properties(data: bytes) -> dict[str, str]:
-    """The properties in a text. If a key occurs twice, its last value counts."""
+    """The properties in a text. If a key occurs twice, the last value counts."""
     values: dict[str, str] = {}
     for line in _logical_lines(data.decode("latin-1")):
         found = _KEY.match(line)
@@ -37,7 +39,7 @@ def decode_properties(data: bytes) -> dict[str, str]:
 
 
 def table_checksum(name: str, database: str = "") -> str:
-    """``hoodie.table.checksum``: a wrong one makes Spark refuse the table."""
+    """``hoodie.table.checksum``: Spark refuses a table with a wrong one."""
     return str(zlib.crc32(f"{database}.{name}".encode()))
 
 
@@ -46,7 +48,7 @@ def _escape_key(text: str) -> str:
 
 
 def _escape_value(text: str) -> str:
-    """Blanks inside a value are plain; at its beginning they would count as part of the separator."""
+    """The escaped value. Blanks inside a value are plain; leading ones would belong to the separator."""
     escaped = "".join(map(_escape_char, text))
     return f"\\{escaped}" if escaped.startswith(" ") else escaped
 
@@ -71,7 +73,7 @@ def _unescape_one(found: re.Match[str]) -> str:
 
 
 def _logical_lines(text: str) -> Iterator[str]:
-    """Lines with their continuations, without comments and leading blanks."""
+    """Lines joined with their continuations, without comments and leading blanks."""
     pending = ""
     for natural in re.split(r"\r\n|\n|\r", text):
         line = natural.lstrip(" \t\f")

@@ -1,7 +1,7 @@
-"""The columns that a table has had: each schema with the time from which it applies, in ``hoodie.properties``.
+"""The schemas that a table has had, each with the time from which it applies, in ``hoodie.properties``.
 
-The first is ``hoodie.table.create.schema``; the others are in a property of our own, which Hudi's rewrites of the file
-keep. Each change is a commit without files as well, from which Hudi's readers take the columns.
+The first one is ``hoodie.table.create.schema``. The others are in a property of nbcc, which Hudi keeps when it rewrites
+the file. Each change is also a commit without files, from which Hudi's readers take the columns.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ PROPERTY: Final = "nbcc.schemas"
 
 
 def schema_versions(values: Mapping[str, str]) -> tuple[SchemaVersion, ...]:
-    """All schemas of a table of ours, oldest first; its properties must have the first."""
+    """All schemas of a table of nbcc, oldest first. Its properties must have the first."""
     later = json.loads(values.get(PROPERTY, "[]"))
     first = SchemaVersion("", from_avro(values["hoodie.table.create.schema"]))
     return (first, *(SchemaVersion(since, from_avro(avro)) for since, avro in later))
 
 
 def with_version(values: Mapping[str, str], since: str, avro: str) -> dict[str, str]:
-    """The properties with one more schema."""
+    """The properties with a further schema."""
     later = [*json.loads(values.get(PROPERTY, "[]")), [since, avro]]
     return {**values, PROPERTY: json.dumps(later, separators=(",", ":"))}
 
 
 def config_at(config: TableConfig, time: str) -> TableConfig:
-    """The table with the columns that it had at a time."""
+    """The config with the columns of that time."""
     held = [version for version in config.schemas if version.since <= time]
     return replace(config, schema=held[-1].schema) if held else config

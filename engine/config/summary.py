@@ -1,4 +1,4 @@
-"""The properties of a table in one line or as a list, for people."""
+"""A readable summary of a table's properties, in one line or as a list."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .table_config import TableConfig
 
 
 def summary(config: TableConfig) -> dict[str, object]:
-    """Its properties by the words for them; None for what it has not."""
+    """The properties by their English names; None for absent ones."""
     return {
         "type": config.table_type,
         "merge mode": config.merge_mode,

@@ -1,4 +1,4 @@
-"""What a table is, as a value."""
+"""The config of a table."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 LogFormat = Literal["parquet", "avro"]
 
 MAX_LOG_BYTES: Final = 1 << 30
+CONSUMER_HOURS: Final = 7 * 24
 
 WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 """What a writer must support: numbered buckets as file groups; compactions that keep deletes in a log of their own."""
@@ -28,7 +29,7 @@ KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG}
 
 
 class SchemaVersion(NamedTuple):
-    """Columns that a table has since a time; '' is its beginning."""
+    """A schema, and the time from which it applies ('': from the beginning)."""
 
     since: str
     schema: pa.Schema
@@ -38,21 +39,22 @@ class SchemaVersion(NamedTuple):
 class TableConfig:
     """The properties of a table.
 
-    schema          the columns without Hudi's own
-    ordering        the ordering column; None: each write outranks those before it
-    buckets         file groups in each partition; None: unknown (tables that are not ours)
-    own             whether the table carries nbcc's properties
-    features        reader and writer features it demands
-    metadata_table  the partitions of an active metadata table
-    concurrency_mode  how its writers get along, unless one opens it otherwise
-    max_log_bytes   rows beyond this many bytes go to the next log version
-    coordination    how its writers keep out of each other's way
-    schemas         all that a table of ours has had, oldest first; empty if they never changed
-    merge_function  `package.module:function` that merges two rows of a key; empty: one of them wins
-    archive_policy  when writers archive old instants after their writes; None: they do not
-    partial_update  writes may set some columns only, and rows are merged column by column
-    session_time_zone  the zone of timestamps without one in Arrow batches, as this table was opened; None: refuse them
-    shared_store    several machines can reach the table, so that its lock must exclude them
+    `schema`: The columns, without Hudi's own.
+    `ordering`: The ordering column. None: each write outranks the earlier ones.
+    `buckets`: The number of file groups in each partition. None: unknown, in tables of other engines.
+    `own`: Whether the table has nbcc's properties.
+    `features`: The features that readers and writers must support.
+    `metadata_table`: The partitions of an active metadata table.
+    `concurrency_mode`: The default concurrency mode of its writers.
+    `max_log_bytes`: The bytes of rows after which a writer begins the next log version.
+    `coordination`: How its writers exclude each other.
+    `schemas`: All schemas that a table of nbcc has had, oldest first; empty if it never changed.
+    `merge_function`: The `package.module:function` that merges two rows of a key; empty: one of them wins.
+    `archive_policy`: When writers archive old instants after their writes. None: never.
+    `partial_update`: Whether writes may set some columns only, and rows are merged column by column.
+    `consumer_hours`: How long cleaning keeps a write that a named consumer has not processed, in hours.
+    `session_time_zone`: The time zone of timestamps without one in Arrow batches. None: such timestamps are refused.
+    `shared_store`: Whether several machines can reach the table, so that its lock must exclude them.
     """
 
     name: str
@@ -76,12 +78,13 @@ class TableConfig:
     partial_update: bool = False
     merge_function: str = ""
     archive_policy: ArchivePolicy | None = None
+    consumer_hours: int = CONSUMER_HOURS
     shared_store: bool = False
     session_time_zone: str | None = None
 
     @property
     def rules(self) -> Rules:
-        """The rules by which the table is read: nbcc's for tables of nbcc, otherwise Hudi's."""
+        """The rules by which the table is read: nbcc's for its own tables, otherwise Hudi's."""
         return NBCC if self.own else HUDI
 
     @property
@@ -90,22 +93,22 @@ class TableConfig:
 
     @property
     def always_set(self) -> tuple[str, ...]:
-        """The columns that every write sets: key, partition, ordering."""
+        """The columns that every write sets: key, partition and ordering."""
         return (*self.record_key, *self.partition_by, *([self.ordering] if self.ordering else []))
 
     @property
     def avro_schema(self) -> str:
-        """Avro JSON of the table's columns: the ``schema`` of every commit."""
+        """The Avro JSON of the table's columns, which is the ``schema`` of every commit."""
         return avro_json(self.schema, self.name)
 
     @property
     def log_schema(self) -> str:
-        """Avro JSON of log records, Hudi's columns included."""
+        """The Avro JSON of log records, including Hudi's columns."""
         return avro_json(self.schema, self.name, meta=True)
 
     @property
     def notice(self) -> str | None:
-        """A warning for readers, one line; None if there is none."""
+        """A one-line warning for readers; None if there is none."""
         if not self.metadata_table:
             return None
         listed = ", ".join(self.metadata_table)
@@ -113,11 +116,11 @@ class TableConfig:
 
     @property
     def weakness(self) -> tuple[str, str] | None:
-        """Why writers of the table would not exclude each other, and the remedy; None if they do."""
+        """The reason why writers of the table would not exclude each other, and the remedy; None if they do."""
         return weakness_of(self.coordination, self.concurrency_mode) if self.shared_store else None
 
     def check_writable(self) -> None:
-        """Raise `Unsupported` if a write of ours would be lost, or would break the table for others."""
+        """Raise `Unsupported` if a write by nbcc would be lost, or would damage the table for other engines."""
         if self.metadata_table:
             exists = f"its metadata table ({', '.join(self.metadata_table)}) is active and would hide our commits"
             remedy = "write to it once with Apache Hudi and hoodie.metadata.enable=false, which removes it"

@@ -209,7 +209,7 @@ def _mask(flags: pa.Array) -> Mask:
 
 
 def _example(rows: pa.Table, mask: Mask, shape: TableShape) -> str:
-    """The broken row with the least key, partition and ordering value, so that input order has no effect."""
+    """The invalid row with the least key, partition and ordering value, so that input order has no effect."""
     names = list(dict.fromkeys([*shape.keys.fields, *([shape.merge.ordering] if shape.merge.ordering else [])]))
     broken = rows.select(names).filter(pa.array(mask))
     row = broken.sort_by([(name, "ascending") for name in names]).slice(0, 1).to_pylist()[0]

@@ -24,14 +24,14 @@ SET_COLUMNS: Final = "nbcc_set_columns"
 
 
 def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """The column as one array; not copied if it has one chunk."""
+    """The column as one array; a column with one chunk is not copied."""
     if isinstance(column, pa.ChunkedArray):
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     return column
 
 
 def constant(text: str, count: int) -> pa.DictionaryArray:
-    """A column with `count` times `text`, which stores the text once."""
+    """A column of `count` equal texts, which stores the text once."""
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), [text])
 
 
@@ -57,7 +57,7 @@ def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def _nulls(count: int, kind: pa.DataType) -> pa.Array:
-    """A column of `count` nulls of type `kind`.
+    """A column of `count` nulls of the type `kind`.
 
     `pa.nulls` of a struct type also has nulls in the inner columns. Casts and Parquet refuse those if an inner column
     is not nullable.

@@ -24,9 +24,9 @@ from .write import delete_block
 def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[WrittenFile]:
     """Merge the slice and put the base file, even without rows. If deletes won, put a log of tombstones as well.
 
-    The commit time and sequence number of a row stay the same. Tombstones prevent that a late update of lower rank
-    restores a deleted row (docs/contract.md, LAWS). They are typed deletes in a log of the compaction's own instant,
-    which Hudi and hudi-rs read too.
+    The commit time and sequence number of a row stay the same. Without tombstones a late update of lower rank would
+    restore a deleted row (docs/contract.md, LAWS). Tombstones are typed deletes in a log of the compaction's own
+    instant, which Hudi and hudi-rs read too.
     """
     layers = slice_layers(storage, task.slice)
     rule = task.slice.shape.merge
@@ -65,7 +65,9 @@ def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
 def _write_tombstones(
     storage: Storage, task: CompactTask, kept: list[Contribution], deletes: pa.Table, token: str
 ) -> WrittenFile:
-    """Write the log of the compaction's own instant: tombstones, and records that a merged row does not preserve."""
+    """Write the log of the compaction's own instant. It holds tombstones, and records that cannot be recovered from a
+    merged row.
+    """
     plan = task.slice
     blocks = [delete_block(deletes, plan.partition, task.instant, plan.shape)] if len(deletes) else []
     # After the delete block: a contribution ranks above the delete of its key.

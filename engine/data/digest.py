@@ -101,7 +101,7 @@ def _hashes(values: pa.Array) -> Hashes:
 
 
 def _of_kind(values: pa.Array) -> Hashes:
-    """A hash of each value; arbitrary for nulls."""
+    """A hash of each value; the hash of a null is arbitrary."""
     kind = values.type
     if pa.types.is_dictionary(kind):
         return _hashes(values.dictionary_decode())
@@ -148,7 +148,7 @@ def _lists(values: pa.Array) -> _Runs:
 
 
 def _runs(items: Hashes, runs: _Runs, ordered: bool = True) -> Hashes:
-    """One hash per value, over its items. It depends on the order of the items if `ordered`."""
+    """One hash per value, over its items. If `ordered`, it depends on the order of the items."""
     owners, places = _places(runs.lengths)
     there = items[runs.starts[owners] + places]
     there = _mixed(there + _mixed(places.astype(np.uint64) * _PLACE + _ODD)) if ordered else _mixed(there + _ODD)
@@ -156,14 +156,14 @@ def _runs(items: Hashes, runs: _Runs, ordered: bool = True) -> Hashes:
 
 
 def _places(lengths: Numbers) -> tuple[Numbers, Numbers]:
-    """For each item of all values: the index of its value, and its position in that value."""
+    """For each item in a column of lists: the index of its list, and its position in that list."""
     owners = np.repeat(np.arange(len(lengths)), lengths)
     firsts = np.cumsum(lengths) - lengths
     return owners, np.arange(len(owners)) - firsts[owners]
 
 
 def _summed(terms: Hashes, lengths: Numbers) -> Hashes:
-    """One hash per value, of the sum and the number of its terms."""
+    """One hash per value, computed from the sum and the number of its items."""
     sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)))
     ends = np.cumsum(lengths)
     return _mixed(sums[ends] - sums[ends - lengths] + lengths.astype(np.uint64) * _SECOND)

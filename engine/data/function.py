@@ -54,14 +54,16 @@ def merge_by_function(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def _last(codes: Numbers, among: Numbers, distinct: int) -> Numbers:
-    """For each key code the last of the records `among`, -1 if there is none."""
+    """For each key code the last of the records in `among`; -1 if there is none."""
     last = np.full(distinct, -1, np.int64)
     last[codes[among]] = among  # assignment in rising order: the last of several records of a key stays
     return last
 
 
 def _folded(rows: pa.Table, codes: Numbers, places: Numbers, rule: MergeRule) -> pa.Table:
-    """One row per code: the result of the function on its records. `places` are the rising positions of the records."""
+    """One row per code: the result of the function on its records. `places` are the positions of the records,
+    ascending.
+    """
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     sizes = np.diff(starts, append=len(codes))

@@ -1,8 +1,8 @@
 """Searches counterexamples to the laws of a user's merge function, before a table is created with it.
 
-If the function is commutative, associative and idempotent, its result does not depend on when, how often and in which
-groups records are merged (docs/contract.md, LAWS). The search draws a few characteristic values per column, the same at
-every call. It simplifies a counterexample as far as a law stays broken. It can miss a counterexample.
+If the function is commutative, associative and idempotent, its result does not depend on how merges are grouped,
+ordered or repeated (docs/contract.md, LAWS). The search draws a few characteristic values for each column, the same at
+every call. It simplifies a counterexample as long as a law stays broken. It may miss a counterexample.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def counterexample(function: MergeFunction, columns: pa.Schema, asked: str) -> B
 
 
 def _simplest(function: MergeFunction, rows: list[_Rows], known: Mapping[str, tuple[Any, ...]]) -> Broken | None:
-    """The broken law after each value was replaced by the simplest one that still breaks some law."""
+    """The counterexample with each value replaced by the simplest one that still breaks some law."""
     for number, row in enumerate(rows):
         for name, values in known.items():
             for value in values[: values.index(row[name])]:

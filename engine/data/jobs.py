@@ -52,7 +52,8 @@ class Jobs(Protocol):
     """A runner of tasks. `data` and the result of `read` are Arrow tables or Spark DataFrames, as the runner needs."""
 
     def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
-        """Put the batch as log files (or base files), by partition, bucket and version. They are not visible yet.
+        """Put the batch as log files or base files, by partition, bucket and version. Readers do not see the files
+        until the instant completes.
 
         Raises `BadInput` if rows violate a rule of `data.check.RULES`. Rows are checked while they are written, to read
         the batch only once. So files of other groups may exist after an error, and the caller deletes them.
@@ -64,7 +65,9 @@ class Jobs(Protocol):
         ...
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
-        """Put the base file and tombstones of each slice, or the log that replaces its logs. They are not visible."""
+        """Put the base file and tombstones of each slice, or the log that replaces its logs. Readers do not see them
+        until the instant completes.
+        """
         ...
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> Any:

@@ -43,11 +43,14 @@ class Merged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MergeRule:
-    """mode      EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING
-    ordering  the column of ordering values, None if the table has none (then event time is commit time)
-    fold      rank: compare all records of a key; logs_first: compare those of logs, then the winner with the base
-    partial   whether records set some columns only; `always`: the columns of every record (key, partition, ordering)
-    function  `package.module:function` that merges two rows; empty: one of them wins
+    """How the records of a key are merged.
+
+    `mode`: EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING.
+    `ordering`: The ordering column. None: the table has none, and event time equals commit time.
+    `fold`: `rank` compares all records of a key. `logs_first` compares those of logs, then their winner with the base.
+    `partial`: Whether records set some columns only.
+    `always`: The columns that every record sets: key, partition and ordering.
+    `function`: The `package.module:function` that merges two rows; empty: one of them wins.
     """
 
     mode: str = EVENT_TIME

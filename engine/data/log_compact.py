@@ -37,9 +37,9 @@ class _Part(NamedTuple):
 def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[WrittenFile]:
     """Merge the logs, and put the log that replaces them. It contains the winning rows and deletes.
 
-    The commit time and sequence number of a row stay the same. A delete without an ordering value beats every record
-    before these logs, even if a later row wins among them. So the new log contains all these deletes, in a block
-    before the rows.
+    The commit time and sequence number of a row stay the same. A delete without an ordering value wins over every
+    record before these logs, even if a later row wins among the logs. So the new log contains all these deletes, in a
+    block before the rows.
     """
     layers = slice_layers(storage, task.slice)
     merged = merged_of(layers, task.slice.shape.merge)
@@ -66,7 +66,8 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
 
 
 def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
-    """The keys of the deletes that beat every record before them. Empty by commit time, where every record does so."""
+    """The keys of the deletes that win over every record before them. Empty in commit time, where every delete does so.
+    """
     ranked_by = task.slice.shape.merge.ranked_by
     if ranked_by is None:
         return pa.array([], pa.string())
@@ -75,7 +76,7 @@ def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
 
 
 def _as_written(task: LogCompactTask, layers: list[Layer]) -> Iterator[_Part]:
-    """For partial updates: the contributing records, layer by layer, under the instant of the log compaction."""
+    """For partial updates: the contributing records of each layer, under the instant of the log compaction."""
     stood_for = tuple(log.requested for log in task.slice.logs)
     for kept in contributing(layers, task.slice.shape.merge):
         if len(kept.rows):

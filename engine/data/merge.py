@@ -1,10 +1,10 @@
 """The columnar merge of one file group: the winning record of each key.
 
-Records are numbered in the order of their *layers*: the base file, its tombstones, then the logs in the order of the
-caller. In a layer, rows precede deletes, as in a log file. By event time the rank of a record is (ordering value,
-number), so the later of two records with equal ordering value wins. By commit time the rank is the number
-(docs/contract.md, SNAP). A delete is ranked like a row. A delete without ordering value beats every record before it
-and loses against every record after it (docs/hudi-format.md).
+Records are numbered in the order of their *layers*: the base file, its tombstones, then the logs in the caller's order.
+In a layer, rows precede deletes, as in a log file. By event time the rank of a record is (ordering value, number), so
+the later of two records with equal ordering value wins. By commit time the rank is the number (docs/contract.md, SNAP).
+A delete is ranked like a row. A delete without an ordering value wins over every record before it and loses against
+every record after it (docs/hudi-format.md).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .partial import merge_columns
 
 
 def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """The winner of each key. `layers` are in rising order, base layers first, and share one schema."""
+    """The winner of each key. `layers` are in ascending order of rank, base layers first, and share one schema."""
     winners = _winners(layers, rule)
     kept_rows, kept_deletes = [], []
     first = 0
@@ -79,7 +79,7 @@ class _Records(NamedTuple):
     always: Mask | None
 
     def winners(self, among: Numbers) -> Numbers:
-        """The winners among the records with the numbers `among` (rising), in no particular order."""
+        """The winners among the records with the ascending numbers `among`, in no particular order."""
         ordering = None if self.ordering is None else self.ordering[among]
         always = None if self.always is None else self.always[among]
         return among[winners_of(self.codes[among], self.keys, ordering, always)]
@@ -109,10 +109,10 @@ def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
 
 
 def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers]:
-    """The numbers of the contested records, rising, and a code of the key of each.
+    """The numbers of the contested records, ascending, and a code of the key of each.
 
-    Contested are the records of logs, and those of the base whose key is in a log. All others win, because a base
-    contains each key once. The code of a key is its first position in the logs.
+    The contested records are those of logs, and those of the base file whose key is in a log. All other records win,
+    because a base file contains each key once. The code of a key is its first position in the logs.
     """
     places = pc.fill_null(pc.index_in(keys, value_set=keys.slice(base)), -1).to_numpy()
     contested = np.flatnonzero(places >= 0)

@@ -2,7 +2,7 @@
 
 A row exists if and only if a record outranks the greatest delete of its key. A column has its value in the highest
 record that outranks this delete and sets the column (docs/contract.md, SNAP). A merged row alone cannot be merged
-again: by event time a column may come from a record with a lower ordering value than the row. So a service preserves
+again: in event time, a column may come from a record with a lower ordering value than the row's. So a service preserves
 the *contributing* records, each with the columns taken from it, and the greatest delete. Hudi reads them as partial
 blocks, which agree with the base file, and as deletes, which lose against it.
 """
@@ -32,12 +32,12 @@ class Contribution(NamedTuple):
 
 
 class _Election(NamedTuple):
-    """The numbers of some records of each key (-1: none), and the key code and ordering value of each record.
+    """For each key the numbers of the records that win in some way (-1: none); for each record its key code and
+    ordering value.
 
-    top      the highest row above the greatest delete
-    delete   the greatest delete
-    fence    the last delete without ordering value, which beats every record before it
-    columns  for each column the record from which it is taken
+    `top`: the highest row above the greatest delete. `delete`: the greatest delete. `fence`: the last delete without an
+    ordering value, which wins over every record before it. `columns`: for each column, the record from which it is
+    taken.
     """
 
     top: Numbers
@@ -51,7 +51,7 @@ class _Election(NamedTuple):
 def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     """The merged row of each key that has one, and the greatest delete of each key that has one.
 
-    `layers` as for `merge`. Contributing records that are stored next to the base file replace its rows of their keys.
+    `layers` are as for `merge`. Contributing records stored next to the base file replace its rows of the same keys.
     """
     election = _elect(layers, rule)
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
@@ -86,8 +86,8 @@ def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]
 def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
     """The contributing rows that a compaction must store in addition to the merged rows of the base file.
 
-    Those are the rows of keys whose columns do not all come from records with the ordering value of the merged row,
-    or whose tombstone ties with it. Empty by commit time.
+    Those are the rows of two kinds of keys: keys whose columns come from records with different ordering values, and
+    keys whose tombstone has the ordering value of the row. Empty in commit time.
     """
     if rule.ranked_by is None:
         return []
@@ -149,13 +149,13 @@ def _flags(layers: Sequence[Layer], rows: _Predicate, deletes: _Predicate) -> Ma
 
 
 def _data_columns(layers: Sequence[Layer], rule: MergeRule) -> list[str]:
-    """The columns that a record may leave unset: all but Hudi's and those that every record has."""
+    """The columns that a record may leave unset: all except Hudi's and those that every record has."""
     always = {*META, *rule.always}
     return [name for name in layers[0].rows.column_names if name not in always]
 
 
 def _places(layers: Sequence[Layer]) -> tuple[Numbers, Numbers]:
-    """For each record its position among all rows, and among all deletes."""
+    """For each record, its position among all rows, and among all deletes."""
     deleted = _flags(layers, lambda layer: False, lambda layer: True)
     return np.cumsum(~deleted) - 1, np.cumsum(deleted) - 1
 

@@ -1,4 +1,4 @@
-"""Puts data files, each after its marker, which lets a rollback find the file after a crash."""
+"""Puts data files, each after its marker. The marker lets a rollback find the file after a crash."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pyarrow as pa
 from ..errors import Conflict
 from ..file_names import BaseName, in_partition, marker
 from ..parquet import encode_parquet
-from ..storage import Storage, put_own
+from ..storage import Storage, put_unique
 from .columns import FILE_NAME, constant
 from .tasks import WrittenFile
 
@@ -15,12 +15,12 @@ from .tasks import WrittenFile
 def put_data_file(storage: Storage, instant: str, partition: str, name: str, data: bytes) -> str:
     """Put a new data file of `instant` and return its path; no reader reads it before the instant lists it.
 
-    Raises `Conflict` if a file of that name with other bytes exists. A file with the same bytes is the task's own:
-    the put succeeded, but its answer was lost.
+    The name has a write token, so that no other attempt uses it. On a file system `Conflict` is raised if a file of
+    that name with other bytes exists.
     """
     path = in_partition(partition, name)
     storage.put_if_absent(marker(instant, partition, name), b"")
-    if not put_own(storage, path, data):
+    if not put_unique(storage, path, data):
         raise Conflict(f"write {path}", "there is another file of that name", "retry with a new write token")
     return path
 

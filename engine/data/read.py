@@ -35,7 +35,7 @@ def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
 
 
 def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
-    """The files of a slice in the order in which they rank; at least one layer."""
+    """The files of a slice as layers, in the order in which they rank; at least one layer."""
     shape = task.shape
     layers = []
     if task.base_input is not None:
@@ -51,8 +51,8 @@ def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:
     """The winners among the files of a window, in `task.shape.window_schema`. Deletes have key, ordering and time only.
 
-    For partial updates: the contributing records, each with the columns taken from it. Merged by ordering value into
-    the state before the window, they produce the state after it.
+    For partial updates: the contributing records, each with the columns taken from it. Merging the result by ordering
+    value into the state before the window produces the state after it.
     """
     shape, layers = task.shape, window_layers(storage, task)
     found = in_window(layers, shape.merge) if shape.merge.partial else merged(layers, shape.merge)
@@ -73,7 +73,7 @@ def merge_window(storage: Storage, task: WindowTask) -> Merged:
 
 
 def window_layers(storage: Storage, task: WindowTask) -> list[Layer]:
-    """The files of a window in the order in which they rank; at least one layer."""
+    """The files of a window as layers, in the order in which they rank; at least one layer."""
     layers = [_changed_by(storage, base, task.shape) for base in task.bases]
     for log in task.logs:
         layers += log_layers(storage, log, task.shape)
@@ -138,7 +138,8 @@ def _block(block: Block, log: LogInput, shape: TableShape, needed: Columns) -> I
 
 
 def _deletes(found: pa.Table, log: LogInput, shape: TableShape) -> pa.Table:
-    """Deletes in the columns that a merge needs. A delete with a null ordering value beats every record before it."""
+    """Deletes in the columns that a merge needs. A delete with a null ordering value wins over every record before it.
+    """
     columns = {
         COMMIT_TIME: pa.repeat(log.requested, len(found)),
         RECORD_KEY: found["key"],

@@ -28,7 +28,7 @@ def lacking(rows: pa.Table, schema: pa.Schema) -> Mask:
 
 
 def demands(kind: pa.DataType) -> bool:
-    """Whether values of this type have a required inner column."""
+    """Whether this type has a required inner column."""
     return any(not inner.nullable or demands(inner.type) for inner in _inside(kind))
 
 

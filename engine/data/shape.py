@@ -10,7 +10,9 @@ from .tasks import TableShape
 
 
 def table_shape(config: TableConfig, rules: Rules) -> TableShape:
-    """The shape of a table under `rules`. If the table does not record its buckets, the number is 1 and is not used."""
+    """The shape of a table under `rules`. If the table does not record its buckets, their number is set to 1 and not
+    used.
+    """
     return TableShape(
         schema=config.schema,
         keys=KeySpec(config.record_key, config.partition_by, config.hive_style),

@@ -26,13 +26,10 @@ LogFormat = Literal["parquet", "avro"]
 class TableShape:
     """The properties of a table that a task needs.
 
-    schema       the columns of the table, without Hudi's own
-    keys         key and partition columns, and the format of keys and paths
-    merge        how the records of a key are ranked
-    buckets      file groups in each partition
-    avro_schema  the Avro schema (JSON) of log records, Hudi's columns included
-    log_format   of written data blocks; both formats are read
-    limits       of the process that created the shape; executors apply the same limits
+    `schema`: the columns of the table, without Hudi's own. `keys`: key and partition columns, and the format of keys
+    and paths. `merge`: how the records of a key are ranked. `buckets`: file groups in each partition. `avro_schema`:
+    the Avro schema (JSON) of log records, Hudi's columns included. `log_format`: the format of data blocks to write;
+    both formats are read. `limits`: the limits of the process that created the shape; executors apply the same ones.
     """
 
     schema: pa.Schema
@@ -55,7 +52,7 @@ class TableShape:
 
     @property
     def stored_schema(self) -> pa.Schema:
-        """Columns of base files, log records and reads."""
+        """The columns of base files, log records and reads."""
         return with_meta(self.schema)
 
     @property
@@ -66,19 +63,21 @@ class TableShape:
 
     @property
     def deletes_schema(self) -> pa.Schema:
-        """Columns of deletes in a merge."""
+        """The columns of deletes in a merge."""
         return delete_schema(self.ordering)
 
     @property
     def window_schema(self) -> pa.Schema:
-        """Columns of an incremental read: those of a snapshot, and the delete flag."""
+        """The columns of an incremental read: those of a snapshot, and the delete flag."""
         stored = self.stored_schema
         marked = stored if IS_DELETED in stored.names else stored.append(pa.field(IS_DELETED, pa.bool_()))
         return marked.append(pa.field(SET_COLUMNS, pa.list_(pa.string()))) if self.merge.partial else marked
 
     @property
     def changes_schema(self) -> pa.Schema:
-        """Columns of a change log: op (i, u, d), completion time of the change, the row before and after."""
+        """The columns of a change log: op (i, u, d), the completion time of the change, and the row before and after
+        it.
+        """
         row = pa.struct(list(self.schema))
         text = pa.string()
         return pa.schema([("op", text), ("completed", text), ("before", row), ("after", row)])
@@ -96,13 +95,11 @@ class BaseInput:
 class WriteTask:
     """Write one batch as log files.
 
-    max_file_bytes  bytes of rows after which a new log version begins
-    first_version   version of the first log file in each group; not 1 if several tasks write to a group
-    bulk            whether to write base files, except in `filled`; the batch has no deletes
-    filled          groups (partition, file id) to which `bulk` writes log files, because they have files
-    onto            copy on write: the base file of each group that has one, with which rows are merged
-    sets            partial update: the columns that the rows set; None: all
-    digests         whether to compute digests of the input rows
+    `max_file_bytes`: the bytes of rows after which a new log version begins. `first_version`: the version of the first
+    log file in each group; greater than 1 if several tasks write to a group. `bulk`: whether to write base files,
+    except in `filled`; the batch has no deletes. `filled`: the groups (partition, file id) with files, to which `bulk`
+    writes log files. `onto`: for copy on write, the base file of each group with which its rows are merged. `sets`: for
+    a partial update, the columns that the rows set; None: all. `digests`: whether to compute digests of the input rows.
     """
 
     shape: TableShape
@@ -192,9 +189,9 @@ class WindowTask:
 class ChangesTask:
     """The difference between two states of the same keys.
 
-    before, after  slices of one file group; of several groups if keys moved between them
-    window, bases  logs and base files of the writes completed in between, in merge order; they identify deletes
-    completions    (requested, completed) of every write completed in between
+    `before`, `after`: slices of one file group; of several groups if keys moved between them. `window`, `bases`: the
+    logs and base files of the writes completed in between, in merge order. They identify deletes. `completions`:
+    (requested, completed) of every write completed in between.
     """
 
     shape: TableShape
@@ -207,7 +204,8 @@ class ChangesTask:
 
 @dataclass(frozen=True, slots=True)
 class CompactTask:
-    """Compact `slice` to a base file at `instant`. `keep_tombstones`: put a log of the winning deletes as well.
+    """Compact `slice` to a base file at `instant`. `keep_tombstones`: whether to put a log of the winning deletes as
+    well.
 
     `sort_by`: the columns by which the rows are sorted, ascending; () for merge order.
     """
@@ -230,11 +228,12 @@ class LogCompactTask:
 class WrittenFile:
     """A written data file, with the numbers of its write stat.
 
-    rows, deletes  records in the file
-    version        log version; None for a base file
-    before         copy on write: the base file that it replaces
-    log_*          records, files and blocks of the logs that a compaction merged; 0 for writes
-    digest         of the input rows of the file group, if the task requests it; on one file per group and Spark task
+    `rows`, `deletes`: The numbers of its records.
+    `version`: The log version; None for a base file.
+    `before`: For copy on write, the base file that it replaces.
+    `log_*`: The records, files and blocks of the logs that a compaction merged; 0 for writes.
+    `digest`: The digest of the input rows of the file group, if the task requests it. One file for each group and
+        Spark task has it.
     """
 
     path: str

@@ -71,7 +71,7 @@ def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iter
 
 
 def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """The row of highest rank of each key, the last one among equals. The rows have passed `problems`."""
+    """For each key the row of highest rank; among equals the last one. The rows have passed `problems`."""
     codes, keys = key_codes(record_keys(rows, shape.keys))
     if keys == len(rows):
         return rows

@@ -36,9 +36,10 @@ class Fingerprints(NamedTuple):
 
 
 def fingerprints(rows: pa.Table, shape: TableShape) -> Fingerprints:
-    """The fingerprints of some rows: of partition and key, and by event time also of the ordering value.
+    """The fingerprints of rows: a hash of partition and key, in event time also of the ordering value.
 
-    By event time a read ranks rows of one commit by ordering value. So rows with different values need not be combined.
+    In event time, a read ranks rows of one commit by ordering value. So rows with different values need not be
+    combined.
     """
     paths = one_array(partition_paths(rows, shape.keys))
     parts = [paths, record_keys(rows, shape.keys)]

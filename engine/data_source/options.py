@@ -11,6 +11,7 @@ from typing import Final, Literal, cast, get_args
 
 from ..errors import BadInput, Unsupported
 from ..reads.times import BEGINNING, Time
+from ..services.consumers import check_name
 
 Query = Literal["snapshot", "read_optimized", "incremental"]
 Operation = Literal["upsert", "bulk_insert", "delete"]
@@ -22,6 +23,13 @@ QUERY: Final = "hoodie.datasource.query.type"
 FORMAT: Final = "hoodie.datasource.query.incremental.format"
 BEGIN: Final = "hoodie.datasource.read.begin.instanttime"
 END: Final = "hoodie.datasource.read.end.instanttime"
+
+START: Final = "hoodie.datasource.streaming.startOffset"
+MAX_FILES: Final = "maxFilesPerTrigger"
+MAX_BYTES: Final = "maxBytesPerTrigger"
+CONSUMER: Final = "consumer"
+STREAM: Final = (START, MAX_FILES, MAX_BYTES, CONSUMER)
+"""The options of streams alone."""
 
 STORAGE: Final = "storage."
 """The prefix of storage options (docs/storage-options.md)."""
@@ -97,9 +105,13 @@ CATALOG: Final = frozenset({"owner", "provider"})
 """What Spark adds to the options when CREATE TABLE asks for the columns of a table."""
 
 
+OF_QUERY: Final = frozenset({"checkpointlocation", "queryname"})
+"""What Spark adds to the options of a stream's writer: it uses them itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a read asks for. `after` and `until` are the window of an incremental query, completion times."""
+    """The options of a read. `after` and `until` are the completion times that bound an incremental query."""
 
     path: str
     query: Query = "snapshot"
@@ -112,11 +124,30 @@ class ReadOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class WriteOptions:
-    """What a write asks for. `table` holds the arguments of `Table.create` that were given, `create` its options.
+class StreamOptions:
+    """What a stream that follows a table asks for.
 
-    `batch_id`: a batch of that id that is written already is not written again. `replay_difference`: what to do if its
-    rows differ from those.
+    start       "latest", or the time after which it begins
+    most_files, most_bytes  limits of a trigger; None: all there is
+    consumer    the name under which it publishes its progress; empty: it does not
+    """
+
+    path: str
+    changes: bool = False
+    start: Time = BEGINNING
+    most_files: int | None = None
+    most_bytes: int | None = None
+    consumer: str = ""
+    columns: tuple[str, ...] = ()
+    storage: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """The options of a write. `table` holds the given arguments of `Table.create`, and `create` its options.
+
+    `batch_id`: a batch whose id has committed is not written again. `replay_difference`: the reaction if its rows
+    differ from the committed ones.
     """
 
     path: str
@@ -129,7 +160,7 @@ class WriteOptions:
 
 
 def read_options(given: Mapping[str, str]) -> ReadOptions:
-    """The read that the options ask for; `BadInput` or `Unsupported` for what it cannot be."""
+    """Parse the options of a read; `BadInput` or `Unsupported` for invalid ones."""
     if {name.lower() for name in given} >= CATALOG:
         raise Unsupported(
             "create a table in Spark's catalog with USING nbcc",
@@ -152,13 +183,57 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
         as_of=_time(options[AS_OF]) if AS_OF in options else None,
         after=_time(options[BEGIN]) if BEGIN in options else BEGINNING,
         until=_time(options[END]) if END in options else None,
-        columns=tuple(name.strip() for name in options.get(COLUMNS, "").split(",") if name.strip()),
+        columns=_columns(options),
         storage=_storage(given),
     )
 
 
+def asks_for_stream(given: Mapping[str, str]) -> bool:
+    """Whether the options of a load can only be those of a stream: Spark does not say which of the two it begins."""
+    names = {name.lower() for name in given}
+    incremental = next((value for name, value in given.items() if name.lower() == QUERY), "").lower() == "incremental"
+    return any(name.lower() in names for name in STREAM) or (incremental and BEGIN not in names)
+
+
+def stream_options(given: Mapping[str, str]) -> StreamOptions:
+    """The stream that the options ask for; `BadInput` or `Unsupported` for what it cannot be."""
+    options = _known(given, (PATH, COLUMNS, QUERY, FORMAT, *STREAM), "read a stream")
+    query, shape = options.get(QUERY, "incremental").lower(), options.get(FORMAT, "latest_state").lower()
+    if query != "incremental":
+        raise _no_value(QUERY, query, ("incremental",))
+    if shape not in ("latest_state", "cdc"):
+        raise _no_value(FORMAT, shape, ("latest_state", "cdc"))
+    return StreamOptions(
+        path=_path(options, "read"),
+        changes=shape == "cdc",
+        start=_start(options.get(START, "earliest")),
+        most_files=_limit(options, MAX_FILES),
+        most_bytes=_limit(options, MAX_BYTES),
+        consumer=check_name(options[CONSUMER]) if CONSUMER in options else "",
+        columns=_columns(options),
+        storage=_storage(given),
+    )
+
+
+def _start(text: str) -> Time:
+    return "latest" if text.lower() == "latest" else _time(text)
+
+
+def _limit(options: Mapping[str, str], name: str) -> int | None:
+    text = options.get(name)
+    if text is None:
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise BadInput(f"read a stream with {name}={text}", "a limit is a whole number from 1 on", "give such a number")
+    return int(text)
+
+
+def _columns(options: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(name.strip() for name in options.get(COLUMNS, "").split(",") if name.strip())
+
+
 def write_options(given: Mapping[str, str]) -> WriteOptions:
-    """The write that the options ask for; `BadInput` or `Unsupported` for what it cannot be."""
+    """Parse the options of a write; `BadInput` or `Unsupported` for invalid ones."""
     of_table = [name for names in TABLE.values() for name in names]
     options = _known(given, (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE), "write")
     operation = options.get(OPERATION, "upsert").lower()
@@ -179,13 +254,20 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
     )
 
 
+def stream_write_options(given: Mapping[str, str]) -> WriteOptions:
+    """The write of a stream: `write_options`, without the options that Spark's query takes for itself."""
+    return write_options({name: value for name, value in given.items() if name.lower() not in OF_QUERY})
+
+
 def _storage(given: Mapping[str, str]) -> dict[str, str]:
-    """The storage options, without their prefix."""
+    """The storage options without their prefix."""
     return {name[len(STORAGE) :]: value for name, value in given.items() if name.lower().startswith(STORAGE)}
 
 
 def _known(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
-    """The options we go by, in the spelling of this module. What would change an answer is refused, others ignored."""
+    """The options that nbcc uses, by the names of this module. Other options of Hudi that would change an answer are
+    refused; the rest are ignored.
+    """
     names = {name.lower(): name for name in known}
     only = {name.lower(): name for name in ONLY}
     kept, ignored = {}, []
@@ -239,7 +321,7 @@ def _refuse_mixed(options: Mapping[str, str], query: str) -> None:
 
 
 def _one_of(options: Mapping[str, str], names: Iterable[str]) -> str | None:
-    """The value under any of several names that mean the same; `BadInput` if they contradict each other."""
+    """The value of an option with several names; `BadInput` if the values contradict each other."""
     found = {name: options[name] for name in names if name in options}
     if len(set(found.values())) > 1:
         options_given = " and ".join(f"{name}={value}" for name, value in found.items())
@@ -260,7 +342,9 @@ def _path(options: Mapping[str, str], verb: str) -> str:
 
 
 def _time(text: str) -> Time:
-    """17 or 14 digits, ``earliest``, zeros, or ISO 8601 with a time zone; what is none is left for others to refuse."""
+    """The instant of 17 or 14 digits, ``earliest``, zeros, or ISO 8601 with a time zone. Other texts are returned
+    unchanged, and refused later.
+    """
     if text.lower() == "earliest":
         return BEGINNING
     try:

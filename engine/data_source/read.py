@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, Filter, InputPartition
+from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
 from ..data.columns import conform
 from ..data.jobs import run_read
 from ..data.shape import table_shape
 from ..data.tasks import AnyRead, TableShape
-from ..errors import BadInput, Unsupported
+from ..errors import BadInput
 from ..reads.tasks import selected
 from ..schema import from_spark, to_spark
 from ..spark.worker import keep_loaded
@@ -41,7 +41,7 @@ class ReadPlan(NamedTuple):
 
 
 class PlanOnly:
-    """Jobs that execute nothing. `read` returns the tasks and their schema, for Spark's tasks to execute."""
+    """Jobs that execute nothing. `read` returns the tasks and their schema; Spark's tasks execute them."""
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> tuple[tuple[AnyRead, ...], pa.Schema]:
         return tuple(tasks), schema
@@ -147,20 +147,3 @@ class Reader(DataSourceReader):
             rows = rows.filter(mask(rows))
         yield from conform(rows, self._schema).to_batches(BATCH_ROWS)
         keep_loaded()
-
-
-class RefusedStream(DataSourceStreamReader):
-    """A stream that raises `Unsupported` when it starts.
-
-    If it raised the error earlier, Spark would replace it by an error of its own.
-    """
-
-    def initialOffset(self) -> dict[str, str]:
-        raise Unsupported(
-            "read a stream with the format nbcc",
-            "the format reads snapshots and windows, not streams",
-            "read the window after the last one that you have processed: Table.incremental",
-        )
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        raise AssertionError("the stream did not start")

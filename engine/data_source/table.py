@@ -1,4 +1,4 @@
-"""The table that a write goes to: the one that is there, if the options agree with it, or a new one made of them."""
+"""Opens the table that a write addresses, if its options agree with it; otherwise creates one from the options."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FIELDS: Final = {
 
 
 def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
-    """The table at the options' path; `BadInput` if it differs from what they say, or if they do not make one."""
+    """The table at the path in the options. `BadInput` if it differs from the options, or if they cannot create one."""
     storage = open_storage(options.path, options.storage)
     context = context_of(None, storage)
     if not _exists(storage):
@@ -61,7 +61,7 @@ def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
 
 
 def _exists(storage: Storage) -> bool:
-    """Whether there are table properties, or the backup of an update that was cut short."""
+    """Whether there are table properties, or the backup of an interrupted update."""
     for path in (PROPERTIES, BACKUP):
         try:
             storage.get(path)
@@ -72,12 +72,14 @@ def _exists(storage: Storage) -> bool:
 
 
 def _data_columns(columns: pa.Schema) -> pa.Schema:
-    """The batch's columns without the flag that marks deletes."""
+    """The batch's columns without the delete flag."""
     return pa.schema([field for field in columns if field.name != IS_DELETED])
 
 
 def _config(options: WriteOptions, columns: pa.Schema, there: Mapping[str, Any]) -> TableConfig:
-    """The config that the options ask for; what they leave out is as in `there`, or as `Table.create` has it."""
+    """The config that the options describe. For absent options it uses those of `there`, or the defaults of
+    `Table.create`.
+    """
     given = {**there, **options.table}
     return table_config(
         given.get("name") or os.path.basename(options.path.rstrip("/\\")),

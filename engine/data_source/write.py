@@ -1,9 +1,9 @@
-"""Writing through the data source: the commit protocol of `upsert`, its data phase as Spark's write tasks.
+"""Writes through the data source: the commit protocol of `upsert`, with Spark's write tasks as its data phase.
 
-The API has no shuffle: rows of a file group come in any number of tasks, and each task writes log files of its own into
-the group, in a bulk insert, too (one base file a group would need the shuffle: `Table.bulk_insert`). Reads rank them,
-so that this changes no answer as long as no two tasks hold rows of a key that their files cannot rank (`duplicates`);
-such groups are combined again before the commit.
+Spark's API has no shuffle here, so rows of a file group arrive in several tasks. Each task writes log files of its own
+into the group, also in a bulk insert: one base file for each group would need a shuffle (`Table.bulk_insert`). Reads
+rank these logs. Their result is correct unless two tasks hold rows of a key that their files cannot rank
+(`duplicates`). Such groups are combined again before the commit.
 """
 
 from __future__ import annotations
@@ -20,17 +20,20 @@ from pyspark.sql.types import StructType
 
 from ..actions.upsert import action_of, write_task
 from ..config import TableConfig
+from ..config.options import IN_PROCESS, PROVIDER
 from ..context import Context
 from ..data.check import problems, refuse
 from ..data.columns import conform
 from ..data.digest import Digest, digest_of
-from ..data.tasks import WriteTask, WrittenFile
+from ..data.tasks import TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
 from ..errors import Unsupported
-from ..lock import BetweenProcesses
+from ..lock import InProcessLock
 from ..names import RandomNames, bucket_of
 from ..schema import from_spark
 from ..storage import Storage
+from ..storage.failures import without_user
+from ..table import Table
 from ..timeline import Timeline, load, put_inflight
 from ..timeline.heartbeats import StoredHeartbeats
 from ..wiring import context_of, coordinated
@@ -51,14 +54,14 @@ VERSIONS_PER_TASK: Final = 1000
 
 @dataclass
 class Written(WriterCommitMessage):
-    """What one task wrote, and the fingerprints of its rows."""
+    """The files that one task wrote, and the fingerprints of its rows."""
 
     files: list[WrittenFile]
     row_fingerprints: Fingerprints | None = None
 
 
 def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceArrowWriter:
-    """Refuse what can be refused without rows, then put the instant onto the timeline. Called once a write."""
+    """Refuse errors that are visible without rows, then put the instant on the timeline. Called once for each write."""
     check(options.batch_id, options.replay_difference)
     if overwrite:
         raise Unsupported(
@@ -67,18 +70,8 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
             'use Table.insert_overwrite, or mode("append"), which upserts',
         )
     columns = from_spark(schema)
-    table = open_or_create(options, columns)
+    table = writable(options, columns)
     context, config = table.context, table.config
-    config.check_writable()
-    local = context.storage.url.startswith("file:")
-    if not isinstance(context.lock, BetweenProcesses):
-        raise Unsupported(
-            f"write to {context.storage.url} through a data source",
-            "Spark does that in a process of its own, where only the lock file of a local file system is taken, and"
-            f" this table has {'an object store' if not local else 'a lock provider of its own'}",
-            "use Table.upsert",
-        )
-    batch_of(columns.empty_table(), options, config)
     action = action_of(config)
     try:
         requested, sealed = request(context, action, options.batch_id)
@@ -90,8 +83,23 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
     return Writer(context.storage, config, options, task, sealed)
 
 
+def writable(options: WriteOptions, columns: pa.Schema) -> Table:
+    """The table of a write, made of the options if there is none. Refuses what can be refused without rows."""
+    table = open_or_create(options, columns)
+    context, config = table.context, table.config
+    config.check_writable()
+    if isinstance(context.lock, InProcessLock):
+        raise Unsupported(
+            f"write to {without_user(context.storage.url)} through a data source",
+            f"Spark begins and commits the write in processes of its own, and {IN_PROCESS} excludes the threads of one",
+            f"create the table with another {PROVIDER}, or use Table.upsert",
+        )
+    batch_of(columns.empty_table(), options, config)
+    return table
+
+
 def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
-    """The rows in the table's columns, as upserts or deletes; raises `BadInput`."""
+    """The rows with the table's columns, as upserts or deletes; raises `BadInput`."""
     if options.operation != "delete":
         return as_upserts(rows, config.schema, by_value=False)
     key = (*config.record_key, *config.partition_by)
@@ -106,25 +114,20 @@ class TaskDigest(WriterCommitMessage):
 
 
 class _TableWriter(DataSourceArrowWriter):
-    """What is sent to the tasks of a write, and to the process that commits it."""
+    """The state that is pickled for the tasks of a write and for the process that commits it."""
 
     def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions) -> None:
         self._storage = storage
         self._config = config
         self._options = options
 
-    def _conformed(self, rows: pa.Table) -> pa.Table:
-        """The batch in the exact types of the table: Spark's batches carry the session's time zone."""
-        wanted = [self._config.schema.field(name) for name in rows.column_names if name in self._config.schema.names]
-        flags = [field for field in rows.schema if field.name not in self._config.schema.names]
-        return batch_of(conform(rows, pa.schema([*wanted, *flags])), self._options, self._config)
-
     def _context(self) -> Context:
         return coordinated(context_of(None, self._storage), self._config)
 
 
 class Replay(_TableWriter):
-    """A batch that another attempt has written: its tasks hash their rows, and the commit compares the digests."""
+    """Replays a batch that another attempt has written: its tasks hash their rows, and the commit compares the digests.
+    """
 
     def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions, written: Repeated) -> None:
         super().__init__(storage, config, options)
@@ -132,18 +135,21 @@ class Replay(_TableWriter):
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskDigest:
         tables = (pa.Table.from_batches([batch]) for batch in iterator if batch.num_rows)
-        return TaskDigest(sum((digest_of(self._conformed(rows)) for rows in tables), Digest()))
+        digests = (digest_of(_conformed(rows, self._options, self._config)) for rows in tables)
+        return TaskDigest(sum(digests, Digest()))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         digest = sum((message.digest for message in messages if isinstance(message, TaskDigest)), Digest())
         answer(self._context(), Repeated(self._batch_id, self._instant), digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Nothing: this attempt has no instant, and the other one stays."""
+        """Do nothing: this attempt has no instant, and that of the other attempt stays."""
 
 
 class Writer(_TableWriter):
-    """Made once on the driver's machine; then `write` runs in each task, and `commit` or `abort` once, all apart."""
+    """Created once on the driver's machine. Then `write` runs in each task, and `commit` or `abort` runs once, in
+    separate processes.
+    """
 
     def __init__(
         self, storage: Storage, config: TableConfig, options: WriteOptions, task: WriteTask, sealed: Timeline
@@ -156,24 +162,20 @@ class Writer(_TableWriter):
         heartbeats = StoredHeartbeats(self._storage)  # the process that asked for the instant has ended
         heartbeats.start(self._task.instant)
         try:
-            return self._written(iterator)
+            rows = checked_rows(iterator, self._options, self._config, self._task.shape)
+            return self.put(rows)
         finally:
             heartbeats.stop_renewing(self._task.instant)
 
-    def _written(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        """The files of this task. Its rows may take long to come: they are worked out as they are asked for."""
-        filled = [batch for batch in iterator if batch.num_rows]
-        if not filled:
+    def put(self, found: pa.Table | None) -> Written:
+        """Put the rows of this task into files; None: it has no rows."""
+        if found is None:
             return Written([])
-        rows = pa.Table.from_batches(filled)
-        found = self._conformed(rows)
-        shape = self._task.shape
-        refuse(problems(found, shape, deletes=self._options.operation != "bulk_insert"), shape)
         here = TaskContext.get()
         number = here.partitionId() if here else 0
         # Copy on write needs all rows of a group at once: they wait in log files, which no commit will list.
         task = replace(self._task, first_version=1 + VERSIONS_PER_TASK * number, onto=None)
-        return Written(write_rows(self._storage, found, task, number), fingerprints(found, shape))
+        return Written(write_rows(self._storage, found, task, number), fingerprints(found, task.shape))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         written = [message for message in messages if isinstance(message, Written)]
@@ -207,7 +209,8 @@ class Writer(_TableWriter):
             answer(context, repeated, digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Take files and instant back, unless the instant did complete (Spark aborts what fails after that, too)."""
+        """Delete the files and the instant, unless the instant has completed. Spark also aborts after a late failure.
+        """
         context, requested = self._context(), self._task.instant
         if uses_decision_log(context):
             catch_up(context)  # what is decided is committed, whether or not its writer came to publish it
@@ -215,6 +218,25 @@ class Writer(_TableWriter):
         if instant is not None and instant.completed is None:
             with suppress(_Aborted), undo_on_error(context, requested, action_of(self._config)):
                 raise _Aborted
+
+
+def checked_rows(
+    iterator: Iterator[pa.RecordBatch], options: WriteOptions, config: TableConfig, shape: TableShape
+) -> pa.Table | None:
+    """The rows of a task in the table's columns; None without rows. They may take long: Spark computes them here."""
+    filled = [batch for batch in iterator if batch.num_rows]
+    if not filled:
+        return None
+    found = _conformed(pa.Table.from_batches(filled), options, config)
+    refuse(problems(found, shape, deletes=options.operation != "bulk_insert"), shape)
+    return found
+
+
+def _conformed(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
+    """The batch in the exact types of the table: Spark's batches carry the session's time zone."""
+    wanted = [config.schema.field(name) for name in rows.column_names if name in config.schema.names]
+    flags = [field for field in rows.schema if field.name not in config.schema.names]
+    return batch_of(conform(rows, pa.schema([*wanted, *flags])), options, config)
 
 
 def write_rows(storage: Storage, rows: pa.Table, task: WriteTask, writer: int) -> list[WrittenFile]:
@@ -233,4 +255,4 @@ def _rewriter(storage: Storage, task: WriteTask, writer: int) -> Callable[[pa.Ta
 
 
 class _Aborted(Exception):
-    """Spark gave the write up."""
+    """Spark has aborted the write."""

@@ -1,1 +1,1 @@
-"""The definition of a table: made from the arguments of `Table.create`, stored in ``hoodie.properties``, loaded."""
+"""The definition of a table: made from the arguments of `Table.create`, stored in ``hoodie.properties``, and loaded."""

@@ -1,4 +1,4 @@
-"""From the arguments of `Table.create` to the config of a table; refuses tables that some reader could not read."""
+"""Converts the arguments of `Table.create` to a table config, and refuses tables that some reader could not read."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def table_config(
     options: Mapping[str, str],
     session_time_zone: str | None = None,
 ) -> TableConfig:
-    """The config of a new table. Raises `BadInput` or `Unsupported` for the first argument that cannot be."""
+    """The config of a new table. Raises `BadInput` or `Unsupported` for the first invalid argument."""
     zone = checked_zone(session_time_zone, ASKED)
     columns = arrow_schema(schema, zone=zone)
     keys = _names(record_key, "record_key")
@@ -86,9 +86,10 @@ def table_config(
 
 
 def arrow_schema(schema: Schema, asked: str = ASKED, zone: str | None = None) -> pa.Schema:
-    """A schema given as pyarrow Schema, as Spark StructType, or as DDL (which a running Spark must parse).
+    """The pyarrow schema of a table, from a pyarrow Schema, a Spark StructType or DDL. DDL requires a running Spark.
 
-    Types that a table stores as another one, without loss, become that one. `zone`: that of timestamps without one.
+    A type that the table stores as another one without loss becomes that one. `zone`: the time zone of timestamps
+    without one.
     """
     if isinstance(schema, pa.Schema):
         return stored_schema(schema.remove_metadata(), zone)
@@ -108,14 +109,14 @@ def arrow_schema(schema: Schema, asked: str = ASKED, zone: str | None = None) ->
 
 
 def _errors_of_spark() -> type[Exception]:
-    """What Spark's parser raises; looked up where it has, since tables are made without Spark, too."""
+    """The errors of Spark's parser; looked up on use, because tables can be made without Spark."""
     from pyspark.errors import PySparkException
 
     return PySparkException
 
 
 def check_columns(columns: pa.Schema, asked: str = ASKED) -> None:
-    """Raise `BadInput` or `Unsupported` for columns that no table of ours can have."""
+    """Raise `BadInput` or `Unsupported` for columns that a table of nbcc cannot have."""
     if not columns.names:
         raise BadInput(asked, "its schema has no columns", "give it some")
     seen: set[str] = set()
@@ -141,7 +142,7 @@ def check_columns(columns: pa.Schema, asked: str = ASKED) -> None:
 
 
 def _check_inside(kind: pa.DataType, asked: str) -> None:
-    """The same of the fields of structs, wherever they are: their names are Avro's, too."""
+    """Check the fields of structs at any depth: their names are Avro names, too."""
     inner = [kind.field(i) for i in range(kind.num_fields)]
     if pa.types.is_struct(kind):
         names = [field.name for field in inner]
@@ -180,7 +181,7 @@ def _check_modes(merge_mode: str, table_type: str, mode: str) -> None:
 
 
 def check_partial(config: TableConfig, asked: str = ASKED) -> None:
-    """Refuse what a table of partial updates cannot store, such as columns whose rows need a value."""
+    """Raise for what a table of partial updates cannot store, such as required columns."""
     asked = f"{asked} with {PARTIAL}=SET_COLUMNS"
     if config.partial_update and not config.merge_on_read:
         raise Unsupported(asked, "a COPY_ON_WRITE table has no logs to keep what a row is made of", "use MERGE_ON_READ")
@@ -271,7 +272,7 @@ def _check_type(columns: pa.Schema, name: str, argument: str, fits: bool, needed
 
 
 def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
-    """The fields of a config that the options set."""
+    """The fields of a config that these options set."""
     known = [option.name for option in OPTIONS]
     unknown = next((name for name in options if name not in known), None)
     if unknown is not None:

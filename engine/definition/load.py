@@ -1,4 +1,4 @@
-"""A table's config from its storage, and onto it."""
+"""Creates a table in a storage, and loads a table's config from it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SCHEMA_KEEPERS: Final = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"
 
 
 def create_table(storage: Storage, config: TableConfig) -> None:
-    """Make an empty table of ours. Raises `BadInput`, and changes nothing, if the place is not empty."""
+    """Create an empty table. Raises `BadInput`, and changes nothing, if the folder is not empty."""
     here = f"create a table at {storage.url}"
     if found := storage.list(""):
         example = found[0].path
@@ -39,8 +39,8 @@ def create_table(storage: Storage, config: TableConfig) -> None:
 def open_table(storage: Storage) -> TableConfig:
     """The config of the table in `storage`; `NotATable` if there is none, `Unsupported` if nbcc cannot read it.
 
-    The schema of a table of nbcc is in its properties; that of another table is in its newest commit (docs/hudi-
-    format.md).
+    The schema of a table of nbcc is in its properties; that of another table is in its newest commit
+    (docs/hudi-format.md).
     """
     values = load_properties(storage)
     created_with = values.get("hoodie.table.create.schema")
@@ -57,7 +57,7 @@ def open_table(storage: Storage) -> TableConfig:
 
 
 def with_current_schema(storage: Storage, config: TableConfig) -> TableConfig:
-    """The table with its present columns, for a service that rewrites rows and must not lose any of them."""
+    """The config with the table's present columns, for a service that rewrites rows and must not lose columns."""
     if not config.own:
         return config
     return _as_of_now(config, load_properties(storage))
@@ -76,7 +76,7 @@ def _as_of_now(config: TableConfig, values: Mapping[str, str]) -> TableConfig:
 
 
 def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
-    """Avro JSON of the newest commit, by requested time, that can have changed the schema."""
+    """The Avro JSON of the newest commit, by requested time, that can have changed the schema."""
     for instant in reversed(timeline.instants):
         if instant.completed and instant.writes:
             commit = load_commit(storage, instant)
@@ -86,7 +86,8 @@ def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
 
 
 def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
-    """As `load_properties`, and what is wrong with them, '' if nothing is: for an audit a valid checksum will do."""
+    """The properties, and a description of their damage ('' if none). An audit accepts them if the checksum is valid.
+    """
     try:
         return load_properties(storage), ""
     except Damaged as damaged:
@@ -94,7 +95,7 @@ def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
 
 
 def load_properties(storage: Storage) -> dict[str, str]:
-    """The properties, or their backup where an update was cut short. `NotATable` if neither is whole."""
+    """The properties, or their backup if an update was interrupted. Raises `NotATable` if both are damaged."""
     return _load(storage)
 
 

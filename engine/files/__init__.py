@@ -1,1 +1,1 @@
-"""Data files: blocks of log files, encoding of rows, and file slices."""
+"""Data files: file slices, log blocks, and the encoding of rows."""

@@ -64,9 +64,10 @@ def decode_data(
     columns: Sequence[str] | None = None,
     bounds: Limits | None = None,
 ) -> pa.Table:
-    """The rows of an Avro or parquet data block, in its own columns and types. `name` names the file in errors.
+    """The rows of an Avro or Parquet data block, with the block's own columns and types. `name` names the file in
+    errors.
 
-    `packed` and `columns` are as in `decode_parquet`, and only for parquet: Avro records are decoded completely.
+    `packed` and `columns` are as in `decode_parquet`, and apply to Parquet only. Avro records are decoded completely.
     `bounds`: the limits (default: those of this process).
     """
     if block.kind is BlockKind.PARQUET:

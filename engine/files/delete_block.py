@@ -83,7 +83,7 @@ def encode_deletes(
     """The bytes of one delete block of a file group.
 
     `orderings`: values in the exact type of the ordering column, without nulls. So all records of the block use one
-    branch of the union (hudi-rs rejects blocks with several). None: the deletes win over everything before them; Hudi
+    branch of the union (hudi-rs rejects blocks with several). `None`: the deletes win over everything before them; Hudi
     writes an int 0 for that. `schema`: the Avro JSON of the log's records. `compacted`: as in `encode_data`. Raises
     `Unsupported` for a type without a wrapper.
     """
@@ -107,7 +107,7 @@ def _encode_list(keys: pa.Array, partition: str, orderings: pa.Array | None) -> 
 
 
 def _joined(records: pa.Array) -> bytes:
-    """The concatenation of all elements."""
+    """All elements concatenated to one byte string."""
     _, offsets, data = records.buffers()
     ends = np.frombuffer(offsets, np.int32)
     first, last = ends[records.offset], ends[records.offset + len(records)]

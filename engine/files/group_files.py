@@ -1,4 +1,4 @@
-"""Data files with their times, found in commits or in directories."""
+"""Data files with their times, from commits or directories."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class BaseFile(NamedTuple):
 class LogFile(NamedTuple):
     """A log file.
 
-    requested  the requested time of its write
-    completed  the completion time of its write; None if pending. For the log of a log compaction: that of its newest
-               input, which determines its slice
-    named      the instant in its name: that of the write, or in the old layout that of the base file its writer found
-    covers     the inputs of the log compaction that wrote it
-    appended   several writes have appended blocks (old layout): the listed `size` is a lower bound
+    `requested`: The requested time of its write.
+    `completed`: The completion time of its write; None if pending. The log of a log compaction has the time of its
+        newest input, which determines its slice.
+    `named`: The instant in its name: that of the write. In the old layout, that of the base file its writer found.
+    `covers`: The inputs of the log compaction that wrote it.
+    `appended`: Whether several writes appended blocks (old layout). Then `size` is a lower bound.
     """
 
     partition: str
@@ -96,9 +96,9 @@ def directory_files(
 ) -> Iterator[BaseFile | LogFile]:
     """The files in the partitions whose names contain a visible instant.
 
-    An instant that is not active is looked up in the archive; one in neither never completed. (Hudi's readers assume
-    instead that every instant older than the active timeline completed, and return rows of failed writes.) The size of
-    a file is the listed one, if a commit lists the file.
+    An instant that is not active is looked up in the archive. An instant in neither never completed. Hudi's readers
+    assume instead that every instant older than the active timeline completed, and return rows of failed writes. The
+    size of a file is the listed one, if a commit lists the file.
     """
     instants: dict[str, Instant] = {}
     archive = commits.archive_now()
@@ -186,7 +186,7 @@ def _requested(path: str) -> str | None:
 
 
 def _instant(requested: str, timeline: Timeline, archive: Archive, listed: Sizes) -> Instant:
-    """The instant that wrote a file. If it is archived, its listed sizes are added to `listed`."""
+    """The instant that wrote a file. For an archived instant, its listed sizes are added to `listed`."""
     active = timeline.find(requested)
     if active is not None:
         return active

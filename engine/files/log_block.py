@@ -59,7 +59,9 @@ class Block:
 
     @property
     def instant(self) -> str | None:
-        """The requested time of the commit that wrote it. None (an error in Hudi) counts as never completed."""
+        """The requested time of the commit that wrote it. None (an error in Hudi) means that the commit never
+        completed.
+        """
         return self.headers.get(Header.INSTANT)
 
     @property
@@ -122,7 +124,7 @@ def without_rolled_back(blocks: Iterable[Block]) -> list[Block]:
     """The blocks of a log file that no later rollback block undoes, without the rollback blocks.
 
     A rollback block undoes all earlier blocks of its target instant and all earlier corrupt blocks. A second one has no
-    further effect, and later blocks count, as in Apache Hudi 1.x.
+    further effect. Blocks after a rollback block are valid, as in Apache Hudi 1.x.
     """
     standing: list[Block] = []
     for block in blocks:

@@ -1,6 +1,6 @@
 """Log compaction: one log replaces several logs of its slice, at their rank (RFC-66, `handle_log_compaction`).
 
-The inputs of a log compaction are contiguous in completion order, so its log may rank where its newest input did. Reads
+The inputs of a log compaction are contiguous in completion order, so its log can rank where its newest input did. Reads
 as of an earlier time, and incremental reads, use the inputs.
 """
 
@@ -20,7 +20,7 @@ Covers = Mapping[str, tuple[str, ...]]
 def covers_of(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """The inputs of nbcc's log compactions that are visible as of `as_of`."""
+    """The inputs of the log compactions by nbcc that are visible as of `as_of`."""
     covers: dict[str, tuple[str, ...]] = {}
     for instant in timeline.completed:
         listed = rules.files == "listed" or timeline.is_log_compaction(instant)
@@ -32,7 +32,7 @@ def covers_of(
 def without_covered(
     files: Iterable[BaseFile | LogFile], covers: Covers, pending: frozenset[str], rules: Rules
 ) -> Iterator[BaseFile | LogFile]:
-    """The files to read: a log that covers others instead of those.
+    """The logs to read: a log that replaces others is read instead of them.
 
     `pending`: requested times of pending log compactions, whose logs are ignored.
     """

@@ -1,4 +1,4 @@
-"""File slices: which logs belong to which base file, and their merge order (RFC-66, "file slicing").
+"""File slices: the base file to which each log belongs, and the merge order of the logs (RFC-66, "file slicing").
 
 Two promises depend on it (docs/contract.md). PART: each completed log is in exactly one slice, the same for all
 readers. TRAVEL: a read as of T uses exactly the files that had completed by T. A compaction that completes later does
@@ -61,7 +61,7 @@ class FileSlice:
 def load_slices(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> tuple[FileSlice, ...]:
-    """The slices as of `as_of`, without those that no read since the horizon of nbcc's cleans needs."""
+    """The slices as of `as_of` that some read at or after the horizon of nbcc's cleans needs."""
     slices = all_slices(storage, timeline, commits, rules, as_of)
     bound = commits.horizon(timeline) if rules.files == "listed" else None
     return slices if bound is None else kept_since(slices, bound, rules)
@@ -82,10 +82,10 @@ def all_slices(
 
 
 def kept_since(slices: tuple[FileSlice, ...], horizon: str, rules: Rules) -> tuple[FileSlice, ...]:
-    """The slices that reads as of the horizon or later need: in each group the first one and all newer ones.
+    """The slices that reads at or after the horizon need: in each group the first of them and all newer ones.
 
-    The first one has the newest base file that had completed at the horizon. (Weaker rules compare its barrier, or also
-    the barrier of a planned base file.)
+    The first one has the newest base file that had completed at the horizon. (Weaker rules compare its barrier, or the
+    barrier of a planned base file.)
     """
     first: dict[Group, str] = {}
     for piece in slices:  # barriers rise within a group

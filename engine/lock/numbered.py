@@ -42,7 +42,7 @@ class NumberedLock(Waiting):
         super().__init__(storage.url, wait_seconds)
         self._storage, self._now = storage, now
         self._valid_ms, self._renew = round(valid_seconds * 1000), renew_seconds
-        self._number = 0
+        self._number, self._since = 0, 0
         self._attempts, self._holds = Attempts(), False
         self._over = threading.Event()
 
@@ -57,19 +57,23 @@ class NumberedLock(Waiting):
             if not (self._is_own(last.number) or self._is_dead(last)):
                 return False
             put_own(self._storage, _path(last.number, "released"), b"")
-        number, owner = last.number + 1, self._attempts.begin()
-        content = json.dumps({"owner": owner, "since": self._now()}).encode()
+        number, owner, since = last.number + 1, self._attempts.begin(), self._now()
+        content = json.dumps({"owner": owner, "since": since}).encode()
         if not put_own(self._storage, _path(number, "acquired"), content):
             return False
         # Only the newest number is a lock: an older number may have become free because `_tidy` deleted its files.
         if (newest := self._last()).number != number or newest.released:
             return False
         self._attempts.succeeded(owner)
-        self._number, self._over = number, threading.Event()
+        self._number, self._since, self._over = number, since, threading.Event()
         self._tidy(number)
         threading.Thread(target=self._beating, args=(number, self._over), daemon=True, name="nbcc-heartbeat").start()
         self._holds = True
         return True
+
+    def left(self) -> float:
+        """The seconds until the heartbeat expires; 0 if the lock is not held."""
+        return max(0, self._since + self._valid_ms - self._now()) / 1000 if self._holds else 0.0
 
     def give_back(self) -> None:
         self._over.set()
@@ -113,7 +117,10 @@ class NumberedLock(Waiting):
     def _beating(self, number: int, over: threading.Event) -> None:
         while not over.wait(self._renew):
             with suppress(*TRANSIENT):  # a later renewal may succeed; if none does in time, the lease expires
-                self._storage.put(_path(number, "heartbeat"), json.dumps({"since": self._now()}).encode())
+                since = self._now()
+                self._storage.put(_path(number, "heartbeat"), json.dumps({"since": since}).encode())
+                if number == self._number:
+                    self._since = since
 
     def _tidy(self, number: int) -> None:
         for entry in self._storage.list(FOLDER):

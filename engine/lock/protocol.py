@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+from ..storage import under_lease
 
 
 class Lock(Protocol):
@@ -19,11 +21,21 @@ class Lock(Protocol):
         ...
 
 
+@runtime_checkable
+class Lease(Protocol):
+    """A lock that another writer may take when its time is over, although its holder is alive."""
+
+    def left(self) -> float:
+        """The seconds until then, by this machine's clock."""
+        ...
+
+
 @contextmanager
 def held(lock: Lock) -> Iterator[None]:
-    """Hold the lock during a block."""
+    """Hold the lock during a block. Under a lease each request of the block ends before the lease."""
     lock.acquire()
     try:
-        yield
+        with under_lease(lock.left if isinstance(lock, Lease) else None):
+            yield
     finally:
         lock.release()

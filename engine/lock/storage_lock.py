@@ -3,6 +3,9 @@
 The content is ``{"expired", "validUntil" (epoch ms), "owner"}``; it is replaced only if unchanged since it was read. A
 lease is free 500 ms after it expired, because clocks drift. Its holder may still be alive, and the file has no fencing
 number: only `decision = log` protects a table from such a holder (docs/locks.md).
+
+The holder remembers the version that it has put. So it renews and releases the lease by one request, and takes it again
+by one if no other writer has held it since.
 """
 
 from __future__ import annotations
@@ -33,8 +36,9 @@ class Lease(NamedTuple):
 class _Held:
     """One acquisition: the state shared by the thread that renews it and the thread that releases it."""
 
-    def __init__(self, owner: str) -> None:
+    def __init__(self, owner: str, version: Version, until: int) -> None:
         self.owner, self.process = owner, os.getpid()
+        self.version, self.until = version, until
         self.over = threading.Event()
         self.changing = threading.Lock()
 
@@ -61,18 +65,32 @@ class StorageLock(Waiting):
         self._now = now
         self._held: _Held | None = None
         self._attempts = Attempts()
+        self._released: Version | None = None
+        self._was_last = False
 
     def try_once(self) -> bool:
+        if self._was_last and self._take(self._released):
+            return True
         known = self._file.read()
-        if known is not None and not self._is_free(known):
+        # Only then is the remembered version worth a request at the next attempt.
+        self._was_last = known is not None and self._released is not None and known.data == self._released.data
+        return (known is None or self._is_free(known)) and self._take(known)
+
+    def _take(self, known: Version | None) -> bool:
+        """Replace a free lease by one of this process; False if another writer was faster."""
+        until, owner = self._end(), self._attempts.begin()
+        written = replace_verified(self._file, _text(expired=False, until=until, owner=owner), known)
+        if written is None:
             return False
-        held = _Held(self._attempts.begin())
-        if not replace_verified(self._file, self._renewed(held.owner), known):
-            return False
-        self._attempts.succeeded(held.owner)
-        self._held = held
+        self._attempts.succeeded(owner)
+        self._held = held = _Held(owner, written, until)
         threading.Thread(target=self._renewing, args=(held,), daemon=True, name="nbcc-lease").start()
         return True
+
+    def left(self) -> float:
+        """The seconds until the lease expires; 0 if this process does not hold it."""
+        held = self._held_here()
+        return 0.0 if held is None else max(0, held.until - self._now()) / 1000
 
     def give_back(self) -> None:
         held, self._held = self._held, None
@@ -80,7 +98,8 @@ class StorageLock(Waiting):
         held.over.set()
         with held.changing:
             try:
-                self._expire(held.owner)
+                self._released = self._expire(held)
+                self._was_last = self._released is not None
             except TRANSIENT as failed:  # the work under the lock is done, and the lease expires without a release
                 self.warn_of_lease(failed, self._valid_ms // 1000)
 
@@ -101,17 +120,23 @@ class StorageLock(Waiting):
 
     def _renew_held(self, held: _Held) -> bool:
         with held.changing:
+            known: Version | None = held.version
             while not held.over.is_set():
-                known = self._file.read()
                 lease = None if known is None else lease_of(known)
                 if lease is not None and (lease.owner != held.owner or lease.expired):
+                    held.until = 0
                     return False
                 if known is not None and lease is None:
                     return True  # unreadable, so it may be another owner's lease: retry at the next renewal
-                if replace_verified(self._file, self._renewed(held.owner), known):
+                until = self._end()
+                written = replace_verified(self._file, _text(expired=False, until=until, owner=held.owner), known)
+                if written is not None:
+                    held.version, held.until = written, until
                     return True
-                if self._file.read() == known:
+                now = self._file.read()
+                if now == known:
                     return True  # refused although unchanged: retry at the next renewal
+                known = now
             return False
 
     def _renewing(self, held: _Held) -> None:
@@ -120,14 +145,22 @@ class StorageLock(Waiting):
                 if not self._renew_held(held):
                     return
 
-    def _expire(self, owner: str) -> None:
-        known = self._file.read()
-        lease = None if known is None else lease_of(known)
-        if lease is not None and lease.owner == owner:
-            replace_verified(self._file, _text(expired=True, until=lease.until, owner=owner), known)
+    def _expire(self, held: _Held) -> Version | None:
+        """Replace the lease by a released one; the new version. None if another writer has the lease."""
+        known: Version | None = held.version
+        for _ in range(2):  # a put of a renewal whose answer was lost may have replaced the version
+            lease = None if known is None else lease_of(known)
+            if lease is None or lease.owner != held.owner:
+                return None
+            text = _text(expired=True, until=lease.until, owner=held.owner)
+            if written := replace_verified(self._file, text, known):
+                return written
+            known = self._file.read()
+        return None
 
-    def _renewed(self, owner: str) -> bytes:
-        return _text(expired=False, until=self._now() + self._valid_ms, owner=owner)
+    def _end(self) -> int:
+        """When a lease that begins now ends, in milliseconds since the epoch."""
+        return self._now() + self._valid_ms
 
     def _is_free(self, known: Version) -> bool:
         """Whether the lease expired. An unreadable one counts as held for `valid_seconds` after its put."""

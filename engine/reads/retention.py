@@ -1,4 +1,4 @@
-"""How far back a table can be read: what cleaning has left, and what archiving has put out of a reader's sight."""
+"""How far back a table can be read after cleaning, archiving and restores."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from ..timeline.container import decode_record
 
 
 def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str, *, pinned: bool = False) -> None:
-    """`Cleaned` if a read as of `time` may need files that cleaning has deleted; `pinned`: unless a savepoint keeps
-    them."""
+    """Raise `Cleaned` if a read as of `time` may need deleted files. With `pinned`, a time that a savepoint pins is
+    accepted.
+    """
     bound = horizon(context, timeline)
     if bound is not None and time < bound and not (pinned and timeline.is_pinned(time)):
         raise Cleaned(f"{asked} {time}", f"cleaning has removed files from before {bound}", f"use {bound} or later")
 
 
 def refuse_undone(timeline: Timeline, time: str, asked: str) -> None:
-    """`Cleaned` if a restore has undone what was to be seen at `time`. `timeline`: with what is archived."""
+    """Raise `Cleaned` if a restore has undone writes that a read as of `time` would show. `timeline` includes the
+    archive.
+    """
     for plan in timeline.restores:
         saved = timeline.find(plan.savepoint)
         since = saved.completed if saved is not None else None
@@ -30,11 +33,11 @@ def refuse_undone(timeline: Timeline, time: str, asked: str) -> None:
 
 
 def horizon(context: Context, timeline: Timeline) -> str | None:
-    """The completion time behind which reads are not answered any more; None if nothing was cleaned.
+    """The horizon: reads as of an earlier completion time are refused; None if nothing was cleaned.
 
-    A clean of ours has said so when it was planned. One of Hudi keeps, in each group, the newest slice that is older
-    than the earliest instant E that it retains, and all after it (docs/hudi-format.md). E is a requested time: only
-    once everything requested before it has completed, too, is that slice the one that a read uses.
+    A plan of a clean by nbcc records it. A clean by Hudi retains an instant E. In each group it keeps the newest slice
+    that is older than E, and every later one (docs/hudi-format.md). E is a requested time. A read uses that slice only
+    after every write requested before E has completed.
     """
     ours = context.commits.horizon(timeline)
     cleans = [i for i in timeline.completed if i.action == "clean" and not context.commits.clean(i.requested).horizon]
@@ -47,7 +50,9 @@ def horizon(context: Context, timeline: Timeline) -> str | None:
 
 
 def _earliest_retained(context: Context, clean: Instant) -> str | None:
-    """The earliest instant that a clean retains, or its own if it keeps newest slices; None if it deleted nothing."""
+    """The earliest instant that a clean of Hudi retains; the clean's own time if it retains file versions; None if it
+    deleted nothing.
+    """
     record = decode_record(context.commits.content(clean), clean.file_name)
     if not record.get("totalFilesDeleted"):
         return None
@@ -55,12 +60,14 @@ def _earliest_retained(context: Context, clean: Instant) -> str | None:
 
 
 def archived_completions(context: Context, timeline: Timeline) -> list[str]:
-    """When the writes completed that have left the active timeline, in order."""
+    """The sorted completion times of the archived writes."""
     return Archive(context.storage).completions() if timeline.archived else []
 
 
 def refuse_unlisted(context: Context, timeline: Timeline, asked: str) -> None:
-    """`Unsupported` if files of our table are listed by commits that an archiver has taken off the active timeline."""
+    """Raise `Unsupported` if another engine has archived commits of a table of nbcc: the files that they list would be
+    missed.
+    """
     if context.rules.files == "listed" and timeline.archived:
         raise Unsupported(
             asked,
@@ -70,7 +77,7 @@ def refuse_unlisted(context: Context, timeline: Timeline, asked: str) -> None:
 
 
 def refuse_archived_window(context: Context, timeline: Timeline, after: str, asked: str) -> None:
-    """`Unsupported` if writes of a window that starts at `after` may be archived."""
+    """Raise `Unsupported` if writes that completed after `after` may be archived."""
     archived = archived_completions(context, timeline)
     if archived and after < archived[-1]:
         raise Unsupported(

@@ -1,4 +1,4 @@
-"""From a timeline to the tasks whose rows answer a read."""
+"""Converts a timeline into the tasks whose rows answer a read."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .retention import refuse_cleaned, refuse_undone, refuse_unlisted
 
 
 def slices_as_of(context: Context, timeline: Timeline, time: str | None = None) -> tuple[FileSlice, ...]:
-    """All file slices as of `time`, for which `timeline` must be settled; None: of all that it holds.
+    """All file slices as of `time`; None: as of the end of `timeline`. `timeline` must be settled at `time`.
 
-    Raises `Cleaned` and `Unsupported` where files of that time are gone or cannot be found.
+    Raises `Cleaned` or `Unsupported` if files of that time were deleted or cannot be located.
     """
     _refuse_lost(context, timeline, time)
     return load_slices(context.storage, timeline, context.commits, context.rules, time)
@@ -40,7 +40,7 @@ def _refuse_lost(context: Context, timeline: Timeline, time: str | None, pinned:
 def state_tasks(
     context: Context, config: TableConfig, timeline: Timeline, time: str | None = None
 ) -> tuple[ReadTask, ...]:
-    """One task per file group. Together they read the table as of `time`, which a savepoint may have pinned."""
+    """One task for each file group. Together they read the table as of `time`; a savepoint may pin that time."""
     _refuse_lost(context, timeline, time, pinned=True)
     slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
     return tuple(
@@ -51,11 +51,10 @@ def state_tasks(
 
 
 def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules:
-    """By whose rules a file group is merged whose base file was requested at `base`.
+    """The rules for merging a file group whose base file was requested at `base`.
 
-    In a table of ours, a base file that another engine's service made puts its group under Hudi's rules
-    (docs/contract.md, Assumptions): it may have forgotten deletes, and its maker goes on to merge the group's logs in
-    its own order.
+    In a table of nbcc, a group whose base file another engine made is merged by Hudi's rules (docs/contract.md,
+    Assumptions). That engine may have dropped deletes, and continues to merge the group's logs in its own order.
     """
     looks = context.rules.files == "listed" and context.rules.unmarked == "by_its_engine"
     instant = completed_write(context, timeline, base) if base and looks else None
@@ -65,13 +64,13 @@ def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules
 
 
 def completed_write(context: Context, timeline: Timeline, requested: str) -> Instant | None:
-    """A write by its requested time, in `timeline` or, if that is only the active one, in the archive."""
+    """The write with this requested time, in the timeline or the archive."""
     found = timeline.find(requested)
     return found or context.whole(timeline).find(requested)
 
 
 def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:
-    """The merge of one slice."""
+    """The task that merges one slice."""
     base, size = (piece.base.path, piece.base.size) if piece.base else (None, None)
     tombstones, logs = (log_inputs(found) for found in in_merge_order(piece, rules))
     shape = table_shape(config, rules)
@@ -79,7 +78,9 @@ def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:
 
 
 def in_merge_order(piece: FileSlice, rules: Rules) -> tuple[list[LogFile], list[LogFile]]:
-    """The tombstones that rank with the base, and the logs. Where logs fold first, tombstones are logs like others."""
+    """Two lists: tombstone logs that rank with the base file, and logs in merge order. If logs are merged before the
+    base file, tombstone logs are in the second list.
+    """
     first = rules.fold == "logs_first"
     logs = sorted((*piece.tombstones, *piece.logs) if first else piece.logs, key=lambda log: merge_position(log, rules))
     return [] if first else list(piece.tombstones), logs
@@ -94,7 +95,7 @@ def base_input(base: BaseFile) -> BaseInput:
 
 
 def selected(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
-    """The columns of `columns` in that order, all if it is empty."""
+    """The schema of these columns, in their order; the whole schema for no columns."""
     columns = texts(columns, f"take the columns {columns!r}")
     for name in columns:
         if name not in schema.names:

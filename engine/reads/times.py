@@ -1,4 +1,4 @@
-"""A time as users give it: an Instant (its completion time), an instant string or an aware datetime."""
+"""Converts a time in any accepted form: an `Instant` (its completion time), an instant string or an aware datetime."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _FORMS: Final = "a time is an Instant, 17 digits yyyyMMddHHmmssSSS in UTC, or a 
 
 
 def instant_of(time: Time, asked: str) -> str:
-    """The 17-digit instant of `time`; `asked` says what it is for. `BadInput` if it is no time.
+    """The 17-digit instant of `time`; `asked` describes the request in errors. `BadInput` if it is not a time.
 
-    An `Instant` stands for its completion time. 14 digits mean the end of that second, as Hudi reads them; zeros mean
-    the beginning. A datetime is cut to milliseconds.
+    14 digits mean the end of that second, as in Hudi; zeros mean the beginning of the table. A datetime is truncated to
+    milliseconds.
     """
     if isinstance(time, Instant):
         return _completion(time, asked)

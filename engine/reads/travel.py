@@ -15,7 +15,7 @@ from ..writes.decision_log import catch_up, decide, uses_decision_log
 
 
 def settled_at(context: Context, time: str, asked: str) -> Timeline:
-    """A timeline with every instant that completes at or before `time`; later ones may be in it as well.
+    """A timeline that contains every instant completed at or before `time`, and perhaps later ones.
 
     A time is settled once an instant with that or a greater completion time is published, or the generator has returned
     that or a greater time under the lock. Then no instant can complete at or before it any more. One listing shows
@@ -33,7 +33,7 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
 
 
 def _settle(context: Context, timeline: Timeline) -> str:
-    """A time after which every completion will lie."""
+    """A new time, taken under the lock: every later completion has a greater one."""
     with held(context.lock):
         while True:
             last = catch_up(context) if uses_decision_log(context) else None
@@ -43,9 +43,10 @@ def _settle(context: Context, timeline: Timeline) -> str:
 
 
 def refuse_requested_time(timeline: Timeline, time: str, asked: str) -> None:
-    """`BadInput` if `time` is the requested time of a write: its place in history is its completion time.
+    """Raise `BadInput` if `time` is the requested time of a write. A write is ordered by its completion time.
 
-    Unless something completed at that very time, as it can where clocks differ by more than their writers wait for.
+    A time that is also a completion time is accepted: the two can be equal if clocks differ by more than the configured
+    bound.
     """
     write = timeline.find(time)
     if write is None or any(instant.completed == time for instant in timeline.completed):
@@ -62,7 +63,7 @@ def refuse_requested_time(timeline: Timeline, time: str, asked: str) -> None:
 
 
 def refuse_before_first(timeline: Timeline, time: str, asked: str, archived: Sequence[str] = ()) -> None:
-    """`BadInput` if nothing had been written by `time`. `archived`: completions that are not active any more."""
+    """Raise `BadInput` if no write had completed by `time`. `archived`: the completion times of archived writes."""
     first = min((*archived, *(completion_of(i) for i in timeline.completed if i.writes)), default=None)
     if first is None:
         raise BadInput(f"{asked} {time}", "the table has no commit yet", "write to it first")

@@ -1,4 +1,4 @@
-"""Windows (after, until] of settled completion times, and what was written in them."""
+"""Windows (after, until] of settled completion times, and the tasks that read them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A replace (insert overwrite, delete partition): what completed in `partition` before `requested` is hidden since
-    `completed`. `partition` is a path, '' in a table without partitions.
+    """A completed replace (insert overwrite or delete partition). From `completed` on, it hides the writes that
+    completed in `partition` before `requested`. `partition` is a path; '' in an unpartitioned table.
     """
 
     partition: str
@@ -42,9 +42,10 @@ class Replaced:
 
 
 def settled_window(context: Context, after: Time, until: Time | None, asked: str) -> Window:
-    """The window as given; an open one ends at the newest completion, or is empty if it starts later than that.
+    """The window between two times. An open window ends at the newest completion; it is empty if `after` is later than
+    that.
 
-    `BadInput` for times that are none, for the future, and if the start is after the end.
+    Raises `BadInput` for invalid or future times, or if `after` is later than `until`.
     """
     start = instant_of(after, f"{asked} after")
     if until is not None:
@@ -60,9 +61,9 @@ def settled_window(context: Context, after: Time, until: Time | None, asked: str
 
 
 def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[Group, WindowTask]:
-    """For each file group that was written in the window, the merge of exactly what was written.
+    """One task for each file group with writes in the window. The task merges those writes alone.
 
-    Raises `Unsupported` for a window in which partitions were overwritten.
+    Raises `Unsupported` if partitions were overwritten in the window.
     """
     refuse_unanswerable(context, window)
     files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
@@ -88,9 +89,9 @@ def refuse_unanswerable(context: Context, window: Window) -> None:
 
 
 def refuse_replacements(context: Context, window: Window, *, clustering: bool) -> None:
-    """`Unsupported` if file groups were replaced in the window, which is no list of changed rows.
+    """Raise `Unsupported` if file groups were replaced in the window: a replace does not list its changed rows.
 
-    `clustering`: also if that changed no row, but moved rows to other groups.
+    `clustering`: refuse clustering as well, which moves rows to other groups.
     """
     for instant in window.timeline.completed:
         if instant.action != "replacecommit" or not window.after < completion_of(instant) <= window.until:
@@ -104,8 +105,9 @@ def refuse_replacements(context: Context, window: Window, *, clustering: bool) -
 
 
 def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
-    """All base files of each group until the end of the window, oldest first. A window by requested times may hold what
-    completed after its end."""
+    """All base files of each group up to the end of the window, oldest first. A window of requested times may contain
+    writes that completed after its end.
+    """
     by_completion = context.rules.incremental_axis == "completion"
     until = window.until if by_completion else window.timeline.greatest_completion or window.until
     found: dict[Group, list[BaseFile]] = {}
@@ -116,7 +118,9 @@ def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
 
 
 def _previous_base_files(context: Context, window: Window) -> dict[str, BaseInput | None]:
-    """Path of each base file -> the one that its write merged, as our commits say: two may have merged the same."""
+    """Path of each base file -> the base file that its write merged, according to the commits of nbcc. Two writes may
+    have merged the same one.
+    """
     stats = [
         stat
         for instant in window.timeline.completed
@@ -137,7 +141,10 @@ def _previous_base_files(context: Context, window: Window) -> dict[str, BaseInpu
 def _base_inputs(
     group: WindowFiles, there: dict[Group, list[BaseFile]], named: dict[str, BaseInput | None], with_before: bool
 ) -> tuple[ChangedBase, ...]:
-    """What each base file that a write made has changed. Only copy-on-write ones say by absence what was deleted."""
+    """The base files that writes put in the window, each with its predecessor. A deleted row is absent from a
+    copy-on-write file, so the comparison needs the predecessor. Only copy-on-write ones say by absence what was
+    deleted.
+    """
 
     def before(base: BaseFile) -> BaseInput | None:
         if base.path in named:

@@ -1,4 +1,4 @@
-"""Orphans: data files that belong to no write, and whether they can be deleted safely."""
+"""Finds orphans: data files that belong to no write, and whether each can be deleted safely."""
 
 from __future__ import annotations
 

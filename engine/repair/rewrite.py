@@ -1,8 +1,7 @@
-"""Writes the rows of a log file again that readers ignore.
+"""Writes the rows of a log file that readers ignore again.
 
-This is possible if records are ranked by ordering value: an older row loses against a newer one, even if it is written
-later. The write is a batch whose id contains the path of the file. So it is written at most once, and its commit
-records the path.
+Records must be ranked by ordering value. Then an old row loses against a newer one, even if it is written later. The
+write is a batch whose id contains the path of the file. So it is written at most once, and its commit records the path.
 """
 
 from __future__ import annotations

@@ -25,14 +25,14 @@ FARTHEST_ZONE_MS: Final = 14 * 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Retiming:
-    """A planned change. `put`: the new path of the first file of `deleted`; '' if files are only deleted."""
+    """A planned change. `put`: the new path of the first file in `deleted`; '' if files are only deleted."""
 
     put: str
     deleted: tuple[str, ...]
 
 
 def latest_time(audit: Audit, now: str) -> str:
-    """The latest time that some writer's clock can show now, given the bounds of clocks and time zones."""
+    """The latest time that some writer's clock can show now, given the bounds on clocks and time zones."""
     zone = audit.properties.get("hoodie.table.timeline.timezone", "LOCAL")
     return to_instant(to_millis(now) + SHARED_SKEW_MS + (0 if zone == "UTC" else FARTHEST_ZONE_MS))
 

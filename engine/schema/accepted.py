@@ -1,4 +1,4 @@
-"""Which Arrow types a table accepts for its columns: all from which a cast loses nothing."""
+"""The Arrow types that a table accepts for its columns: those that can be cast without loss."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BY_VALUE: Final = ((pa.int64(), pa.int32()), (pa.uint64(), pa.int64()), (pa.uin
 
 
 def stored_type(kind: pa.DataType, zone: str | None = None) -> pa.DataType:
-    """The type that a new table has for a column of type `kind`; `kind` itself if it is stored as it is.
+    """The type that a new table stores for a column of type `kind`; `kind` itself if it needs no conversion.
 
     `zone`: the time zone of timestamps that have none.
     """
@@ -61,7 +61,7 @@ def stored_schema(schema: pa.Schema, zone: str | None = None) -> pa.Schema:
 def fits(found: pa.DataType, wanted: pa.DataType, zone: str | None = None, *, by_value: bool = True) -> bool:
     """Whether values of type `found` can be stored in a column of type `wanted` without loss.
 
-    `by_value`: also if that depends on the values, which `fitted` then checks.
+    `by_value`: also accept types whose values may fit; `fitted` then checks the values.
     """
     stored = stored_type(found, zone)
     if same_type(stored, wanted):

@@ -33,7 +33,7 @@ def ddl(schema: pa.Schema) -> str:
 
 
 def to_spark(schema: pa.Schema) -> StructType:
-    """The Spark schema of such rows."""
+    """The Spark schema of rows with this Arrow schema."""
     from pyspark.sql import types
 
     return types.StructType([types.StructField(f.name, _to_spark(f.type, f.name), f.nullable) for f in schema])

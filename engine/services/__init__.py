@@ -1,1 +1,1 @@
-"""What the table services share: what a plan takes, a clean deletes, a restore undoes."""
+"""What table services share: the files that a plan takes, a clean deletes, or a restore undoes."""

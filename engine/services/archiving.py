@@ -1,10 +1,11 @@
-"""Which instants may leave the active timeline: the oldest completed ones that no reader or writer needs there.
+"""Selects the instants that may leave the active timeline: the oldest completed ones that no reader or writer needs
+there.
 
 Instants are archived in the order of their requested times. So every instant older than the active timeline is
-completed, as Apache Hudi's readers assume. No instant is archived that was requested or completed after the request of
-a pending one. So the files of a failed write stay recognisable until they are deleted, and an optimistic writer finds
-every write that completed since it began. Nothing past a savepoint is archived either: a restore undoes what is on the
-active timeline.
+completed, as Apache Hudi's readers assume. An instant is not archived if it was requested or completed after the
+request of a pending one. So the files of a failed write remain recognisable until they are deleted. And an optimistic
+writer sees every write that completed since it began. Instants after a savepoint are not archived either, because a
+restore undoes instants of the active timeline.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ RETAINED = 20
 
 
 def refuse_retained(retained: int) -> None:
-    """`BadInput` unless something stays: readers of other engines take an empty timeline for an empty table."""
+    """Raise `BadInput` if no write would stay active: readers of other engines take an empty timeline for an empty
+    table.
+    """
     if not isinstance(retained, int) or isinstance(retained, bool) or retained < 1:
         raise BadInput(
             f"archive and retain {retained!r} writes",
@@ -40,9 +43,9 @@ def refuse_retained(retained: int) -> None:
 def archivable(
     context: Context, timeline: Timeline, whole: Timeline, retained: int, last: Decision | None
 ) -> tuple[Instant, ...]:
-    """The instants of the active timeline that may be archived, by requested time. Under the lock.
+    """The instants of the active timeline that may be archived, by requested time. Called under the lock.
 
-    `whole`: the same timeline with what is archived; `last`: the last decision, where a log decides.
+    `whole`: the timeline joined with the archive; `last`: the last decision of the decision log, if there is one.
     """
     stay = _stay(context, timeline, whole, retained, last)
     waits = context.rules.archive_bound == "pending"
@@ -64,12 +67,11 @@ def _stay(
 ) -> frozenset[Instant]:
     """The completed instants that stay active.
 
-    - the newest writes, and the newest clean, which says since when reads are answered
-    - restores, which say what does not count
-    - writes whose logs are not compacted yet: hudi-rs does not read the archive, and would lose their rows
+    - the newest writes, and the newest clean, which records the horizon
+    - restores, which record the undone instants
+    - writes whose logs are not compacted: hudi-rs does not read the archive and would miss their rows
       (docs/hudi-format.md)
-    - the last decision, where a log decides: the next actor checks on the active timeline whether it is published, and
-      would publish it again
+    - the last decision of a decision log: the next actor checks on the active timeline whether it is published
     """
     newest = [instant for instant in timeline.completed if instant.writes][-retained:]
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
@@ -90,14 +92,14 @@ def pending_files(timeline: Timeline, instants: Iterable[Instant]) -> Iterator[s
 
 
 def begun_as(timeline: Timeline, instant: Instant) -> str:
-    """The action under which an instant was pending."""
+    """The action under which a completed instant was pending."""
     return timeline.begun_as.get((instant.requested, instant.completes_as), instant.action)
 
 
 def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:
     """The archived form of an instant: its completed file, and its plan if it has one.
 
-    Both are decoded first, because the originals are deleted afterwards. Raises `NotATable` if that fails.
+    Both are decoded before the originals are deleted. Raises `NotATable` if that fails.
     """
     action = begun_as(timeline, instant)
     plan = None
@@ -121,7 +123,7 @@ _PLANS: Final[Mapping[str, Callable[[bytes, str], object]]] = {
 
 
 def refuse_different(context: Context, archived: Iterable[Archived]) -> None:
-    """`Damaged` if the archive holds another content of an instant than its file on the active timeline."""
+    """Raise `Damaged` if the archived content of an instant differs from its file on the active timeline."""
     for row in archived:
         name = row.instant.file_name
         try:

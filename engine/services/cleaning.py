@@ -1,4 +1,4 @@
-"""What a clean takes: a policy, the horizon that follows from it, and the files that no read since then needs."""
+"""Plans a clean: a policy determines the horizon, and the horizon the files that no later read needs."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ HOUR_MS: Final = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What stays readable, under Hudi's names.
+    """How much history stays readable, by Hudi's names.
 
-    KEEP_LATEST_COMMITS        the states after each of the newest `retained` writes
-    KEEP_LATEST_BY_HOURS       every state of the last `retained` hours
-    KEEP_LATEST_FILE_VERSIONS  the states since the `retained` newest base files of each file group
+    `KEEP_LATEST_COMMITS`: The states after each of the newest `retained` writes.
+    `KEEP_LATEST_BY_HOURS`: Every state of the last `retained` hours.
+    `KEEP_LATEST_FILE_VERSIONS`: The states since the `retained` newest base files of each file group.
     """
 
     name: PolicyName
@@ -49,7 +49,7 @@ class Policy:
 def horizon_of(
     policy: Policy, timeline: Timeline, commits: Commits, slices: Iterable[FileSlice], now: str
 ) -> str | None:
-    """The completion time since which reads stay answered; None if the policy retains everything yet."""
+    """The completion time from which on reads are answered; None if the policy retains everything so far."""
     if policy.name == "KEEP_LATEST_BY_HOURS":
         since = to_millis(now) - policy.retained * HOUR_MS
         return to_instant(since) if since > 0 else None
@@ -60,7 +60,7 @@ def horizon_of(
 
 
 def is_write(timeline: Timeline, commits: Commits, instant: Instant) -> bool:
-    """Whether a completed instant changes rows: no compaction does, unless it is a replacing write's."""
+    """Whether a completed instant changes rows. A compaction does not, unless it belongs to a replacing write."""
     return not timeline.is_service(instant) or commits.commit(instant).replaces
 
 
@@ -76,7 +76,9 @@ def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str
 def plan_clean(
     context: Context, timeline: Timeline, slices: tuple[FileSlice, ...], policy: Policy, horizon: str
 ) -> CleanPlan | None:
-    """The plan of a clean with this horizon; None if no file would go. What savepoints and pending plans name stays."""
+    """The plan of a clean with this horizon; None if no file would be deleted. Files that savepoints or pending plans
+    name are kept.
+    """
     kept = kept_since(slices, horizon, context.rules)
     stay = {id(piece) for piece in kept}
     gone = {path for piece in slices if id(piece) not in stay for path in paths_of(piece)}
@@ -90,16 +92,16 @@ def plan_clean(
 
 
 def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
-    """The input logs of pending log compactions, which need them even if a replace has hidden their slice."""
+    """The input logs of pending log compactions. They are kept even if a replace has hidden their slice."""
     pending = (i for i in timeline.pending if timeline.is_log_compaction(i))
     operations = (each for i in pending for each in context.commits.log_plan(i.requested).operations)
     return frozenset(in_partition(each.partition, name) for each in operations for name in each.logs)
 
 
 def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:
-    """The files that earlier cleans skipped for savepoints and log compactions, and that no read needs any more.
+    """The files that earlier cleans kept for savepoints and log compactions, and that no read needs any more.
 
-    `load_slices` leaves out slices before the horizon, so that no later clean would find these files.
+    `load_slices` omits slices before the horizon, so a later clean would not find these files there.
     """
     done = [i for i in timeline.instants if i.action == "clean"]
     cleans = [context.commits.clean(i.requested) for i in done]
@@ -117,7 +119,7 @@ def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bo
 
 
 def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> Instant | None:
-    """The oldest requested time that Hudi's readers may travel to: every kept group begins at or before it."""
+    """The oldest requested time at which Hudi's readers may read: every retained group begins at or before it."""
     first: dict[Group, str] = {}
     for piece in kept:
         first.setdefault(piece.group, piece.barrier or "")

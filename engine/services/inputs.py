@@ -1,4 +1,4 @@
-"""The files that a plan takes, with the sizes that their commits list: a plan holds names only."""
+"""The input files of a plan, with the sizes that their commits list. A plan records names only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..timeline import CompactionOperation, Timeline
 
 
 class PlanInputs:
-    """The inputs of one plan. Each commit that lists one is read once."""
+    """The inputs of one plan. Each commit that lists an input is read once."""
 
     def __init__(self, context: Context, timeline: Timeline, requested: str) -> None:
         self.context = context
@@ -20,7 +20,7 @@ class PlanInputs:
         self._sizes: dict[str, dict[str, int]] = {}
 
     def base(self, operation: CompactionOperation) -> BaseInput | None:
-        """The base file that a plan takes."""
+        """The base file of the plan."""
         if operation.base_file is None:
             return None
         named = parse_base(operation.base_file)
@@ -30,7 +30,7 @@ class PlanInputs:
         return BaseInput(path, self._size(path, named.instant))
 
     def logs(self, operation: CompactionOperation) -> list[LogInput]:
-        """The logs that a plan takes, in its order."""
+        """The logs of the plan, in its order."""
         return [self._log(operation.partition, name) for name in operation.logs]
 
     def _log(self, partition: str, name: str) -> LogInput:
@@ -41,7 +41,7 @@ class PlanInputs:
         return LogInput(path, named.instant, self._size(path, named.instant))
 
     def _size(self, path: str, instant: str) -> int | None:
-        """The listed size; None if no completed instant lists the file, as plans of other engines may have it."""
+        """The listed size; None if no completed instant lists the file, which plans of other engines allow."""
         if instant not in self._sizes:
             write = completed_write(self.context, self.timeline, instant)
             stats = self.context.commits.commit(write).stats if write is not None and write.completed else ()

@@ -1,4 +1,4 @@
-"""What the plans of compactions and log compactions take (RFC-66, "Non-serial compaction plan schedule")."""
+"""The inputs of compactions and log compactions (RFC-66, "Non-serial compaction plan schedule")."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..timeline import CompactionOperation, CompactionPlan, Timeline, own_extra
 
 
 def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
-    """The slices that a compaction can merge: those with logs, of groups without a pending plan.
+    """The slices that a compaction can merge: slices with logs, in groups without a pending plan.
 
-    Under `Rules(scheduling="serial")` there are none while a write is pending.
+    Empty under `Rules(scheduling="serial")` while a write is pending.
     """
     rules = planner_rules(context.rules)
     if rules.scheduling == "serial" and any(instant.action == "deltacommit" for instant in timeline.pending):
@@ -35,8 +35,8 @@ def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, .
 def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
     """The newest slices of their groups with several completed logs, which one log can replace.
 
-    The logs are contiguous in completion order, permanently: later writes complete later. A group with a pending log
-    compaction is left out, and so is one that is merged by Hudi's rules.
+    These logs stay contiguous in completion order, because later writes complete later. Groups with a pending log
+    compaction are left out, and groups that are merged by Hudi's rules.
     """
     refuse_unlisted(context, timeline, "schedule a log compaction")
     newest = {s.group: s for s in load_slices(context.storage, timeline, context.commits, context.rules)}
@@ -52,7 +52,7 @@ def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlic
 
 
 def make_log_plan(config: TableConfig, slices: Iterable[FileSlice]) -> CompactionPlan:
-    """The plan of a log compaction over these slices, in the shape of Hudi's."""
+    """The plan of a log compaction over these slices, in Hudi's format."""
     operations = (
         CompactionOperation(
             partition=piece.partition,
@@ -68,12 +68,16 @@ def make_log_plan(config: TableConfig, slices: Iterable[FileSlice]) -> Compactio
 
 
 def planner_rules(rules: Rules) -> Rules:
-    """The rules by which a planner reads files: with `plan_takes` "any_log" it also takes logs not completed."""
+    """The rules by which a planner selects files. With `plan_takes` "any_log" it also takes logs that have not
+    completed.
+    """
     return replace(rules, visibility="any") if rules.plan_takes == "any_log" else rules
 
 
 def takes(log: LogFile, barrier: str, rules: Rules) -> bool:
-    """Whether a plan takes a log: what completed strictly before its barrier; the rest belongs to the next slice."""
+    """Whether a plan takes a log: it must have completed strictly before the barrier. Later logs belong to the next
+    slice.
+    """
     if rules.plan_takes == "any_log":
         return True
     return log.completed is not None and log.completed < barrier
@@ -82,7 +86,7 @@ def takes(log: LogFile, barrier: str, rules: Rules) -> bool:
 def make_plan(
     context: Context, config: TableConfig, timeline: Timeline, slices: Iterable[FileSlice], barrier: str
 ) -> CompactionPlan:
-    """The plan with this barrier over the slices that have anything to take, by partition and file group."""
+    """The plan with this barrier over the slices with inputs, ordered by partition and file group."""
     operations = []
     for piece in slices:
         taken = replace(piece, logs=tuple(log for log in piece.logs if takes(log, barrier, context.rules)))
@@ -93,7 +97,7 @@ def make_plan(
 
 
 def _operation(piece: FileSlice, rules: Rules) -> CompactionOperation:
-    """File names without their partition, in the order in which they are merged."""
+    """The plan of one file group: file names without their partition, in merge order."""
     tombstones, others = in_merge_order(piece, rules)
     logs = (*tombstones, *others)
     return CompactionOperation(

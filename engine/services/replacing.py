@@ -1,8 +1,8 @@
-"""Replacing writes: they hide all rows that completed in their partitions before K, their requested time.
+"""Replacing writes: each hides all rows that completed in its partitions before K, its requested time.
 
-With non-blocking writers a replace is a compaction plan at K without inputs, for every file group of its partitions,
-and base files with the new rows, or none (docs/contract.md, SNAP). The plan is a barrier as soon as it is published: a
-log that completes later belongs to the slice after it and is merged with the new rows, as after a compaction.
+For non-blocking writers, a replace is a compaction plan at K without inputs, for every file group of its partitions.
+Its base files hold the new rows, or none (docs/contract.md, SNAP). The plan is a barrier as soon as it is published. A
+log that completes later belongs to the next slice and is merged with the new rows, as after a compaction.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ ACTION = "compaction"
 def replace_partitions(
     context: Context, config: TableConfig, partitions: Collection[str], data: Any, operation: str
 ) -> Instant:
-    """Replace all rows of these partitions, named by path, with `data` (None: no rows).
+    """Replace all rows of these partitions, named by path, with `data` (None: with no rows).
 
-    Raises `Conflict`, with nothing published, while a plan is pending in one of them; where a log decides, also if
-    another decision came first. An optimistic writer raises it, too, if a write has completed there since it began.
+    Raises `Conflict`, with nothing published, while a plan is pending in one of the partitions. With a decision log it
+    also does so if another decision came first. An optimistic writer also raises it if a write to the partitions has
+    completed since it began.
     """
     _refuse_where_unsupported(context, config, operation)
     groups = tuple(
@@ -75,7 +76,8 @@ def replace_partitions(
 
 
 def _already_taken(requested: str, operation: str, now: Timeline) -> Conflict | None:
-    """Why it must not be published: a service of another engine has completed its plan, with nothing."""
+    """The reason why the write must not be published: a service of another engine has completed its plan without files.
+    """
     found = now.find(requested, ACTION)
     if found is None or found.completed is None:
         return None
@@ -93,7 +95,7 @@ def _refuse_where_unsupported(context: Context, config: TableConfig, operation: 
 
 
 def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], operation: str) -> tuple[str, Timeline]:
-    """Publish the plan, under the lock that covers its requested time; the timeline as it was then, too."""
+    """Publish the plan under the lock that covers its requested time. Returns the timeline under that lock as well."""
     with held(context.lock):
         last = latest_decision(context)
         timeline = load(context.storage)
@@ -124,7 +126,8 @@ def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], op
 def _written(
     context: Context, config: TableConfig, requested: str, groups: Collection[Group], data: Any
 ) -> list[WrittenFile]:
-    """A base file in every group: without one, what it had would be seen again once the replace is complete."""
+    """The written base files, one for every group. Without one, a group's old rows would be visible after the replace.
+    """
     shape = table_shape(config, context.rules)
     files = [] if data is None else context.jobs.write(data, WriteTask(shape, requested, bulk=True))
     filled = {(file.partition, file.file_id) for file in files}

@@ -1,7 +1,7 @@
-"""What a restore undoes: every instant that completed after the one that a savepoint pins, and every pending one.
+"""Selects the instants that a restore undoes: those that completed after the pinned one, and every pending one.
 
-A savepoint is made on the completion axis, and so a restore uses completion times. Apache Hudi before 1.1 used
-requested times: it kept a write that was requested before the savepoint and completed after it (HUDI-9667).
+Savepoints use completion times, and so restores do. Apache Hudi before 1.1 used requested times. It kept a write that
+was requested before the savepoint and completed after it (HUDI-9667).
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from ..timeline.restores import RestorePlan
 
 
 def plan_restore(context: Context, timeline: Timeline, saved: Instant, requested: str) -> RestorePlan:
-    """The plan of a restore to a savepoint: pending instants first, then the newest completion. Under the lock."""
+    """The plan of a restore to a savepoint: pending instants first, then completed ones from the newest on. Called
+    under the lock.
+    """
     pinned = pinned_by(timeline, saved)
     by_completion = context.rules.restore_by == "completion"
 
@@ -41,7 +43,7 @@ def pinned_by(timeline: Timeline, saved: Instant) -> Instant:
 
 
 def refuse_newer(timeline: Timeline, saved: Instant) -> None:
-    """`BadInput` if a savepoint pins what the restore would undo."""
+    """Raise `BadInput` if a newer savepoint pins an instant that the restore would undo."""
     since = completion_of(pinned_by(timeline, saved))
     newer = [each for each in timeline.savepoints if completion_of(pinned_by(timeline, each)) > since]
     if newer:

@@ -1,4 +1,4 @@
-"""Taking up a service that was planned: the instant that the caller names, or the oldest one that waits."""
+"""Resumes a planned service: the named instant, or the oldest pending one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..writes.commit_protocol import complete, forget_markers, marked_files
 
 
 def timeline_with(context: Context, action: str, instant: Time | None) -> Timeline:
-    """The active timeline, extended by the archive if it lacks the named instant."""
+    """The active timeline, joined with the archive if it lacks the named instant."""
     timeline = load(context.storage)
     return timeline if instant is None or timeline.find(_named(instant), action) else context.whole(timeline)
 
@@ -22,9 +22,9 @@ def timeline_with(context: Context, action: str, instant: Time | None) -> Timeli
 def plan_to_resume(
     timeline: Timeline, action: str, instant: Time | None, among: Callable[[Instant], bool] = lambda _: True
 ) -> Instant | None:
-    """The instant of this action that was named, which may be completed; by default the oldest pending one, or None.
+    """The named instant of this action, which may be completed. Without a name the oldest pending one, or None.
 
-    `among`: which instants of the action it may be, where several services share one.
+    `among`: the instants of the action that the caller accepts, if several services share the action.
 
     Raises:
         BadInput: the timeline has no such instant with that requested time.
@@ -59,9 +59,9 @@ def _completed_by_another(context: Context, action: str, requested: str) -> Inst
 def files_or_completed(
     context: Context, action: str, requested: str, work: Callable[[], Sequence[WrittenFile]]
 ) -> Sequence[WrittenFile] | Instant:
-    """What `work` has written for a plan; the completed instant of another runner, if `work` fails after it completed.
+    """The files that `work` wrote for a plan; or the completed instant of another runner, if `work` failed after that.
 
-    Once the plan is completed, a clean may delete the inputs that a slower runner is still to read.
+    Once the plan is completed, a clean may delete inputs that a slower runner still reads.
     """
     try:
         return work()
@@ -86,5 +86,5 @@ def completed(
 
 
 def _named(instant: Time) -> str:
-    """The requested time of an instant that a user names by itself or by that time."""
+    """The requested time of an instant, which a user names by an `Instant` or by that time."""
     return instant.requested if isinstance(instant, Instant) else str(instant)

@@ -1,4 +1,4 @@
-"""What savepoints require of services: a clean keeps the files they pin, and nothing after them is archived."""
+"""The effects of savepoints on services: a clean keeps the pinned files, and no later instant is archived."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def decoded(context: Context, saved: Instant) -> Savepoint:
 
 
 def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
-    """The paths that a clean leaves alone for the savepoints of a timeline."""
+    """The paths that a clean must keep for the savepoints of a timeline."""
     if context.rules.savepoint_keeps == "nothing":
         return frozenset()
     paths = (path for saved in timeline.savepoints for path in decoded(context, saved).paths)
@@ -37,7 +37,7 @@ def paths_of(piece: FileSlice) -> list[str]:
 
 
 def to_pin(timeline: Timeline, instant: Time | None) -> Instant:
-    """The instant that a savepoint is asked for, by default the newest completed one that adds files."""
+    """The instant to pin: the named one, by default the newest completed one that adds files."""
     writes = [each for each in timeline.completed if each.writes]
     if instant is None and not writes:
         raise BadInput("make a savepoint", "nothing has completed in this table", "write to it first")
@@ -52,7 +52,7 @@ def to_pin(timeline: Timeline, instant: Time | None) -> Instant:
 
 
 def to_use(timeline: Timeline, instant: Time | None, asked: str) -> Instant:
-    """The completed savepoint that is named, by default the newest."""
+    """The named completed savepoint, by default the newest."""
     there = timeline.savepoints
     if instant is None and there:
         return max(there, key=completion_of)

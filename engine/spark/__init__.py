@@ -1,1 +1,1 @@
-"""Everything of the engine that knows Spark."""
+"""The parts of the engine that use Spark."""

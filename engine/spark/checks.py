@@ -1,6 +1,6 @@
-"""What must be here before Spark can start: each check finds one thing and says it in one sentence.
+"""Checks of what Spark needs before it starts: Java, its modules, its version.
 
-Nothing here imports PySpark or starts a JVM that runs Spark, so that `nbcc doctor` answers on any machine.
+Nothing here imports PySpark or starts Spark, so `nbcc doctor` runs on any machine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..extras import install
 
 PYTHON_FLOOR: Final = (3, 11)
 JAVA_VERSIONS: Final = (17, 21)
-SPARK_FLOOR: Final = (4, 1)  # the first with `repartitionById` and `arrow_udf`
+SPARK_FLOOR: Final = (4, 2)  # the first with limits of Python streaming sources
 DISK_FLOOR: Final = 1 << 30
 VECTOR_MODULE: Final = "jdk.incubator.vector"
 
@@ -33,7 +33,7 @@ _INSTALL_SPARK: Final = install("spark")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check: what was looked for, whether it will do, and if not how to get it here."""
+    """The result of one check: its subject, whether it passed, and otherwise how to install what is missing."""
 
     name: str
     ok: bool
@@ -47,7 +47,7 @@ class Finding:
 
 
 def checks() -> list[Finding]:
-    """All findings, in the order in which Spark needs what they are about."""
+    """All findings, in the order in which Spark needs them."""
     return [check() for check in CHECKS]
 
 
@@ -58,7 +58,7 @@ def python() -> Finding:
 
 
 def java() -> Finding:
-    """A Java runtime of a version that Spark supports, where Spark's launcher looks for it."""
+    """Check for a Java runtime of a supported version, where Spark's launcher searches for one."""
     needed = f"a Java {' or '.join(map(str, JAVA_VERSIONS))} runtime"
     command = java_command()
     if command is None:
@@ -73,7 +73,7 @@ def java() -> Finding:
 
 
 def java_vector_module() -> Finding:
-    """Spark's launcher asks for this module by name; runtimes made with jlink often leave it out."""
+    """Check for the module that Spark's launcher requests by name. Runtimes made by jlink often omit it."""
     command = java_command()
     modules = None if command is None else _output(command, "--list-modules")
     there = re.search(rf"^{re.escape(VECTOR_MODULE)}(@|$)", modules or "", re.MULTILINE) is not None
@@ -92,7 +92,7 @@ def pyspark() -> Finding:
 
 
 def spark_home() -> Finding:
-    """PySpark starts the Spark in SPARK_HOME, even if its version differs."""
+    """Check SPARK_HOME: PySpark starts the Spark in that folder, even if its version differs."""
     home = os.environ.get("SPARK_HOME")
     needed = "none, or the one inside the installed PySpark"
     if not home:
@@ -115,7 +115,7 @@ CHECKS: Final[tuple[Callable[[], Finding], ...]] = (python, java, java_vector_mo
 
 
 def java_command() -> str | None:
-    """The `java` that Spark's launcher will run: that of JAVA_HOME, which it prefers without looking, else of PATH."""
+    """The `java` that Spark's launcher runs: from JAVA_HOME if that is set, otherwise from PATH."""
     home = os.environ.get("JAVA_HOME")
     if home:
         command = Path(home, "bin", "java")
@@ -124,7 +124,7 @@ def java_command() -> str | None:
 
 
 def _output(command: str, option: str) -> str | None:
-    """What `java` prints on either stream, None if it cannot be run or fails."""
+    """The output of `java` on both streams; None if it fails or does not start."""
     try:
         done = subprocess.run(
             [command, option],
@@ -140,7 +140,7 @@ def _output(command: str, option: str) -> str | None:
 
 
 def _install_java() -> str:
-    """How a runtime is installed with the package manager that is here."""
+    """How to install a Java runtime with this machine's package manager."""
     version = JAVA_VERSIONS[0]
     managers = {
         "apt-get": f"apt-get install openjdk-{version}-jre-headless",

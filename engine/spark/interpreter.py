@@ -1,4 +1,4 @@
-"""Whether the Python workers of a SparkSession that the user made can run nbcc.
+"""Tests whether the Python workers of a user's SparkSession can run nbcc.
 
 Spark runs `PYSPARK_PYTHON`, or else the first `python3` on the PATH. If that Python differs from the driver's, a job
 fails after a few seconds with a long Java and Python traceback. So the workers are tested before the first job.
@@ -25,7 +25,7 @@ _tested: dict[tuple[str, str], str | None] = {}
 
 
 def check_workers(spark: SparkSession) -> None:
-    """Raise `CannotRun` if the Python workers of this session cannot import nbcc; tested once per session."""
+    """Raise `CannotRun` if the Python workers of this session cannot import nbcc. Tested once for each session."""
     context = getattr(spark, "_sc", None)
     if context is None:
         return  # Spark Connect: the workers are the server's, and the client cannot see which Python they run
@@ -52,7 +52,7 @@ def _is_this_one(python: str) -> bool:
 
 
 def _run_here(python: str) -> str | None:
-    """Run the interpreter once: cheaper than a job, and Spark logs nothing."""
+    """Run the workers' interpreter on this machine. It is faster than a job, and Spark logs nothing."""
     try:
         ran = subprocess.run(
             [python, "-c", _PROBE], stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -66,7 +66,7 @@ def _run_here(python: str) -> str | None:
 
 
 def _run_there(context: Any) -> str | None:
-    """Run one task on a worker of a cluster."""
+    """Run one task on a worker of the cluster."""
     needed = _NEEDED
 
     def probe(_: int) -> str:

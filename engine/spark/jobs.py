@@ -1,7 +1,7 @@
-"""The Spark runner: the tasks of the data path as Spark jobs over DataFrames; table data never comes to the driver.
+"""Runs the tasks of the data path as Spark jobs over DataFrames. Table data never reaches the driver.
 
-Each operation is one job, because a job costs a tenth of a second before it does anything. Batches cross to Python
-as Arrow. Functions that run on executors are made by small factories: what they close over is what is sent.
+Each operation is one job: starting a job costs a tenth of a second. Batches reach Python as Arrow data. Small factories
+make the functions that executors run, so that only the needed values are pickled.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ANSWERS: Final = pa.schema([("answer", pa.binary())])  # pickled: a `WrittenFil
 
 
 class SparkJobs:
-    """Runs tasks on the executors of `spark`, which open `storage` again and draw names of their own."""
+    """Runs tasks on the executors of `spark`. They open `storage` themselves and generate their own file names."""
 
     def __init__(self, spark: SparkSession, storage: Storage, names: Names) -> None:
         self._spark = spark
@@ -50,7 +50,7 @@ class SparkJobs:
 
     @property
     def has_local_properties(self) -> bool:
-        """Whether the id of a streaming query is readable where its batches are written."""
+        """Whether the driver can read the id of the streaming query whose batch it writes."""
         return not is_connect(self._spark)
 
     def write(self, data: DataFrame, task: WriteTask) -> list[WrittenFile]:
@@ -66,14 +66,14 @@ class SparkJobs:
         return sorted(files, key=lambda file: (file.partition, file.file_id, file.version or 0))
 
     def digest(self, data: DataFrame, shape: TableShape, sets: frozenset[str] | None) -> Digest:
-        """One job without a shuffle. Spark returns the answers of successful tasks alone, one of each."""
+        """The digest of a batch, by one job without a shuffle. Spark returns one answer for each successful task."""
         answers = _stored_columns(data, shape).mapInArrow(_digester(shape, sets), to_spark(_ANSWERS))
         return sum(_collect(answers), Digest())
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
-        """One Spark task for each; only names and counts come back.
+        """Run one Spark task for each compaction task; it returns file names and counts only.
 
-        No DataFrame where there is a `SparkContext`: Spark would plan and compile it for a tenth of a second.
+        With a `SparkContext` this uses an RDD: Spark would take a tenth of a second to plan and compile a DataFrame.
         """
         if not tasks:
             return []
@@ -109,11 +109,11 @@ class SparkJobs:
 
     @property
     def _width(self) -> int:
-        """Into how many tasks a shuffle goes."""
+        """The number of tasks of a shuffle."""
         return int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
 
     def _one_task_each(self, tasks: Sequence[T], run: Callable[[T], Batches], schema: pa.Schema) -> DataFrame:
-        """A DataFrame of what `run` makes of each task, one Spark task for each."""
+        """A DataFrame of the results of `run`, with one Spark task for each task."""
 
         def run_named(batches: Batches) -> Batches:
             for batch in batches:
@@ -125,9 +125,9 @@ class SparkJobs:
         return numbers.mapInArrow(run_named, to_spark(schema))
 
     def _plain_file(self, task: AnyRead) -> str | None:
-        """The path of the one base file that answers `task`, if Spark's own Parquet reader can be pointed at it.
+        """The path of the base file that alone answers `task`, if Spark's own Parquet reader can read it.
 
-        A file of another size than its commit lists is left to our reader, which says so.
+        A file of another size than its commit lists is left to nbcc's reader, which raises an error.
         """
         url = urlsplit(self._storage.url)
         if not isinstance(task, ReadTask) or not task.base_only or url.scheme != "file":
@@ -137,7 +137,7 @@ class SparkJobs:
 
 
 def _has_size(path: str, listed: int | None) -> bool:
-    """Whether the file has the listed size; None and 0 mean unknown."""
+    """Whether the file has the listed size; a listed size of None or 0 is unknown."""
     try:
         return not listed or os.stat(path).st_size == listed
     except OSError:
@@ -145,12 +145,12 @@ def _has_size(path: str, listed: int | None) -> bool:
 
 
 def is_connect(spark: SparkSession) -> bool:
-    """Whether a session is one of Spark Connect, which has no `SparkContext`."""
+    """Whether this is a session of Spark Connect, which has no `SparkContext`."""
     return not hasattr(spark, "sparkContext")
 
 
 def _bucket_of(shape: TableShape) -> Callable[..., Column]:
-    """The bucket as a function of the key columns: only these cross to Python before the shuffle."""
+    """The bucket as a function of the key columns. Only these columns reach Python before the shuffle."""
 
     def bucket(*keys: pa.Array) -> pa.Array:
         return bucket_column(pa.table(keys, names=shape.keys.record_key), shape)
@@ -189,20 +189,20 @@ def _digester(shape: TableShape, sets: frozenset[str] | None) -> Mapper:
 
 
 def _stored_columns(data: DataFrame, shape: TableShape) -> DataFrame:
-    """The table's columns of a batch, and the flag of deletes if the batch has it."""
+    """The table's columns of a batch, and the column of delete flags if the batch has one."""
     flags = [IS_DELETED] if IS_DELETED in data.columns and IS_DELETED not in shape.schema.names else []
     return data.select(*shape.schema.names, *flags)
 
 
 def _conformed(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """The rows in the exact types of the table: Spark's batches carry the session's time zone."""
+    """The rows in the table's exact types: Spark's batches carry the session's time zone."""
     unnamed = IS_DELETED in rows.column_names and IS_DELETED not in shape.schema.names
     flagged = [rows.schema.field(IS_DELETED)] if unnamed else []
     return conform(rows, pa.schema([*shape.schema, *flagged]))
 
 
 def _table(batches: Batches) -> pa.Table | None:
-    """All rows of a Spark task, None if there are none."""
+    """All rows of a Spark task as one table; None if there are none."""
     filled = [batch for batch in batches if batch.num_rows]
     return pa.Table.from_batches(filled) if filled else None
 
@@ -212,5 +212,5 @@ def _answers(answers: Sequence[WrittenFile | Problem | Digest]) -> pa.RecordBatc
 
 
 def _collect(answers: DataFrame) -> list[Any]:
-    """Run the job and bring back its answers, in the order of its tasks: names and counts, no table data."""
+    """Run the job and return its results in the order of its tasks: file names and counts, no table data."""
     return [pickle.loads(row.answer) for row in answers.collect()]

@@ -1,4 +1,4 @@
-"""The one place where a Spark session is made, for command line, notebooks and tests."""
+"""Starts the Spark session for the command line, notebooks and tests."""
 
 from __future__ import annotations
 
@@ -41,11 +41,10 @@ def session(
     conf: Mapping[str, str] | None = None,
     log: str | os.PathLike[str] | None = None,
 ) -> SparkSession:
-    """The running session, or a new one bound to this machine alone, in UTC, with the JVM's output in a file.
+    """The running session, or a new one. A new session is local, in UTC, and the JVM's output goes to a file.
 
-    `conf` overrides single settings; `log` is the file (default: `jvm_log()`), to which the JVM appends.
-    Raises `CannotRun` with the first check that fails, if the JVM does not come up, or if the Python workers of the
-    running session cannot import nbcc.
+    `conf` overrides single settings; the JVM appends to the file `log` (default: `jvm_log()`). Raises `CannotRun` with
+    the first check that fails, if the JVM does not start, or if the workers of the running session cannot import nbcc.
     """
     made_by_user = _running()
     if not made_by_user:
@@ -66,7 +65,7 @@ def session(
 
 
 def jvm_log() -> Path:
-    """The default output folder of the JVM of this process."""
+    """The default file for the output of this process's JVM."""
     return Path(tempfile.gettempdir(), f"nbcc-spark-{os.getpid()}.log")
 
 
@@ -83,7 +82,7 @@ def _refuse_what_fails() -> None:
 
 
 def _launch(conf: object, log: Path) -> None:
-    """Start the JVM with both output streams in `log`; PySpark would give it the terminal."""
+    """Start the JVM with both output streams in `log`; PySpark would use the terminal."""
     from pyspark import SparkContext
     from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
@@ -100,9 +99,10 @@ def _launch(conf: object, log: Path) -> None:
 
 
 def _prepare_environment() -> None:
-    """What JVM and Python workers inherit: this interpreter, this nbcc, and no address but this machine's own.
+    """Set the environment that the JVM and Python workers inherit: this interpreter, this nbcc, and the local address
+    only.
 
-    Workers import nbcc by name; they see PYTHONPATH, but not what was put on `sys.path`.
+    Workers import nbcc by PYTHONPATH; they do not inherit changes of `sys.path`.
     """
     home = str(Path(__file__).absolute().parents[3])
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)

@@ -8,7 +8,8 @@ from .object_storage import ObjectStorage
 from .opening import open_storage
 from .paths import confined, confined_folder
 from .protocol import Entry, NotFound, Storage
-from .verified_puts import put_own
+from .time_limit import under_lease
+from .verified_puts import put_own, put_unique
 
 __all__ = [
     "TRANSIENT",
@@ -22,5 +23,7 @@ __all__ = [
     "open_storage",
     "paths_below",
     "put_own",
+    "put_unique",
     "sizes_but",
+    "under_lease",
 ]

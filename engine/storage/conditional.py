@@ -31,8 +31,11 @@ class ConditionalObject(Protocol):
         """The current version; None if there is no object."""
         ...
 
-    def write(self, data: bytes, known: Version | None) -> bool:
-        """Replace the version `known` (None: no object). False if the store answers that it holds another version."""
+    def write(self, data: bytes, known: Version | None) -> Version | None:
+        """Replace the version `known` (None: no object) and return the new one.
+
+        None if the store holds another version.
+        """
         ...
 
 
@@ -46,7 +49,7 @@ class ConditionalStorage(Protocol):
 
 
 def conditional_object(storage: Storage, path: str) -> ConditionalObject:
-    """The object at `path` of the table's own storage; `Unsupported` if that cannot compare before it replaces."""
+    """The object at `path` of the table's own storage; `Unsupported` if the storage cannot replace conditionally."""
     if isinstance(storage, ConditionalStorage):
         return storage.conditional_object(path)
     raise _unsupported(f"{storage.url}/{path}")
@@ -73,22 +76,22 @@ class LocalObject:
         except OSError as refused:
             raise of_file_system("read", self._path, self._url, refused) from refused
 
-    def write(self, data: bytes, known: Version | None) -> bool:
+    def write(self, data: bytes, known: Version | None) -> Version | None:
         try:
             # This also creates the folder of the guard, and checks that no link leads out of the table.
             self._files.create(self._guard, b"")
             with locked(self._root / self._guard):
                 current = self.read()
                 if (current and current.data) != (known and known.data):
-                    return False
+                    return None
                 self._files.replace(self._path, data)
-                return True
+                return Version(data)
         except OSError as refused:
             raise of_file_system("replace", self._path, self._url, refused) from refused
 
 
 class StoreObject:
-    """An object of an object store, by conditional puts. `ask` sends a request to the opened store."""
+    """An object of an object store, by conditional puts. `ask` sends a request to the open store."""
 
     def __init__(self, ask: Callable[[str, str, Callable[[Any], Any]], Any], url: str, path: str) -> None:
         self._ask, self._name, self._path = ask, f"{url}/{path}", path
@@ -98,26 +101,29 @@ class StoreObject:
             answer = self._ask("read", self._path, self._get)
         except (FileNotFoundError, NotFoundError):
             return None
-        mark = {"e_tag": answer.meta["e_tag"], "version": answer.meta.get("version")}
-        named = {name: value for name, value in mark.items() if value is not None}
-        return Version(bytes(answer.bytes()), named, int(answer.meta["last_modified"].timestamp() * 1000))
+        return Version(bytes(answer.bytes()), _mark(answer.meta), int(answer.meta["last_modified"].timestamp() * 1000))
 
-    def write(self, data: bytes, known: Version | None) -> bool:
+    def write(self, data: bytes, known: Version | None) -> Version | None:
         if known is not None and not known.mark:
             raise _unsupported(self._name)
         mode: Any = "create" if known is None else known.mark
         try:
-            self._ask("replace", self._path, lambda store: obstore.put(store, self._path, data, mode=mode))
+            done = self._ask("replace", self._path, lambda store: obstore.put(store, self._path, data, mode=mode))
         except (AlreadyExistsError, PreconditionError):
-            return False
+            return None
         except StorageError as refused:
             if isinstance(refused.__cause__, (NotSupportedError, NotImplementedError)):
                 raise _unsupported(self._name) from None
             raise
-        return True
+        return Version(data, _mark(done))
 
     def _get(self, store: Any) -> Any:
         return obstore.get(store, self._path)
+
+
+def _mark(meta: Any) -> dict[str, str]:
+    """The condition that names the version of an answer."""
+    return {name: meta[name] for name in ("e_tag", "version") if meta.get(name) is not None}
 
 
 def _unsupported(name: str) -> Unsupported:

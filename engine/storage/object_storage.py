@@ -1,9 +1,15 @@
-"""The storage protocol on object stores, through obstore."""
+"""The storage protocol on object stores, through obstore.
+
+Only objects that writers agree on are put conditionally, in one request each. Data files go up unconditionally, in
+parts, because stores have no conditional multipart put. Large objects are read in ranges.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import obstore
@@ -15,9 +21,11 @@ from ..errors import BadInput, StorageError
 from .conditional import ConditionalObject, StoreObject
 from .failures import asked, is_panic, of_store, shown, without_user
 from .forked import refuse_forked
-from .options import is_durable, store_arguments
+from .options import as_duration, is_durable, store_arguments
+from .parallel import in_parallel
 from .paths import confined, confined_folder
 from .protocol import Entry, NotFound
+from .time_limit import request_limit
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -28,7 +36,11 @@ _ABSENT: Final = (FileNotFoundError, ObstoreNotFound)
 _TAKEN: Final = (AlreadyExistsError, PreconditionError)
 
 PAUSES: Final = (0.1, 0.4, 1.6)
-"""Seconds to wait after each conditional put that failed and left no object."""
+"""Seconds to wait after each put that failed and left no object, and after each request that the store refuses as in
+conflict with another. The library itself repeats requests that are answered with a server error, such as SlowDown."""
+
+PART_BYTES: Final = 8 << 20
+"""Objects with more bytes are put in parts and read in ranges of this size."""
 
 
 class ObjectStorage:
@@ -39,7 +51,7 @@ class ObjectStorage:
         self._options = dict(options or {})
         is_durable(self._options)
         self._arguments = store_arguments(url, self._options)
-        self._store: ObjectStore | None = None
+        self._stores: dict[float | None, ObjectStore] = {}
 
     def __reduce__(self) -> tuple[type[ObjectStorage], tuple[str, dict[str, Any]]]:
         return type(self), (self.url, self._options)
@@ -48,15 +60,17 @@ class ObjectStorage:
         return f"{type(self).__name__}({without_user(self.url)!r})"
 
     def _reach(self) -> ObjectStore:
-        """The store, opened at first use."""
+        """The store with the time limit of the next request, opened at first use."""
         refuse_forked(without_user(self.url))
-        if self._store is None:
-            self._store = self._open()
-        return self._store
+        limit = request_limit(without_user(self.url))
+        if limit not in self._stores:
+            self._stores[limit] = self._open(limit)
+        return self._stores[limit]
 
-    def _open(self) -> ObjectStore:
+    def _open(self, limit: float | None) -> ObjectStore:
+        arguments = self._arguments if limit is None else {**self._arguments, **_limited(self._arguments, limit)}
         try:
-            return from_url(self.url, **self._arguments)
+            return from_url(self.url, **arguments)
         except GenericError as unfit:
             remedy = "give a path, or a URL of file:, s3:, gs:, az: or https:"
             exists = f"the store answered: {shown(unfit, self._options)}"
@@ -71,7 +85,7 @@ class ObjectStorage:
 
         The library raises the same error for the store's 412, its 409 and the answer to its own retry; after a time-out
         the outcome is unknown. So the object is read: if there is none, the put is repeated. Equal content counts as
-        success; `put_own` says why that is right.
+        success; `put_own` explains why.
         """
         confined(path)
         unsure: StorageError | None = None
@@ -96,17 +110,25 @@ class ObjectStorage:
         raise unsure or StorageError(asked("create", path, self.url), exists, remedy, operation="create", path=path)
 
     def put(self, path: str, data: bytes) -> None:
-        self._ask("write", confined(path), lambda store: obstore.put(store, path, data, mode="overwrite"))
+        self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, use_multipart=False))
+
+    def put_in_parts(self, path: str, data: bytes) -> bool:
+        """Put a data file, in parts if it is large. No other attempt may use its name.
+
+        Parts that were put before an error stay in the store until its rule for incomplete uploads deletes them.
+        """
+        self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, chunk_size=PART_BYTES))
+        return True
 
     def get(self, path: str) -> bytes:
         try:
-            return self._ask("read", confined(path), lambda store: bytes(obstore.get(store, path).bytes()))
+            return self._repeated("read", confined(path), lambda store: _content(store, path))
         except _ABSENT:
             raise NotFound(path) from None
 
     def list(self, prefix: str) -> list[Entry]:
         confined_folder(prefix)
-        pages = self._ask("list", prefix, lambda store: [*obstore.list(store, prefix or None)])
+        pages = self._repeated("list", prefix, lambda store: [*obstore.list(store, prefix or None)])
         return sorted(
             Entry(item["path"], item["size"], item["last_modified"].timestamp())
             for page in pages
@@ -127,9 +149,23 @@ class ObjectStorage:
     def _remove(self, path: str | Sequence[str]) -> None:
         first = path if isinstance(path, str) else path[0]
         try:
-            self._ask("delete", first, lambda store: obstore.delete(store, path))
+            self._repeated("delete", first, lambda store: obstore.delete(store, path))
         except _ABSENT:
             return
+
+    def _repeated(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
+        """Send a request that may be executed twice. Repeat it if the store answers 409, or not at all."""
+        for pause in PAUSES:
+            try:
+                return self._ask(operation, path, request)
+            except _TAKEN as refused:
+                error = self._typed(operation, path, refused)
+            except StorageError as failed:
+                if not failed.unsure:
+                    raise
+                error = failed
+            time.sleep(pause)
+        raise error
 
     def _ask(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
         """Send a request. Absence and a failed put condition are raised unchanged, other errors as `StorageError`."""
@@ -149,6 +185,31 @@ class ObjectStorage:
 
     def _typed(self, operation: str, path: str, error: BaseException) -> StorageError:
         return of_store(operation, path, self.url, error, self._options)
+
+
+def _content(store: ObjectStore, path: str) -> bytes:
+    """The object's content. If it is large, its stream is dropped, and ranges are read: large objects never change."""
+    answer = obstore.get(store, path)
+    size = answer.meta["size"]
+    if size <= 2 * PART_BYTES:
+        return bytes(answer.bytes())
+
+    def part(start: int) -> bytes:
+        return bytes(obstore.get_range(store, path, start=start, end=min(start + PART_BYTES, size)))
+
+    return b"".join(in_parallel(partial(part, start) for start in range(0, size, PART_BYTES)))
+
+
+def _limited(arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
+    """Arguments that end each request, its repetitions included, within `limit` seconds."""
+    first, longest_pause = timedelta(seconds=min(0.1, limit / 16)), timedelta(seconds=limit / 8)
+    pauses = {"init_backoff": first, "max_backoff": longest_pause, "base": 2}
+    client = arguments.get("client_options", {})
+    longest = min(timedelta(seconds=limit / 2), as_duration(client.get("timeout")) or timedelta.max)
+    return {
+        "client_options": {**client, "timeout": longest},
+        "retry_config": {"backoff": pauses, "max_retries": 10, "retry_timeout": timedelta(seconds=limit / 4)},
+    }
 
 
 def is_checksum(name: str) -> bool:

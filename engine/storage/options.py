@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -52,6 +54,8 @@ _ALIASES: Final[Mapping[str, Mapping[str, str]]] = {
     "azure": {"sas_token": "sas_key", "bearer_token": "token", "access_key": "account_key", "master_key": "account_key",
               "authority_id": "tenant_id", "identity_endpoint": "msi_endpoint"},
 }  # fmt: skip
+_DURATION: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m)")
+_UNITS: Final = {"ms": "milliseconds", "s": "seconds", "m": "minutes"}
 _NESTED: Final = ("client_options", "retry_config", "credential_provider", "config")
 """Arguments of obstore that hold more than one text: from Python alone."""
 
@@ -84,6 +88,14 @@ def is_durable(options: Mapping[str, Any]) -> bool:
     if meaning is None:
         raise BadInput(f"use the storage option {DURABLE}={value!r}", "it is true or false", "give one of the two")
     return meaning
+
+
+def as_duration(value: object) -> timedelta | None:
+    """The duration in an option of the HTTP client, such as ``250ms``; None for other forms."""
+    if isinstance(value, timedelta):
+        return value
+    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    return None if found is None else timedelta(**{_UNITS[found[2]]: float(found[1])})
 
 
 def store_arguments(url: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,7 +132,7 @@ def _kind_of(url: str) -> str:
 
 
 def _plain(name: str, kind: str) -> str:
-    """The option's name in the tables above."""
+    """The normalised name of an option, as in the tables above."""
     plain = name.lower()
     for prefix in _PREFIXES.get(kind, ()):
         plain = plain.removeprefix(prefix)

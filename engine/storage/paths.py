@@ -25,5 +25,5 @@ def confined(path: str) -> str:
 
 
 def confined_folder(prefix: str) -> str:
-    """The same for the folder of a listing, which may be the root ('')."""
+    """As `confined`, for the folder of a listing, which may be the root ('')."""
     return prefix and confined(prefix)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from .conditional import ConditionalObject, conditional_object
 from .paths import confined, confined_folder
 from .protocol import Entry, NotFound, Storage
+from .verified_puts import put_unique
 
 
 def _nothing(_path: str) -> None:
@@ -41,6 +42,15 @@ class Recording:
         if done:
             self.put_paths.append(path)
         return done
+
+    def put_in_parts(self, path: str, data: bytes) -> bool:
+        confined(path)
+        if self._dry:
+            self._pretended[path] = data
+        elif not put_unique(self._storage, path, data):
+            return False
+        self.put_paths.append(path)
+        return True
 
     def put(self, path: str, data: bytes) -> None:
         confined(path)

@@ -1,4 +1,4 @@
-"""Puts that verify a failed answer by reading the object.
+"""Puts that recognise their own earlier success.
 
 A store may execute a put and still report a failure: the answer is lost, or the client's own retry finds the object of
 the first attempt. So the object decides, not the answer. The content of such a put must be unique to its writer.
@@ -6,7 +6,7 @@ the first attempt. So the object decides, not the answer. The content of such a 
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from ..errors import StorageError
 from .conditional import ConditionalObject, Version
@@ -17,8 +17,32 @@ ATTEMPTS: Final = 4
 """The number of attempts at a put that fails and leaves no object."""
 
 
-def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> bool:
-    """Replace the version `known` by `data`; returns whether it succeeded. `data` must be unique to this put.
+@runtime_checkable
+class StorageInParts(Protocol):
+    """A storage in which data files are put unconditionally."""
+
+    def put_in_parts(self, path: str, data: bytes) -> bool:
+        """Put a data file, in parts if it is large. No other attempt may use its name.
+
+        False if the storage detects another file of that name.
+        """
+        ...
+
+
+def put_unique(storage: Storage, path: str, data: bytes) -> bool:
+    """Put a data file whose name no other attempt uses. False if there is another file of that name.
+
+    In an object store the put is unconditional, because large files go up in parts: a put that is repeated after a lost
+    answer replaces the same bytes.
+    """
+    if isinstance(storage, StorageInParts):
+        return storage.put_in_parts(path, data)
+    return put_own(storage, path, data)
+
+
+def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> Version | None:
+    """Replace the version `known` by `data`; the new version, or None if another writer's is there. `data` must be
+    unique to this put.
 
     After a failed answer the object is read. The put is repeated while the object is still `known`. Raises the store's
     last error if all attempts fail.
@@ -26,8 +50,8 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
     error: Exception | None = None
     for _ in range(ATTEMPTS):
         try:
-            if target.write(data, known):
-                return True
+            if written := target.write(data, known):
+                return written
             error = None
         except TRANSIENT as failed:
             if isinstance(failed, StorageError) and not failed.unsure:
@@ -35,12 +59,12 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
             error = failed
         now = target.read()
         if now is not None and now.data == data:
-            return True
+            return now
         if (now and now.data) != (known and known.data):
-            return False
+            return None
     if error is not None:
         raise error
-    return False
+    return None
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:

@@ -27,11 +27,11 @@ _VERSION: Final = 2  # the completed clean contains file names, the plan full UR
 class CleanPlan:
     """The plan of a clean.
 
-    files       partition -> names of the files to delete
-    earliest    the oldest instant, by requested time, that Hudi's readers may still read
-    newest      the newest completed instant when the plan was made
-    horizon     reads as of older completion times are refused; None in cleans of another engine
-    savepoints  requested times of the savepoints whose files are kept
+    `files`: partition -> names of the files to delete.
+    `earliest`: the oldest instant, by requested time, that Hudi's readers may still read.
+    `newest`: the newest completed instant when the plan was made.
+    `horizon`: reads as of older completion times are refused; None in cleans of another engine.
+    `savepoints`: requested times of the savepoints whose files are kept.
     """
 
     policy: str

@@ -64,6 +64,7 @@ class StoredHeartbeats:
 
     def start(self, requested: str) -> None:
         self._put(requested)
+        self.stop_renewing(requested)  # a thread of an earlier task, which would end at another time
         heartbeat = self._ours[requested] = _Heartbeat(self._now())
         thread = threading.Thread(target=self._renew_until_stopped, args=(requested, heartbeat), daemon=True)
         thread.name = f"nbcc-heartbeat-{requested}"
@@ -83,26 +84,38 @@ class StoredHeartbeats:
         if heartbeat := self._ours.pop(requested, None):
             heartbeat.stopped.set()
 
+    def hand_over(self, requested: str, seconds: float) -> None:
+        """Renew for at most `seconds` more: another process continues the instant, and deletes the file at its end."""
+        if heartbeat := self._ours.get(requested):
+            heartbeat.until = self._now() + seconds
+
     def _renew_until_stopped(self, requested: str, heartbeat: _Heartbeat) -> None:
         while not heartbeat.stopped.wait(self._interval):
             if not heartbeat.on_time(self._now(), self._tolerance):
                 return
             try:
+                if heartbeat.until is not None and self._is_over(requested, heartbeat.until):
+                    return
                 self._put(requested)
             except TRANSIENT:
                 continue  # a later renewal may succeed; if none does in time, the write is aborted
             heartbeat.last = self._now()
+
+    def _is_over(self, requested: str, until: float) -> bool:
+        """Whether an instant that was handed over has ended or its time is up: its next process deletes the file."""
+        return self._now() > until or all(entry.path != _path(requested) for entry in self._storage.list(FOLDER))
 
     def _put(self, requested: str) -> None:
         self._storage.put(_path(requested), b"")
 
 
 class _Heartbeat:
-    """The time of the last renewal, and whether one was ever late."""
+    """The time of the last renewal, whether one was ever late, and, once handed over, when renewing ends."""
 
     def __init__(self, now: float) -> None:
         self.last = now
         self.late = False
+        self.until: float | None = None
         self.stopped = threading.Event()
 
     def on_time(self, now: float, tolerance: float) -> bool:

@@ -1,1 +1,1 @@
-"""What writing operations share: batches, conflicts, heartbeats, the steps to a commit."""
+"""What writing operations share: batches, conflicts, heartbeats, and the steps to a commit."""

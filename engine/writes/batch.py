@@ -1,4 +1,4 @@
-"""A batch as users give it, brought into the table's columns; what cannot be is refused before anything is written."""
+"""Converts a user's batch to the table's columns, and refuses invalid rows before anything is written."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _FLAG: Final = pa.field(IS_DELETED, pa.bool_())
 
 
 def as_upserts(data: Any, schema: pa.Schema, zone: str | None = None, *, by_value: bool = True) -> Any:
-    """The rows of `data` with the table's columns in the table's order, and `_hoodie_is_deleted` if they have it.
+    """The rows of `data` with the table's columns in the table's order, and with `_hoodie_is_deleted` if it is there.
 
-    Hudi's five columns are dropped. Every other column must be one of the table's, with its type or one from which a
-    cast loses nothing (`schema.accepted`). Raises `BadInput`. `zone`: the zone of timestamps without one; `by_value`:
-    whether values may decide if a cast loses nothing.
+    Hudi's five meta columns are dropped. Every other column must belong to the table. Its type must be the table's, or
+    one that can be cast without loss (`schema.accepted`). Raises `BadInput`. `zone`: the time zone of timestamps
+    without one. `by_value`: whether the values may decide if a cast is without loss.
     """
     asked = "write a batch"
     rows = _rows_of(data, asked)
@@ -37,7 +37,9 @@ def as_upserts(data: Any, schema: pa.Schema, zone: str | None = None, *, by_valu
 
 
 def set_columns(config: TableConfig, columns: Collection[str] | None) -> frozenset[str] | None:
-    """What a write sets besides key, partition and ordering; None: all. `BadInput` for columns that are none."""
+    """The columns that a write sets besides key, partition and ordering; None: all. Raises `BadInput` for unknown
+    columns.
+    """
     if columns is None:
         return None
     asked = f"write the columns {', '.join(columns) or '(none)'} alone"
@@ -53,7 +55,9 @@ def set_columns(config: TableConfig, columns: Collection[str] | None) -> frozens
 
 
 def as_partial_upserts(data: Any, config: TableConfig, sets: frozenset[str]) -> Any:
-    """The rows of `data` with all columns of the table, null but for those that they set. Raises `BadInput`."""
+    """The rows of `data` with all columns of the table; columns that the write does not set are null. Raises
+    `BadInput`.
+    """
     asked, schema = "write some columns of a batch", config.schema
     rows = _rows_of(data, asked)
     found = _without_meta(schema_of(rows, asked))
@@ -80,9 +84,10 @@ def as_deletes(
     *,
     by_value: bool = True,
 ) -> Any:
-    """`data`, which holds at least the columns `key` (record key and partition) and `ordering`, as deletes.
+    """Deletes of the rows in `data`, which must have the columns `key` (record key and partition) and `ordering`.
 
-    The table's other columns are null and may be left out. Raises `BadInput`. `zone` and `by_value` as in `as_upserts`.
+    The table's other columns are null in the result and may be absent in `data`. Raises `BadInput`. `zone` and
+    `by_value` as in `as_upserts`.
     """
     asked = "delete a batch of keys"
     rows = _rows_of(data, asked)
@@ -116,7 +121,8 @@ def partitions_of(data: Any, config: TableConfig) -> set[str]:
 
 
 def named_paths(partitions: Collection[str], config: TableConfig) -> set[str]:
-    """The partitions that a user names by their paths. `BadInput` for what is the path of no partition of the table."""
+    """The paths of the partitions that a user names. Raises `BadInput` for a path that is not a partition of the table.
+    """
     named = {partitions} if isinstance(partitions, str) else set(partitions)
     keys = KeySpec(config.record_key, config.partition_by, config.hive_style)
     for path in named:
@@ -130,7 +136,7 @@ def named_paths(partitions: Collection[str], config: TableConfig) -> set[str]:
 
 
 def refuse_other_rows(data: Any, jobs: Jobs) -> None:
-    """`BadInput` for Arrow rows where Spark runs the jobs, and for DataFrames where no Spark does."""
+    """Raise `BadInput` for Arrow rows if Spark runs the jobs, and for DataFrames if it does not."""
     without_spark, arrow = isinstance(jobs, InProcessJobs), isinstance(data, pa.Table)
     if without_spark and not arrow:
         remedy = "open the table with that session, or give a pyarrow Table"
@@ -191,7 +197,7 @@ def _refuse_missing(found: pa.Schema, names: Sequence[str], asked: str) -> None:
 
 
 def _rows_of(data: Any, asked: str) -> Any:
-    """`data`, a pandas DataFrame as a pyarrow Table: with its index, if that has a name."""
+    """`data`; a pandas DataFrame becomes a pyarrow Table, with its index if that has a name."""
     if type(data).__name__ != "DataFrame" or not type(data).__module__.startswith("pandas."):
         return data
     named = any(name is not None for name in data.index.names)
@@ -207,7 +213,9 @@ def _without_meta(found: pa.Schema) -> pa.Schema:
 
 
 def _fitted(rows: Any, wanted: pa.Schema, asked: str, zone: str | None = None, by_value: bool = True) -> Any:
-    """The columns of `wanted`, cast to its types where they differ. `BadInput` if that could lose something."""
+    """The columns of `wanted`, cast to its types where they differ. Raises `BadInput` for a cast that could lose
+    information.
+    """
     arrow = isinstance(rows, pa.Table)
     found = schema_of(rows, asked)
     zone, by_value = zone if arrow else None, by_value and arrow  # Spark knows neither values nor this zone

@@ -1,11 +1,11 @@
-"""Claims: where a log decides, each time of an instant belongs to one actor alone.
+"""Claims: with a decision log, each time of an instant belongs to one actor alone.
 
-An actor can lose its lock while it reads the clock. Two actors may then read the same time, and a request takes no
-number of the log that would separate them. So an actor claims its time before it uses it: it creates an object named
-after the time, if absent. The loser reads its clock again.
+An actor can lose its lock while it reads the clock. Two actors may then read the same time. A request takes no number
+of the log, so the log does not separate them. So an actor claims a time before it uses it: it creates an object named
+after the time, if absent. An actor that loses the claim reads its clock again.
 
-Claims are deleted an hour later (`forget`). An actor whose claim took longer than that discards its time. Both use
-clocks within their bound: a completed time has passed on every clock.
+`forget` deletes a claim after an hour. An actor whose claim took longer than an hour discards its time. Both ages are
+measured by clocks within their bound.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ def claims_times(context: Context) -> bool:
 
 
 def learn(context: Context, timeline: Timeline) -> None:
-    """Take no time before the newest of the timeline. `Damaged` if the file of a completed instant is torn: no reader
-    could read what is written after it."""
+    """Advance the clock past the newest time on the timeline. Raises `Damaged` if a completed instant is torn: no
+    reader could read later writes.
+    """
     if timeline.torn:
         torn = timeline.torn[0]
         raise Damaged(
@@ -47,7 +48,7 @@ def learn(context: Context, timeline: Timeline) -> None:
 
 
 def new_time(context: Context, timeline: Timeline | None = None) -> str:
-    """A time for an instant: greater than all on `timeline`, and no other instant's. Under the lock."""
+    """A time for an instant: greater than all on `timeline`, and unused by other instants. Called under the lock."""
     if timeline is not None:
         learn(context, timeline)
     if not claims_times(context):
@@ -62,7 +63,7 @@ def new_time(context: Context, timeline: Timeline | None = None) -> str:
 def _claim(context: Context, instant: str) -> bool:
     """Create the object named after the time; False if it belongs to another actor.
 
-    An object with our own token is ours: the put succeeded and its answer was lost.
+    An object with this actor's token is its own: the put succeeded but its answer was lost.
     """
     path, token = f"{FOLDER}/{instant}", context.names.write_token().encode()
     if context.storage.put_if_absent(path, token):

@@ -1,6 +1,6 @@
 """The steps that writing operations share: request an instant, remove late attempts, complete the instant.
 
-Every function is a few accesses to storage, lock and clock in a fixed order; an operation is a sequence of them.
+Every function is a few accesses to storage, lock and clock in a fixed order. An operation is a sequence of them.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ PLAN: Final = "compaction"
 
 
 def take_time(context: Context, timeline: Timeline) -> str:
-    """A time greater than all on the timeline, which no instant will carry. Under the lock."""
+    """A time greater than all on the timeline, which no instant will carry. Called under the lock."""
     learn(context, timeline)
     return context.clock.take()
 
 
 def request(context: Context, action: str, batch_id: str | None = None) -> tuple[str, Timeline]:
-    """Publish ``<now>.<action>.requested``; that time, and the timeline as it was then (OCC seals it: RFC-22).
+    """Publish ``<now>.<action>.requested``. Returns that time, and the timeline under the lock, with which OCC later
+    compares (RFC-22).
 
-    Raises `Repeated`, nothing published then, if the batch of that id is written.
+    Raises `Repeated`, with nothing published, if the batch with that id has been written.
     """
     with held(context.lock):
         sealed = load(context.storage)
@@ -49,7 +50,9 @@ def request(context: Context, action: str, batch_id: str | None = None) -> tuple
 
 
 def put_request(context: Context, timeline: Timeline, action: str) -> str:
-    """Publish the request under a lock that is held. Its first beat comes first: without one it counts as failed."""
+    """Publish the request; the caller holds the lock. The heartbeat starts first: an instant without one counts as
+    failed.
+    """
     requested = new_time(context, timeline)
     with stop_heartbeat_on_error(context, requested):
         context.heartbeats.start(requested)
@@ -62,7 +65,7 @@ def put_request(context: Context, timeline: Timeline, action: str) -> str:
 def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
     """Stop renewing the instant's heartbeat if the body fails or is interrupted: a rollback may then undo the instant.
 
-    The instant itself stays as it is. The process may go on with other work.
+    The instant itself stays as it is. The process may continue with other work.
     """
     try:
         yield
@@ -73,10 +76,11 @@ def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
 
 @contextmanager
 def undo_on_error(context: Context, requested: str, action: str) -> Iterator[None]:
-    """Around a data phase: if it fails, delete its files and its instant.
+    """Delete the files and the instant of a data phase that fails.
 
-    Only before completion: an instant whose completion was tried stays as it is. After a crash or an interrupt
-    everything stays, too; the instant never completes, and readers ignore its files until a rollback deletes them.
+    This covers the time before completion only: an instant stays as it is once its completion was attempted. After a
+    crash or an interrupt everything stays. The instant never completes, and readers ignore its files until a rollback
+    deletes them.
     """
     with stop_heartbeat_on_error(context, requested):
         try:
@@ -87,7 +91,7 @@ def undo_on_error(context: Context, requested: str, action: str) -> Iterator[Non
 
 
 def undo_own_write(context: Context, requested: str, action: str) -> None:
-    """Delete the files of an instant, then the instant itself, under the lock: it changes what a listing returns."""
+    """Delete the files of an instant, then the instant itself. This runs under the lock because it changes listings."""
     for path in marked_files(context, requested):
         context.storage.delete(path)
     forget_markers(context, requested)
@@ -99,21 +103,22 @@ def undo_own_write(context: Context, requested: str, action: str) -> None:
 
 @contextmanager
 def lock_or_leave(context: Context, requested: str) -> Iterator[None]:
-    """The lock around what ends an instant. If it is not to be had, the instant is left, silent, for a rollback; so it
-    is if something fails in between."""
+    """Hold the lock while an instant is completed or undone. If the lock is unavailable or the body fails, the
+    heartbeat stops and a rollback may undo the instant.
+    """
     with stop_heartbeat_on_error(context, requested), held(context.lock):
         yield
 
 
 def remove_pending(context: Context, requested: str, action: str) -> None:
-    """Delete a pending instant and its heartbeat. Its data files must be deleted before."""
+    """Delete a pending instant and its heartbeat. The caller has deleted its data files."""
     for state in PENDING:
         context.storage.delete(f"{FOLDER}/{Instant(requested, action, state).file_name}")
     context.heartbeats.stop(requested)
 
 
 def _nothing(timeline: Timeline | None) -> None:
-    """No reason to refuse."""
+    """The check that never refuses."""
 
 
 def complete(
@@ -131,13 +136,15 @@ def complete(
 ) -> Instant:
     """Take the completion time and publish, as two accesses under one lock; then delete the markers.
 
-    Where a log decides, an entry is put between the two. If another actor took its number, all checks run again.
+    With a decision log, an entry is put between the two. If another actor took its number, all checks run again.
 
-    completed_by_another  checked first: a completed instant is returned, our files are deleted; a `Conflict` refuses
-    batch_id              if another attempt at the batch has completed, the instant is undone and `Repeated` raised
-    refused_by            checked last, with the timeline under the lock (None: unknown); a `Conflict` undoes it
-    may_ask_early         whether `refused_by` may run before the lock, where `Rules.conflict_check` says so
-    beats                 the instant has a heartbeat, which must not have expired
+    `completed_by_another`: Called first. If it returns a completed instant, this attempt deletes its files; a
+        `Conflict` is raised.
+    `batch_id`: If another attempt at the batch has completed, the instant is undone and `Repeated` is raised.
+    `refused_by`: Called last, with the timeline under the lock (None: unknown). If it returns a `Conflict`, the instant
+        is undone.
+    `may_ask_early`: Whether `refused_by` may be called before the lock, if `Rules.conflict_check` is "before_lock".
+    `beats`: Whether the instant has a heartbeat, which must not have expired.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_ask_early and context.rules.conflict_check == "before_lock":
@@ -194,16 +201,17 @@ def publication_conflict(context: Context, timeline: Timeline, requested: str, a
 
 
 def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Whether a rollback of a write is on the timeline. Its writer may have put its instant again when it woke up."""
+    """Whether a rollback of a write is on the timeline. Its writer may have put the instant again after a pause."""
     rollbacks = (each for each in timeline.instants if each.action == ROLLBACK and each.requested > requested)
     plans = (context.commits.requested_content(Instant(each.requested, ROLLBACK, "requested")) for each in rollbacks)
     return any(plan is not None and decode_rollback_plan(plan).target == requested for plan in plans)
 
 
 def older_than_archive(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Whether a pending instant is older than what is archived: then it was rolled back, and that is archived as well.
+    """Whether a pending instant is older than an archived one. Then it was rolled back, and the rollback is archived
+    too.
 
-    Nothing is archived past a pending instant, so this one was not on the timeline then. Under the lock.
+    No instant is archived past a pending one, so this one was not on the timeline at that time. Called under the lock.
     """
     if not timeline.archived or context.rules.archive_bound != "pending":
         return False
@@ -212,7 +220,7 @@ def older_than_archive(context: Context, timeline: Timeline, requested: str) -> 
 
 
 def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> Repeated | None:
-    """The completed attempt of another writer at the same batch, if there is one. Under the lock."""
+    """The completed attempt of another writer at the same batch, if there is one. Called under the lock."""
     if timeline is None or context.rules.batch_ids != "checked":
         return None
     return repeated(context, timeline, batch_id)
@@ -224,11 +232,10 @@ def takes_time_early(context: Context) -> bool:
 
 
 def remove_late_attempts(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
-    """Delete the files that other attempts at this instant have written. Called before it is published.
+    """Delete the files that other attempts at this instant have written. Called before the instant is published.
 
-    Readers that list directories (ours do not) would otherwise count two files of one instant and group. The marker is
-    deleted before the file: an attempt that is still running detects the missing marker and raises the `Conflict`
-    below.
+    Readers that list directories would otherwise count two files of one instant in a group. nbcc's readers use commits.
+    The marker is deleted before the file. A running attempt detects the missing marker and raises the `Conflict` below.
     """
     ours = {file.path for file in files}
     found = set(marked_files(context, requested))
@@ -244,12 +251,12 @@ def remove_late_attempts(context: Context, requested: str, files: Sequence[Writt
 
 
 def marked_files(context: Context, requested: str) -> list[str]:
-    """The data files that attempts at this instant have announced, whether or not they came to be."""
+    """The data files that attempts at this instant have announced, whether or not they exist."""
     entries = context.storage.list(marker_folder(requested))
     return [path for entry in entries if (path := marked_file(requested, entry.path)) is not None]
 
 
 def forget_markers(context: Context, requested: str) -> None:
-    """Remove the markers of an instant that no rollback will ever ask about."""
+    """Remove the markers of an instant that no rollback needs."""
     for entry in context.storage.list(marker_folder(requested)):
         context.storage.delete(entry.path)

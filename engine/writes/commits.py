@@ -1,4 +1,4 @@
-"""The commits of nbcc: one stat for each file, the schema, and nbcc's mark (docs/hudi-format.md)."""
+"""Builds the commits of nbcc: one stat for each file, the schema, and nbcc's mark (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def write_commit(
     files: Sequence[WrittenFile],
     more: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The completed file of a delta commit; `more` is what it records of its batch."""
+    """The content of a completed delta commit; `more` is the metadata of its batch."""
     stats = tuple(_base_stat(file) if file.version is None else _log_stat(file, requested) for file in files)
     return encode_commit(CommitMetadata(stats, operation, extra=own_extra(config.avro_schema, more or {})))
 
 
 def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
-    """The completed file of a compaction: base files, and the logs of the deletes that they could not hold."""
+    """The content of a completed compaction: base files, and the logs of deletes that base files cannot hold."""
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
     stats = tuple(
         _base_stat(file, operations[file.partition, file.file_id])
@@ -48,13 +48,13 @@ def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan,
 
 
 def replace_commit(config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile]) -> bytes:
-    """The completed file of a replacing write, which to Hudi is that of a compaction of nothing."""
+    """The content of a completed replacing write. For Hudi it is a compaction without inputs."""
     extra = own_extra(config.avro_schema, {REPLACES: operation})
     return encode_commit(CommitMetadata(tuple(map(_base_stat, files)), operation, compacted=True, extra=extra))
 
 
 def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
-    """The completed file of a log compaction: its logs, and the logs that each of them replaces."""
+    """The content of a completed log compaction: its logs, and the inputs of each."""
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
     made = [(file, operations[file.partition, file.file_id]) for file in files]
     stats = tuple(
@@ -82,7 +82,7 @@ def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
 
 
 def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) -> WriteStat:
-    """`operation`: that of the plan which asked for the file; without one it is the first of its group."""
+    """`operation`: the plan's operation for this file; without one, the file is the first of its group."""
     before = operation if operation is not None and operation.base_file else None
     if file.before is not None:
         return _rewritten_stat(file, split_path(file.before)[1])
@@ -105,7 +105,7 @@ def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) 
 
 
 def _rewritten_stat(file: WrittenFile, before: str) -> WriteStat:
-    """The stat of a copy-on-write file. It names the replaced file, with which incremental reads compare it."""
+    """The stat of a copy-on-write file. It names the file that it replaces; incremental reads compare the two."""
     named = parse_base(before)
     return WriteStat(
         file_id=file.file_id,

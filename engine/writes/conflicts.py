@@ -1,7 +1,7 @@
-"""Optimistic concurrency control: which completed writes conflict with one that is about to publish (RFC-22, step 4).
+"""Optimistic concurrency control: detects completed writes that conflict with one about to publish (RFC-22, step 4).
 
 Two writes conflict if both have put files into one bucket of one partition. File ids are not compared: a writer that
-finds a bucket empty may have started a file group of its own there. A compaction does not conflict with a writer: the
+finds a bucket empty may start a file group of its own there. A compaction does not conflict with a writer, because the
 writer's log belongs to the slice in which it completes.
 """
 
@@ -25,17 +25,17 @@ Bucket = tuple[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class ReadSet:
-    """What the rows of a write were computed from.
+    """What a write has read to compute its rows.
 
-    partitions  those that were read, by path; None: the whole table; empty: nothing was read
-    as_of       the completion time of that read; None: the beginning of the write
+    `partitions`: The paths of the partitions that were read. None: the whole table. Empty: nothing was read.
+    `as_of`: The completion time of that read. None: the beginning of the write.
     """
 
     partitions: Collection[str] | None = ()
     as_of: str | None = None
 
     def covers(self, partition: str) -> bool:
-        """Whether rows of this partition were read."""
+        """Whether this partition was read."""
         return self.partitions is None or partition in self.partitions
 
 
@@ -55,9 +55,9 @@ def conflict_of(
 ) -> Conflict | None:
     """The `Conflict` that forbids publishing `files`, or None.
 
-    A write conflicts if it completed since `sealed` was loaded and has files in the same buckets, or in partitions of
-    the `read_set`. Called under the lock that publishes; `now` is the timeline under that lock, loaded if it is not
-    given. Non-blocking and single writers do not check.
+    A completed write conflicts if it completed after `sealed` was loaded and has files in the same buckets, or in
+    partitions of the `read_set`. Called under the lock that publishes. `now`: the timeline under that lock (default:
+    load it). Non-blocking and single writers do not check.
     """
     if config.concurrency_mode != OPTIMISTIC:
         return None
@@ -77,7 +77,9 @@ def conflict_of(
 
 
 def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterator[Instant]:
-    """The instants that completed after `sealed` was loaded, by completion; or by the order in which they began."""
+    """The instants that completed after `sealed` was loaded, in order of completion. Under `conflict_window`
+    "requested": those requested since.
+    """
     known = {instant.requested for instant in sealed.completed}
     if context.rules.conflict_window == "completion":
         yield from (instant for instant in now.completed if instant.writes and instant.requested not in known)

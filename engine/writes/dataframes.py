@@ -1,4 +1,4 @@
-"""Batches that are DataFrames."""
+"""Batches given as DataFrames."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..schema import to_spark
 
 
 def deletes(keys: DataFrame, wanted: Collection[str], schema: pa.Schema) -> DataFrame:
-    """The columns `wanted` of `keys` as deletes in `schema`: other columns null, the flag true."""
+    """Deletes in `schema` with the columns `wanted` of `keys`: the flag is true, other columns are null."""
     columns = []
     for field in to_spark(schema):
         if field.name in wanted:
@@ -25,7 +25,7 @@ def deletes(keys: DataFrame, wanted: Collection[str], schema: pa.Schema) -> Data
 
 
 def cast(rows: DataFrame, names: Collection[str], schema: pa.Schema) -> DataFrame:
-    """The columns of `schema`, of which `names` are cast to its types."""
+    """The columns of `schema`; `names` are cast to its types."""
     return rows.select(
         *(
             col(field.name).cast(field.dataType).alias(field.name) if field.name in names else col(field.name)
@@ -35,7 +35,7 @@ def cast(rows: DataFrame, names: Collection[str], schema: pa.Schema) -> DataFram
 
 
 def widened(rows: DataFrame, wanted: Collection[str], schema: pa.Schema) -> DataFrame:
-    """The columns `wanted` of `rows` in `schema`, the others null."""
+    """The columns `wanted` of `rows` in `schema`; the others are null."""
     columns = [
         col(field.name) if field.name in wanted else lit(None).cast(field.dataType).alias(field.name)
         for field in to_spark(schema)

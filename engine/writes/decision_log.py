@@ -1,4 +1,4 @@
-"""What makes a commit, under the lock: holding it, or the next number of the decision log (`Rules.decision`)."""
+"""Decides what makes a commit: holding the lock, or taking the next number of the decision log (`Rules.decision`)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ NOTHING: Final = Decision(0, "time", "", "", "")
 
 
 def uses_decision_log(context: Context) -> bool:
-    """Whether commits are decided by a log."""
+    """Whether a decision log decides commits."""
     return context.rules.decision == "log"
 
 
 def catch_up(context: Context) -> Decision:
-    """The last decision, published, so that the timeline holds all that is decided; the clock has learned its time."""
+    """Publish the last decision and return it. Then the timeline holds every decision, and the clock is past its time.
+    """
     while (last := last_decision(context.storage)) is not None and not is_published(context.storage, last):
         publish(context.storage, last)  # its writer died, or is about to; meanwhile the next one may be decided
     if last is None:
@@ -28,7 +29,7 @@ def catch_up(context: Context) -> Decision:
 
 
 def decide(context: Context, decision: Decision) -> bool:
-    """Take the decision's number and publish it; False, with nothing changed, if another actor took the number."""
+    """Take the number of the decision and publish it. False, with nothing changed, if another actor took the number."""
     if not put_decision(context.storage, decision):
         return False
     publish(context.storage, decision)
@@ -36,15 +37,17 @@ def decide(context: Context, decision: Decision) -> bool:
 
 
 def latest_decision(context: Context) -> Decision | None:
-    """Before a plan is made, under the lock: the last decision, published. None where no log decides."""
+    """Publish and return the last decision. Called under the lock before a plan is made. None without a decision log.
+    """
     return catch_up(context) if uses_decision_log(context) else None
 
 
 def put_plan(context: Context, last: Decision | None, requested: str, action: str, plan: bytes) -> Instant | None:
-    """Publish a plan that was made from the state after the decision `last`. None if another decision was taken since.
+    """Publish a plan that was made from the state after the decision `last`. None if another decision has been taken
+    since.
 
-    That requires a lost lock: a write that is to be rolled back may have been committed meanwhile, or a commit may lie
-    before the barrier. The next call plans from the new state.
+    That requires a lost lock. A write to be rolled back may then have been committed, or a commit may precede the
+    barrier. The next call plans from the new state.
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)
@@ -53,9 +56,9 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
 
 
 def withdraw(context: Context, requested: str) -> None:
-    """Make sure that a plan is not the last decision, before it is removed from the timeline under the lock.
+    """Ensure that a plan is not the last decision, before it is removed from the timeline under the lock.
 
-    The next actor that decides publishes the last decision first, and would put the plan back.
+    The next actor that decides publishes the last decision first, and would restore the plan.
     """
     while uses_decision_log(context) and (last := catch_up(context)).requested == requested:
         time = context.clock.take()

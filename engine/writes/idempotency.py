@@ -1,12 +1,12 @@
-"""Batches with an id of their own, which commit at most once however often they are sent.
+"""Batches with an id, which commit at most once however often they are sent.
 
-A commit records the id and the digest of the batch. A batch that is sent again is evaluated and compared with the
-commit: for an equal digest the instant that wrote the batch is returned, another digest raises `Conflict`. So the rows
-of a batch that was answered are in the table.
+A commit records the id and the digest of the batch. A batch that is sent again is computed and compared with the
+commit. Equal digests return the instant that wrote the batch; different ones raise `Conflict`. So an acknowledged batch
+is always in the table.
 
-Each attempt at a batch leaves an empty file under the batch's name, called by its instant, before it writes a row. So
-to ask whether a batch was written is one listing, in a long history as in a short one. For an attempt that came to
-nothing the file stays: its instant never completes.
+Before it writes a row, each attempt at a batch puts an empty file, named after its instant, in the batch's folder. So
+one listing shows whether a batch was written, however long the history is. The file of a failed attempt stays, but its
+instant never completes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ReplayDifference = Literal["refuse", "keep"]
 
 
 class Batch(NamedTuple):
-    """A batch's id, if it has one, and what to do if the id has committed other rows."""
+    """The id of a batch, if it has one, and the reaction to an id that has committed other rows."""
 
     id: str | None = None
     replay_difference: str = "refuse"
@@ -43,7 +43,7 @@ UNNAMED: Final = Batch()
 
 
 class Repeated(Conflict):
-    """The batch is written: `instant` is the completed one."""
+    """Raised if the batch has been written; `instant` is the completed one."""
 
     def __init__(self, batch_id: str, instant: Instant) -> None:
         super().__init__(f"write the batch {batch_id!r}", f"{instant.requested} has written it", "go on")
@@ -52,7 +52,7 @@ class Repeated(Conflict):
 
 
 def check(batch_id: str | None, replay_difference: str = "refuse") -> None:
-    """`BadInput` for an id, or an answer to other rows under it, that does not exist."""
+    """Raise `BadInput` for an invalid id or an unknown value of `replay_difference`."""
     if batch_id is not None and (not isinstance(batch_id, str) or not batch_id):
         raise BadInput(
             f"write a batch with batch_id={batch_id!r}", "an id is a text that is not empty", "give one or none"
@@ -66,21 +66,21 @@ def check(batch_id: str | None, replay_difference: str = "refuse") -> None:
 
 
 def extra(batch_id: str | None, digest: Digest | None) -> dict[str, str]:
-    """What a commit records of its batch."""
+    """The metadata of a batch in its commit."""
     if batch_id is None:
         return {}
     return {EXTRA: batch_id} | ({} if digest is None else {DIGEST: digest.text})
 
 
 def digest_of_files(files: Iterable[WrittenFile]) -> Digest:
-    """The digest of the batch that became these files."""
+    """The digest of the batch that these files contain."""
     return sum((file.digest for file in files if file.digest is not None), Digest())
 
 
 def answer(context: Context, written: Repeated, digest: Digest, replay_difference: str) -> Instant:
-    """The instant that has written the batch, if it wrote rows of this digest; raises `Conflict` if it wrote others.
+    """The instant that has written the batch, if its digest is equal; otherwise raises `Conflict`.
 
-    A commit of an older release records no digest: its batch is answered without a comparison.
+    A commit of an older release has no digest; its batch is answered without a comparison.
     """
     instant = written.instant
     recorded = Digest.of_text(context.commits.commit(instant).extra.get(DIGEST, ""))
@@ -99,14 +99,23 @@ def answer(context: Context, written: Repeated, digest: Digest, replay_differenc
 
 
 def differs(digest: Digest, recorded: Digest) -> bool:
-    """Whether two attempts at a batch have other rows."""
+    """Whether two attempts at a batch have different rows."""
     return digest != recorded
 
 
-def claim(context: Context, requested: str, batch_id: str | None) -> None:
-    """Say that an instant is an attempt at a batch. Under the lock that put its request."""
+def claim(context: Context, requested: str, batch_id: str | None, owner: str = "") -> None:
+    """Record that an instant is an attempt at a batch, and by which owner. Under the lock that put its request."""
     if batch_id is not None:
-        context.storage.put_if_absent(f"{_folder(batch_id)}/{requested}", b"")
+        context.storage.put_if_absent(f"{_folder(batch_id)}/{requested}", owner.encode())
+
+
+def pending_attempt(context: Context, timeline: Timeline, batch_id: str, owner: str) -> Instant | None:
+    """The pending attempt of an owner at a batch; None if there is none. `timeline` was listed under the lock."""
+    for entry in context.storage.list(_folder(batch_id)):
+        found = timeline.find(entry.path.rpartition("/")[2])
+        if found is not None and not found.completed and context.storage.get(entry.path) == owner.encode():
+            return found
+    return None
 
 
 def repeated(context: Context, timeline: Timeline, batch_id: str | None) -> Repeated | None:

@@ -1,13 +1,11 @@
 """RFC-66 alone: the protocol without any mechanism, in the order of the RFC's text.
 
-    clock, lock          one clock; the table's lock
-    timeline, table      completed and pending instants; the values on storage
-    publication          the completion time is taken under the lock, and the instant is published under the same lock
-    writer, compactor    the actors that publish deltacommits and compactions
-    reader               a reader lists the timeline twice
-    slicing, planning    to which file slice a log belongs; which logs a compaction plan takes
-    merge, tombstones    the merge of records by rank; a compaction keeps deletes
-    reads                snapshot, time travel, read-optimised and incremental reads, change logs
+    `clock`, `lock`: The table's clock and its lock. `timeline`, `table`: The completed and pending instants; the values
+    on storage. `publication`: One lock covers the completion time and the publication of the instant. `writer`,
+    `compactor`: The actors that publish deltacommits and compactions. `reader`: A reader lists the timeline twice.
+    `slicing`, `planning`: The file slice of each log; the logs that a compaction plan takes. `merge`, `tombstones`: The
+    merge of records by rank; the deletes that a compaction keeps. `reads`: Snapshots, time travel, read-optimised and
+    incremental reads, change logs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Time: one clock, read under the lock, never the same time twice (RFC-66, "Global Monotonically Increasing
+"""Time: one clock, read under the lock, which never returns a time twice (RFC-66, "Global Monotonically Increasing
 Timestamp").
 
 The component `clock` is the last time that an actor took. An actor takes a requested time when it begins an instant,
@@ -17,7 +17,7 @@ READS_CLOCK = "reads clock"
 
 
 def next_time(clock: int, after: int = 0, action: str = "") -> tuple[int, int]:
-    """Take the next time of the one clock, for an instant of any action."""
+    """Take the next time of the clock, for an instant of any action."""
     time = max(clock, after) + 1
     return time, time
 

@@ -33,7 +33,8 @@ PLANNED, RUNNING = "about to start its plan", "running its plan"
 
 
 class Compactor(NamedTuple):
-    """`plan`: the requested time of its plan. `groups`: the plan's file groups. `bases`: how many are written.
+    """`plan`: the requested time of its plan. `groups`: the plan's file groups. `bases`: the number of base files that
+    it has written.
 
     `parts`: the inputs of the plan, until the plan is on storage.
     """
@@ -82,7 +83,7 @@ def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...]) 
 def log_to_compact(
     clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """The inputs of a plan that is scheduled now; () if there is nothing to compact."""
+    """The inputs of a plan scheduled now; () if there is nothing to compact."""
     barrier, _ = request_time(clock, action="commit")
     return plan(rules, completed_table, world.groups, barrier)
 
@@ -103,7 +104,7 @@ def put_plan(own: Compactor, me: str, plans: Plans) -> Changes:
 
 
 def start(own: Compactor, plan: Plan) -> Compactor:
-    """The compactor while it runs a plan."""
+    """The compactor when it starts to run a plan."""
     return Compactor(RUNNING, plan.requested, tuple(part.group for part in plan.groups))
 
 

@@ -1,12 +1,12 @@
 """The merge of the records of one key into one row: the record with the greatest rank wins. A delete is a record.
 
-The merge mode of the table defines the rank: the ordering value (event time) or the completion time (commit time).
-Whether a base file keeps a winning delete is decided in `tombstones.py`.
+The merge mode of the table defines the rank: the ordering value (event time) or the completion time (commit time). The
+module `tombstones` decides whether a base file keeps a winning delete.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..machine.marks import Marks
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Ranked(NamedTuple):
-    """A record within a merge. `place` is its position in the merge order (completion, then log version)."""
+    """A record within a merge. `place` is its position in the merge order (by completion, then by log version)."""
 
     ordering: int
     place: float
@@ -28,7 +28,7 @@ class Ranked(NamedTuple):
 
 
 class Merger(NamedTuple):
-    """How records merge in one table under one protocol.
+    """The rules by which records merge in one table under one protocol.
 
     `event_time`: the ordering value ranks first. `keeps_tombstones`: compactions keep deletes. `logs_first`: logs merge
     with each other first, and the result merges with the base file. `combination`: how several records form one row;
@@ -53,7 +53,7 @@ def merger_of(world: Any) -> Merger:
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:
-    """By event time: the ordering value, then the place. By commit time: the place alone."""
+    """In event time the rank is the ordering value, then the place. In commit time it is the place alone."""
     return (record.ordering, record.place) if event_time else (record.place,)
 
 
@@ -64,14 +64,23 @@ def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked 
     return max(one, other, key=lambda record: rank(record, event_time))
 
 
+def combined(records: Iterable[Any]) -> Any:
+    """The record that a writer puts for a key of which its batch holds several: the one of the greatest ordering value.
+
+    In both merge modes: the rows of a batch have no order of their own. Equal ordering values are refused.
+    """
+    return max(records, key=lambda record: record.ordering)
+
+
 class Fold(NamedTuple):
-    """A read of one file group as a tree: the base file, then logs in merge order. The rows are not part of it.
+    """A read of one file group as a tree: the base file, then logs in merge order. The fold does not contain the rows.
 
     `base`: the fold of the compaction that wrote the base file. A log that is itself a fold was written by a log
-    compaction and replaces its input logs. `logs_before_tombstones`: how many logs merge before the tombstones of the
-    base file (only with `logs_first`). `shown`: a winner counts only if it is in one of these logs. `deletes`: whether
-    a winning delete is part of the answer. `logs_first`, `drops_deletes`: how the compaction that wrote this base file
-    merged, if it differs from the table's merger. `files`: a window over base files, evaluated by its own rule.
+    compaction and replaces its input logs. `logs_before_tombstones`: the number of logs that merge before the
+    tombstones of the base file (only with `logs_first`). `shown`: the logs that the answer shows; a winner from another
+    log is left out. `deletes`: whether a winning delete is part of the answer. `logs_first`, `drops_deletes`: how the
+    compaction that wrote this base file merged, if it did not follow the table's merger. `files`: a window over base
+    files, evaluated by its own rule.
     """
 
     base: Fold | None

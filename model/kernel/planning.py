@@ -1,7 +1,7 @@
 """Planning: which files a compaction plan takes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
 In each file group without a pending plan, a plan at barrier b takes the newest base file, and the logs of its slice
-that completed before b. A plan does not include a file group without such a log.
+that completed before b. A file group without such a log is not in the plan.
 """
 
 from __future__ import annotations

@@ -31,7 +31,9 @@ Publish = Callable[[Any], tuple[Any, Any]]
 
 
 class Publication(NamedTuple):
-    """How one actor publishes. `since`: its step before. `requested`: the field with its requested time."""
+    """How one actor publishes. `since`: the step before publication. `requested`: the actor's field with its requested
+    time.
+    """
 
     kind: str
     actor: str
@@ -69,7 +71,8 @@ def publish_instant(own: Any, me: str, lock: str | None, published: tuple[Any, .
 
 
 def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, ...]:
-    """The actions of one kind of actors. `within_call`: the call that wrote the data also publishes."""
+    """The actions by which one kind of actors publishes. `within_call`: the call that writes the data also publishes.
+    """
     return (
         Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock", continues_call=within_call),
         Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time",

@@ -5,10 +5,10 @@ published while it ran. So a reader lists, takes T := the greatest completion ti
 Instants are published in the order of their completion times. So when the second listing begins, every instant that
 completed at or before T exists. The reader uses exactly these instants.
 
-Views, which mechanisms map:
+Mechanisms may change these views:
 
-    shown_instants, newest_shown    the instants in the listing that ends now, and their greatest completion time
-    kept_instants, kept_table       the instants that the reader uses, and their table
+    `shown_instants`, `newest_shown`: The instants in the listing that ends now, and their greatest completion time.
+    `kept_instants`, `kept_table`: The instants that the reader uses, and their table.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def take_time(own: Reader, newest_shown: int) -> Changes:
 
 
 def forget_listing(own: Reader) -> Changes:
-    """Forget the first listing: only T is needed, because the second listing shows all that completed by T."""
+    """Forget the first listing. Only T is needed, because the second listing shows every instant that completed by T.
+    """
     return {"own": own._replace(at_start=(), plans=())}
 
 

@@ -55,7 +55,9 @@ def base_and_writes(rules: Rules, table: Table, group: int, time: float) -> tupl
 
 
 def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
-    """The slices that a read as of `time` visits, newest first. All of them: later slices have no log visible then."""
+    """The slices that a read as of `time` visits, newest first. The kernel visits all slices, because later slices have
+    no log visible at that time.
+    """
     return reversed(writes_by_slice(rules, table, group).items())
 
 
@@ -66,7 +68,7 @@ def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fo
 
 
 def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-    """What the plan with this barrier merges: its base file, and its logs in order."""
+    """The inputs of the plan with this barrier, as a fold: its base file, then its logs in order."""
     plan = next((plan for plan in table.plans if plan.requested == barrier), None)
     part = plan.part_in(group) if plan is not None else None
     if plan is None or part is None:
@@ -86,7 +88,7 @@ def slice_fold(rules: Rules, table: Table, group: int, barrier: int | None, logs
 def fold_of(
     rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
 ) -> Fold:
-    """How a base file and logs merge: the base file first, then each log."""
+    """The fold of a base file and logs: the base file first, then each log."""
     return Fold(base, logs)
 
 
@@ -96,31 +98,31 @@ def read_optimized(rules: Rules, table: Table, group: int, time: float) -> Fold:
     return Fold(shape.base, ()) if shape.base is not None else NOTHING
 
 
-def in_window(table: Table, after: int, until: float) -> tuple[Write, ...]:
+def in_window(table: Table, after: float, until: float) -> tuple[Write, ...]:
     """The writes that completed in (after, until]."""
     return tuple([w for w in table.writes if w.completed is not None and after < w.completed <= until])
 
 
-def incremental(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+def incremental(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """The incremental read of the window (after, until] in one file group, by these rules."""
     return rules.incremental(rules, table, group, after, until)
 
 
-def window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+def window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """The logs of the writes that completed in the window, merged with each other."""
     return slice_fold(rules, table, group, None, rules.window_logs(rules, table, group, after, until))
 
 
-def window_logs(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Log, ...]:
+def window_logs(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
     """The logs that a window merges, in order."""
     return logs_in_order(rules, rules.window_writes(rules, table, group, after, until), group)
 
 
-def window_writes(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Write, ...]:
+def window_writes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Write, ...]:
     """The writes whose logs a window merges in a file group."""
     return rules.in_window(table, after, until)
 
 
-def changes(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Fold, Fold]:
+def changes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Fold, Fold]:
     """The two states whose difference is the change log of (after, until]."""
     return as_of(rules, table, group, after), as_of(rules, table, group, until)

@@ -1,9 +1,9 @@
 """File slicing: to which file slice a log belongs. A log belongs to the slice of the greatest barrier at or before the
 completion time of its write.
 
-RFC-66, "Pseudocode for New File Slicing", writes "less than"; times are unique, so that both mean the same. A barrier
-is the requested time of a compaction plan of the file group, pending or completed; the plan's base file has that time.
-A log that completed before all barriers is in a slice without barrier. Variants replace functions by `rules`.
+RFC-66, "Pseudocode for New File Slicing", says "less than". Times are unique, so both rules are the same. A barrier is
+the requested time of a compaction plan of the file group, pending or completed; the plan's base file has that time. A
+log that completed before all barriers is in the slice without a barrier. Variants replace these functions in `rules`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -
 
 
 def slice_time(write: Write, group: int) -> float:
-    """The completion time. A pending write has none yet; it will be later than every barrier that exists now."""
+    """The completion time. A pending write has none yet; its completion time will be greater than every present
+    barrier.
+    """
     return write.completed or inf
 
 
@@ -36,12 +38,15 @@ def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:
 
 
 def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
-    """The plans of a file group, one a base file: requested and completion time; None while the plan is pending."""
+    """The base files of a file group, one for each plan: requested and completion time; None while the plan is pending.
+    """
     return [(p.requested, done) for p, done in zip(table.plans, table.completed, strict=True) if p.part_in(group)]
 
 
 def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-    """Barrier -> the writes with logs in its slice. The slice without barrier is first, then ascending."""
+    """Barrier -> the writes with logs in its slice. The slice without a barrier comes first, then the others in
+    ascending order.
+    """
     among = rules.barriers(rules, table, group)
     members: dict[int | None, tuple[Write, ...]] = dict.fromkeys((None, *among), ())
     for write in rules.sliced_writes(rules, table, group):
@@ -92,5 +97,5 @@ def logs_in_order(rules: Rules, writes: Iterable[Write], group: int) -> tuple[Lo
 
 
 def merged_logs(rules: Rules, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
-    """The logs of these writes that a read as of `time` merges, in order: all of them."""
+    """The logs of these writes that a read as of `time` merges, in order. In the kernel, all of them."""
     return logs_in_order(rules, writes, group)

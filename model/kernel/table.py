@@ -99,7 +99,7 @@ class Instant(NamedTuple):
 
 
 def pending_plans(plans: Iterable[Any], action: str, done: Container[int]) -> Iterator[Instant]:
-    """The instants of the plans that are not completed. `done`: the requested times of those that are."""
+    """The instants of the plans that are not completed. `done`: the requested times of the completed plans."""
     for each in plans:
         if each.requested not in done:
             yield Instant(each.requested, action, "inflight" if each.inflight else "requested", None)

@@ -1,7 +1,7 @@
 """Writers append log files under non-blocking concurrency control (RFC-66, "Non-blocking concurrency control").
 
-A writer requests an instant, writes its log files, and publishes (`publication.py`). It checks no other actor: each log
-file is named by the writer's own instant, and its completion time alone decides its file slice (`slicing.py`).
+A writer requests an instant, writes its log files, and publishes (`publication.py`). It checks no other actor. Its own
+instant names each of its log files, and their completion time alone decides their file slice (`slicing.py`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REQUESTS, PUTS_FILE = "requests", "puts file"
 
 
 class Writer(NamedTuple):
-    """`number`: its current write, counted from 1. `files`: how many log files of that write are on storage."""
+    """`number`: its current write, counted from 1. `files`: the number of log files of that write on storage."""
 
     step: str = "idle"
     number: int = 0

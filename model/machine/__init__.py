@@ -1,10 +1,10 @@
-"""A machine of named transitions. Nothing in this package refers to a table.
+"""The language of transition systems, in which actions and components have names. Nothing in this package refers to a
+table.
 
-    transition                  the language of a protocol: transitions, guards, effects
-    composition, selection      how mechanisms refine transitions; order: which refinements commute
-    mechanism, options, plans   what a module declares: actors, actions, options, limits, how plans run
-    marks                       typed records that mechanisms add to a value
-    binding, calls, effects     parameter names resolved once, when a model is built; bound: the result
-    state, stepper              states packed into numbers; transitions run once per distinct footprint
-    limits                      which actors only a limit of the world stops
+    `transition`: Transitions, guards and effects. `composition`, `selection`: How mechanisms refine transitions. The
+    module `order` decides which refinements commute. `mechanism`, `options`, `plans`: What a module declares: actors,
+    actions, options, limits, and how plans run. `marks`: Typed records that mechanisms add to a value. `binding`,
+    `calls`, `effects`: Resolve parameter names once, when a model is built. The module `bound` holds the result.
+    `state`, `stepper`: Pack states into numbers, and evaluate transitions once for each distinct footprint. `limits`:
+    Finds the actors that only a limit of the world stops.
 """

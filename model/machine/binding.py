@@ -62,7 +62,7 @@ class Names:
         )
 
     def function(self, function: Callable[..., Any], me: str, views: Mapping[str, int] | None = None) -> Bound:
-        """Resolve the parameters of a function of one actor. `views`: how many functions of a view to use."""
+        """Resolve the parameters of a function of one actor. `views`: the number of functions of a view to use."""
         plain = function.function if isinstance(function, Preset) else function
         values = function.values if isinstance(function, Preset) else {}
         call = Call({"me": me, **self._constants(me), **values})
@@ -76,7 +76,9 @@ class Names:
         return call.bound(plain)
 
     def _resolve(self, call: Call, parameter: str, me: str, views: Mapping[str, int]) -> bool:
-        """Pass a component, the components of a kind, a view or a record; returns False if the name is unknown."""
+        """Pass the value of a component, the components of a kind, a view or a record; returns False if the name is
+        unknown.
+        """
         # Other constants are passed before: here a constant can only be a `Component`.
         name = str(call.constants.get(parameter, parameter))
         if name.startswith(EVERY) and name.removeprefix(EVERY) in self._actors:
@@ -167,7 +169,7 @@ def _is_at(step: str) -> Callable[[ActorState], bool]:
 
 
 def _all(functions: Sequence[Bound], expected: bool) -> Bound:
-    """Whether "all functions return a true value" is `expected`."""
+    """Whether the statement "all functions return a true value" equals `expected`."""
     reads = tuple(dict.fromkeys(chain(*(each.reads for each in functions))))
     places = [[reads.index(name) for name in each.reads] for each in functions]
 

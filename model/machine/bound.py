@@ -1,4 +1,4 @@
-"""Bound functions and transitions: every name is resolved to the components whose values the call takes."""
+"""Bound functions and transitions: every name is resolved to the components whose values the call receives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class UnknownName(TypeError):
 
 
 class Bound(NamedTuple):
-    """A function of the values of `reads`, in this order. `keywords` are the arguments of the step that it takes."""
+    """A function of the values of `reads`, in this order. `keywords` are the arguments of the step that it receives."""
 
     call: Callable[..., Any]
     reads: tuple[str, ...]
@@ -52,7 +52,7 @@ class BoundTransition(NamedTuple):
 
 
 class ViewStep(NamedTuple):
-    """One function of a view, and the actors for which it counts; None: all, and a reading without an actor."""
+    """One function of a view, and the actors to which it applies; None: to all, and to reads without an actor."""
 
     function: Callable[..., Any]
     actors: frozenset[str] | None = None

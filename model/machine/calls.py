@@ -22,7 +22,8 @@ class Call:
         self.of_views: list[str] = []
 
     def constant(self, parameter: str) -> bool:
-        """Pass the constant that the parameter names; returns False if there is none, or it names a component."""
+        """Pass the constant with the parameter's name; returns False if there is none, or if the name is a component.
+        """
         is_constant = parameter in self.constants and not isinstance(self.constants[parameter], Component)
         if is_constant:
             self.pass_value(self.constants[parameter])
@@ -33,7 +34,7 @@ class Call:
         self.passed.append(f"v{self.reads.setdefault(name, len(self.reads))}{part}")
 
     def pass_value(self, value: object, *names: str, calls: bool = False) -> None:
-        """Pass a fixed value, or with `calls` what a fixed function returns for the named components."""
+        """Pass a fixed value; with `calls`, pass the result of a fixed function for the named components."""
         values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in names]
         self.passed.append(f"{self._fix(value)}({', '.join(values)})" if calls else self._fix(value))
 
@@ -64,7 +65,7 @@ class Call:
 
 @cache
 def _adapter(passed: tuple[str, ...], fixed: int, reads: int, keywords: bool) -> Callable[..., Callable[..., Any]]:
-    """Compile: (function, `fixed` values) -> a function of `reads` values that calls it."""
+    """Compile an adapter: from (function, `fixed` values) to a function of `reads` values that calls it."""
     # Compiled source is faster than an interpreted argument list: a search makes millions of such calls.
     parameters = ", ".join(["f", *(f"c{number}" for number in range(fixed))])
     values = ", ".join([*(f"v{number}" for number in range(reads)), *(["**a"] if keywords else [])])

@@ -102,7 +102,7 @@ class Composition:
     def map_view(self, name: str, function: Callable[..., Any], actors: Iterable[str] | None = None) -> None:
         """Replace a view by a function. A parameter with the name of the view is the value before the replacement.
 
-        `actors`: the actors for which the function counts (default: all, and a reading without an actor).
+        `actors`: the actors to which the function applies (default: all, and reads without an actor).
         """
         step = ViewStep(function, None if actors is None else frozenset(actors))
         self.views[name] = (*self.views.get(name, ()), step)

@@ -1,4 +1,4 @@
-"""All effects of one transition as one function, including changes of records and the step that follows."""
+"""Combines all effects of a transition into one function, including changes of records and the following step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits: which actors only a limit of the world stops, and neither a condition of the protocol nor a crash."""
+"""Limits: finds the actors that only a limit of the world stops, not a condition of the protocol or a crash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ nothing is false there but another component may exceed a limit."""
 
 
 class LimitChecker:
-    """Finds the actors that limits stop. Results are memoised per footprint."""
+    """Finds the actors that limits stop. Results are cached for each footprint."""
 
     def __init__(self, coding: Coding, transitions: Iterable[Compiled]) -> None:
         self.coding = coding
@@ -27,7 +27,7 @@ class LimitChecker:
         self._results: dict[tuple[int, State], bool] = {}
 
     def stopped(self, state: State) -> Iterator[str]:
-        """The actors that only a limit stops, each once. Those that their own component decides come first."""
+        """The actors that only a limit stops, each once. Actors whose own component decides come first."""
         candidates = [self._candidates_of(own, state & mask, some) for own, mask, some in self._by_component]
         actors = set()
         for compiled in chain(*(limited for limited, _ in candidates), *(able for _, able in candidates)):

@@ -38,5 +38,5 @@ def with_mark(old: Marks, record: Any) -> Marks:
 
 
 def marks_of(own: Any) -> Marks:
-    """The records of an actor that its completed instant carries: those with a `kind`."""
+    """An actor's records that its completed instant stores: those with a `kind`."""
     return marks(*(each for each in own.records if hasattr(each, "kind")))

@@ -51,12 +51,11 @@ class Mechanism:
     """The declarations of one module.
 
     `compose` adds transitions, components and fields, and refines existing transitions. `after`: mechanisms whose
-    refinements come first; "*" stands for every mechanism that does not declare "*" itself.
-    `idle_steps`: further steps between two operations, by kind of actors.
-    `check` raises ValueError for an unsupported world, `agree` for an unsupported combination of options. `of_write`
-    returns what the limits of the mechanism state about one write, by actor and number: actors that differ in it are
-    not symmetric. `rules` refines how a table is read. `service`: the actions are those of a table service (promise
-    QUIET).
+    refinements come first; "*" stands for every mechanism that does not declare "*" itself. `idle_steps`: further steps
+    between two operations, by kind of actors. `check` raises ValueError for an unsupported world, `agree` for an
+    unsupported combination of options. `of_write` returns the limits of the mechanism for one write, by actor and
+    number. Actors that differ in it are not symmetric. `rules` refines how a table is read. `service`: the actions are
+    those of a table service (promise QUIET).
     """
 
     compose: Callable[[Composition], None] = _nothing

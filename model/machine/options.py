@@ -56,7 +56,8 @@ def limit(
     """Declare a limit: its default, its meaning, and its section in the file of a world.
 
     `by`: the kinds of actors for which a world may state another number. `in_random_worlds`: the numbers that a random
-    world may have, each equally likely (default: only `default`). `needs`: only if the world has an actor of this kind.
+    world may have, each equally likely (default: only `default`). `needs`: the limit applies only if the world has an
+    actor of this kind.
     """
     random_worlds = {"in_random_worlds": in_random_worlds, "needs": needs}
     return field(default=default, metadata={"about": about, "section": section, "by": by, **random_worlds})
@@ -87,5 +88,5 @@ def declarations(part: type[Options] | type[Limits]) -> dict[str, Mapping[str, A
 
 
 def assemble(parts: Iterable[type[Part]], given: Mapping[str, Any]) -> dict[type[Part], Part]:
-    """One instance of each part, with those of the given values that the part declares."""
+    """One instance of each part, with those values that the part declares."""
     return {part: part(**{name: given[name] for name in names_of(part) if name in given}) for part in parts}

@@ -36,10 +36,10 @@ ORDERED: Final = {
 def commute(one: Refinement, other: Refinement) -> bool:
     """Whether two refinements of one transition have the same result in either order.
 
-    A replacement or a split commutes with no other refinement: both parts of a split have the conditions added before
-    the split, but only one part has those added later. An exit copies the conditions on the position from which it
-    starts. Steps inserted on the same side do not commute. Two effects commute if neither changes a component that the
-    other one reads or changes.
+    A replacement or a split commutes with no other refinement. Both parts of a split get the conditions added before
+    it, but only one part gets those added later. An exit copies the conditions on the position from which it starts.
+    Steps inserted on the same side do not commute. Two effects commute if neither changes a component that the other
+    one reads or changes.
     """
     first, second = one.operation, other.operation
     if {first, second} & {"replace", "split"}:

@@ -1,4 +1,4 @@
-"""Facts about actors that make and run plans, such as compactions. Mechanisms refine all of them alike."""
+"""Facts about actors that make and run plans, such as compactions. Mechanisms refine all of them in the same way."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ DONE = "instants_known_done"
 
 
 class Planner(NamedTuple):
-    """How one actor makes plans. `plans`: the component of the plans. `requested`: the actor's field with its time.
+    """How one actor makes plans. `plans`: the component that holds the plans. `requested`: the actor's field with its
+    time.
 
     `give_up`: the effect on an actor that can no longer put its plan.
     """
@@ -37,7 +38,7 @@ class Runner(NamedTuple):
     """How one actor runs plans. `plans` and `requested`: as for a `Planner`.
 
     `completes`: the type of the completed instant. `resumes`: the action that takes up a pending plan. `what`: the
-    word for such a plan.
+    noun for such a plan in sentences.
     """
 
     kind: str

@@ -71,11 +71,11 @@ class Coding:
         return state + (new - old << position * WIDTH)
 
     def mask_undeclared(self, names: Iterable[str]) -> State:
-        """Bits that mask every component except these. To read a masked component raises `UndeclaredRead`."""
+        """The bits that mask every component except these. Reading a masked component raises `UndeclaredRead`."""
         return self.mask(range(len(self.names))) - self.mask(self.place[name] for name in names)
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """A function of a state. It is equal for two states if and only if the values of these components are."""
+        """A function of a state. It returns equal values for two states if and only if these components are equal."""
         return self.mask(self.place[name] for name in names).__and__
 
     def values(self, position: int) -> Sequence[Any]:

@@ -1,6 +1,6 @@
-"""The stepper computes the steps of transitions, once per distinct footprint.
+"""The stepper computes the steps of transitions, once for each distinct footprint.
 
-Each transition has a memo: from the values that it reads to its steps, each as a difference to add to a state. A memo
+Each transition has a cache: from the values that it reads to its steps, each as a difference to add to a state. A cache
 hit costs one lookup and one addition, and calls no function.
 """
 
@@ -20,7 +20,7 @@ Moves = tuple[tuple[Step, int], ...]
 class CompiledGuard(NamedTuple):
     """A condition with its components as positions. `memo` maps their bits to whether it holds.
 
-    `memo` is None if the condition reads as much as its transition: the memo of the transition then suffices.
+    `memo` is None if the condition reads as much as its transition, whose cache then suffices.
     """
 
     guard: BoundGuard
@@ -135,7 +135,7 @@ class Stepper:
         return (c for c in self.rows if c.own == own and all(guard.holds(value) for guard in c.transition.actor_guards))
 
     def _private_changes(self, own: int, bits: State) -> dict[int, tuple[Step, ...]]:
-        """Changes of the actor's component, each with the private steps that lead to it; the empty change included."""
+        """Changes of the actor's component, each with the private steps that lead to it, including the empty change."""
         if bits not in self._changes[own]:
             self._changes[own][bits] = self._reach_privately(own, bits)
         return self._changes[own][bits]

@@ -51,9 +51,9 @@ class Action(NamedTuple):
 class Guard:
     """A condition of a transition. It holds if all its functions return a true value, such as a non-empty tuple.
 
-    `reason` states in words what must hold; it may contain {me}. `limit`: a limit of the world, such as the number of
-    writes, and not a condition of the protocol. `negated`: the opposite must hold. `place`: a part of the actor's
-    position in its operation, like `at`; every alternative exit from that position requires it too.
+    `reason` states the condition in words; it may contain {me}. `limit`: whether it is a limit of the world, such as
+    the number of writes, and not a condition of the protocol. `negated`: whether the opposite must hold. `place`: a
+    part of the actor's position in its operation, like `at`; every alternative exit from that position requires it too.
     """
 
     reason: str
@@ -234,7 +234,7 @@ def transition(
 
 
 def subsets(several: Sequence[int]) -> Iterable[tuple[int, ...]]:
-    """Every subset, smallest first: the values of an argument that is any part of something."""
+    """Every subset, smallest first: the values of an argument that may be any part of a set."""
     return chain.from_iterable(combinations(several, n) for n in range(len(several) + 1))
 
 

@@ -1,8 +1,8 @@
 """The mechanisms of the model, one module or folder each.
 
-A module here with a value `MECHANISM`, or a folder whose module `mechanism` has one, is a mechanism: it is found by its
-place. `__path__` may be extended, so that a module in another folder is a mechanism as well. The modules of `variants`,
-and the actors of the kernel, are declared in the same way.
+A module here with a value `MECHANISM` is a mechanism, and so is a folder whose module `mechanism` has one. No list
+names them. `__path__` may be extended, so that a module in another folder is a mechanism as well. The modules of
+`variants`, and the actors of the kernel, are declared in the same way.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ LAST = "*"
 
 
 def in_order() -> Iterator[tuple[str, Mechanism, tuple[str, ...]]]:
-    """Variants and mechanisms by name in their order, each with the names that come before it by a declaration.
+    """Variants and mechanisms by name in their order, each with the names of those that a declaration puts before it.
 
-    Variants come before all mechanisms: they choose between readings of the kernel's rules.
+    Variants come before all mechanisms, because they choose between readings of the kernel's rules.
     """
     readings = tuple(of_package("variants"))
     several = {**of_package("variants"), **of_package("mechanisms")}
@@ -78,12 +78,12 @@ def _sorted(names: tuple[str, ...], after: tuple[tuple[str, ...], ...]) -> tuple
 
 
 def options() -> tuple[type[Options], ...]:
-    """The parts of a protocol."""
+    """The options that make up a protocol."""
     return tuple(each.options for each in every().values() if each.options)
 
 
 def limits() -> tuple[type[Limits], ...]:
-    """The parts of a world that mechanisms declare."""
+    """The limits of a world that mechanisms declare."""
     return tuple(each.limits for each in every().values() if each.limits)
 
 
@@ -98,7 +98,7 @@ def kinds() -> dict[str, Kind]:
 
 
 def kind_of(actor: str) -> str:
-    """The kind of an actor by its name, or the name of a kind itself; empty if it is neither."""
+    """The kind of an actor by its name, or a kind by its own name; empty for other names."""
     known = kinds()
     if actor in known:
         return actor

@@ -1,11 +1,11 @@
-"""Waiting for all clocks, where a lock can be lost meanwhile; and the claims by which no two actors use one time.
+"""Waiting for all clocks in worlds in which a lock can be lost during the wait; and claims, which make times unique.
 
-An actor waits out the bound on the skew under the lock (`clocks`). If the lock is lost during the wait, another actor
-may read the same time. So in worlds with lost locks taking a time is three steps: read the clock, wait, use the time.
-Elsewhere no actor can act in between, and it stays one step.
+An actor waits out the bound on the skew under the lock (see `clocks`). If the lock is lost during the wait, another
+actor may read the same time. So in worlds with lost locks taking a time has three steps: read the clock, wait, use the
+time. In other worlds no actor can act in between, and taking a time is one step.
 
-With the decision log an actor claims its time after the wait: it puts an object that the time names, if absent. An
-actor that finds the object there reads its clock again.
+With the decision log, an actor claims its time after the wait: it puts an object named after the time, if absent. If
+the object exists, the actor reads its clock again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ REQUESTING = ("bulk_inserter", "writer")
 
 
 class Claims(Options):
-    """Whether times are claimed."""
+    """Whether actors claim times."""
 
     claims: Literal["every_time", "none"] = option(
         "every_time",
@@ -44,14 +44,14 @@ class Claims(Options):
 
 
 class Wait(NamedTuple):
-    """`until`: the time that all clocks must have passed; `then`: the step that follows."""
+    """`until`: the time that all clocks must have passed. `then`: the step that follows."""
 
     until: int = 0
     then: str = ""
 
 
 class Held(NamedTuple):
-    """The requested time that an actor has taken and has not put on the timeline yet."""
+    """A requested time that an actor has taken and not yet put on the timeline."""
 
     requested: int = 0
 
@@ -60,7 +60,7 @@ NOTHING_HELD = Held()
 
 
 def claims_times(world: World, protocol: ProtocolOptions) -> bool:
-    """Whether a time must be claimed; where no lock is lost every claim succeeds, so that none is modelled."""
+    """Whether a time must be claimed. If no lock is lost every claim succeeds, so claims are not modelled then."""
     logged = protocol[DecisionLog].decision == "log" and protocol[Claims].claims == "every_time"
     return world[LostLocks].lock_losses > 0 and logged
 
@@ -69,7 +69,7 @@ def waits(world: World, protocol: ProtocolOptions) -> bool:
     """Whether reading the clock and waiting are separate steps.
 
     A rollback names a write by its requested time. Without claims two instants can have one time, and a rollback could
-    not distinguish them; so taking a time stays one step.
+    not distinguish them. So taking a time stays one step.
     """
     return world[LostLocks].lock_losses > 0 and (
         claims_times(world, protocol) or not world.actors.get("rollbacker")
@@ -77,7 +77,7 @@ def waits(world: World, protocol: ProtocolOptions) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Divide each transition that takes a time."""
+    """Split each transition that takes a time."""
     world, protocol = composition.world, composition.protocol
     if not waits(world, protocol):
         return
@@ -98,13 +98,15 @@ def compose(composition: Composition) -> None:
 
 
 def _without_wait(takes: Transition) -> Transition:
-    """The transition that reads the clock: the clock stays, and the actor goes on once all clocks have passed."""
+    """The transition that reads the clock. The clock does not change, and the actor continues once all clocks have
+    passed.
+    """
     then = takes.extend(go_to(takes.to)) if takes.to else takes
     return replace(then, to=WAITING).extend(note_wait).make_scratch("clock")
 
 
 def note_wait(own: Any, clock: int) -> Changes:
-    """Remember until when to wait, and the step that follows."""
+    """Record the time to wait for, and the step that follows."""
     return {"own_wait": Wait(clock, own.step)}
 
 
@@ -128,7 +130,7 @@ def _divide_request(composition: Composition, kind: str, me: str, claimed: bool)
 
 
 def hold_request(own: Any, me: str) -> Changes:
-    """Keep the lock, and the requested time for the put that follows."""
+    """Keep the lock, and the requested time for the following put."""
     return {"own": own._replace(requested=0), "own_held": Held(own.requested), "lock": me}
 
 
@@ -169,12 +171,12 @@ def _wait(composition: Composition, kind: str, me: str, requested: str, claimed:
 
 
 def _time_of(own: Any, own_held: Held, requested: str) -> int:
-    """The time for which an actor waits: its completion time, if it has one, or the requested time."""
+    """The time for which an actor waits: its completion time if it has one, otherwise the requested time."""
     return int(own.completed or own_held.requested or getattr(own, requested))
 
 
 def pass_clocks(own: Any, own_wait: Wait, clock: int) -> Changes:
-    """Every clock has passed the time."""
+    """Continue after every clock has passed the time."""
     return {"own": own._replace(step=own_wait.then), "own_wait": Wait(), "clock": max(clock, own_wait.until)}
 
 
@@ -184,12 +186,12 @@ def is_claimed(own: Any, claims: frozenset[int], requested: str, own_held: Held 
 
 
 def claim_time(own: Any, claims: frozenset[int], requested: str, own_held: Held = NOTHING_HELD) -> Changes:
-    """Put the object that the time names, if absent."""
+    """Put the object named after the time, if absent."""
     return {"claims": claims | {_time_of(own, own_held, requested)}}
 
 
 def refuse_time(own: Any, own_wait: Wait, clock: int) -> Changes:
-    """Another actor has claimed the time."""
+    """Reject the time, because another actor has claimed it."""
     later = max(clock, own_wait.until)
     return {"own": own._replace(step=REFUSED_TIME), "own_wait": own_wait._replace(until=0), "clock": later}
 

@@ -2,8 +2,8 @@
 
 RFC-66, "Global Monotonically Increasing Timestamp": TrueTime. The component `clock` is the time on the slowest clock.
 An actor's own clock may be `ahead` of it, by up to `skew` ticks. TrueTime reads a time under the lock, and waits out
-the bound on the skew before it releases the lock: every clock that is read later shows a later time. A bound smaller
-than the skew (`skew_beyond`, fault set F4) is waited out in vain.
+the bound on the skew before it releases the lock. So every clock that is read later shows a later time. If the bound is
+smaller than the skew (`skew_beyond`, fault set F4), the wait is too short.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LATEST_ALONE = ("cleaner", "log_compactor")
 
 
 class Clocks(Options):
-    """Where times come from."""
+    """The option that selects the source of times."""
 
     clock: Literal["true_time", "time_service", "local", "seconds"] = option(
         "true_time",
@@ -47,17 +47,17 @@ class Clocks(Options):
 
 
 class Skew(Limits):
-    """How far clocks differ."""
+    """The limits of clocks: by how much they differ."""
 
     skew: int = limit(0, "how far the clocks of two actors may differ, in ticks")
     skew_beyond: int = limit(0, "by how many ticks the skew exceeds the bound that actors wait out (fault set F4)")
 
 
 class Clock(NamedTuple):
-    """How times are taken.
+    """How an actor takes times.
 
-    `most_ahead`: how far an actor's clock may be ahead of the slowest, in ticks; `wait`: how long an actor waits;
-    `coarse`: a time may be equal to the last one, because both fell into one second.
+    `most_ahead`: how far an actor's clock may be ahead of the slowest, in ticks. `wait`: how long an actor waits.
+    `coarse`: whether a time may equal the last one, because both are in one second.
     """
 
     most_ahead: int = 0
@@ -65,13 +65,13 @@ class Clock(NamedTuple):
     coarse: bool = False
 
     def readings(self) -> Iterable[Args]:
-        """What an actor's clock may show now; no argument if all clocks are equal."""
+        """The times that an actor's clock may show now; no argument if all clocks are equal."""
         if self.coarse:
             return ((("ahead", -1),), (("ahead", 0),))
         return tuple((("ahead", ahead),) for ahead in range(self.most_ahead + 1)) if self.most_ahead else ((),)
 
     def take(self, clock: int, ahead: int, after: int) -> tuple[int, int]:
-        """A time later than `after`, and the time on the slowest clock when the actor goes on."""
+        """A time later than `after`, and the time on the slowest clock when the actor continues."""
         time = max(clock + 1 + ahead, after + 1)
         return time, max(clock + min(1 + ahead, 1), time + self.wait - max(ahead, 0))
 
@@ -108,14 +108,14 @@ def compose(composition: Composition) -> None:
 
 
 def all_readings(own_clock: Clock) -> Iterable[Args]:
-    """What an actor's clock may show, as an argument of the transition."""
+    """The readings of an actor's clock, as an argument of the transition."""
     return own_clock.readings()
 
 
 def readings_with_logs(
     own_clock: Clock, clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> Iterator[Args]:
-    """The readings at which there is a log to compact: a coarse clock may return a barrier before all of them."""
+    """The readings at which there is a log to compact. A coarse clock may return a barrier that precedes all logs."""
     for args in own_clock.readings():
         ahead = next((value for _, value in args if isinstance(value, int)), 0)
         if log_to_compact(clock, partial(request_time, ahead=ahead), completed_table, world, rules):
@@ -123,12 +123,12 @@ def readings_with_logs(
 
 
 def own_completion_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
-    """The view `completion_time`: by the actor's own clock."""
+    """The view `completion_time`, taken from the actor's own clock."""
     return partial(_take, own_clock, ahead_of_slowest=ahead)
 
 
 def own_request_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
-    """The view `request_time`: by the actor's own clock."""
+    """The view `request_time`, taken from the actor's own clock."""
     return partial(_take, own_clock, ahead_of_slowest=ahead)
 
 
@@ -139,7 +139,7 @@ def _take(
 
 
 class Listing(NamedTuple):
-    """The instants that an actor lists: completed ones, plans, and the pending ones of other writers."""
+    """The instants that an actor lists: completed ones, plans, and pending ones of other writers."""
 
     published: tuple[Any, ...]
     plans: tuple[Any, ...]
@@ -150,9 +150,9 @@ def listed_instants(
     me: str, published: tuple[Any, ...], plans: tuple[Any, ...], every_writer: Mapping[str, Any],
     other_writes: tuple[Any, ...] = (),
 ) -> Listing:  # fmt: skip
-    """The view `listed_instants`: what an actor lists under the lock before it takes a requested time.
+    """The view `listed_instants`: the instants that an actor lists under the lock before it takes a requested time.
 
-    The view `other_writes` adds actors that write and are no writers.
+    The view `other_writes` adds actors of other kinds that write.
     """
     writers = (each for name, each in every_writer.items() if name != me)
     return Listing(published, plans, (*writers, *other_writes))
@@ -161,10 +161,10 @@ def listed_instants(
 def listed_request_time(
     request_time: TakeTime, own_clock: Clock, unique: bool, listed_instants: Listing
 ) -> TakeTime:
-    """The view `request_time` where clocks differ, or where requested times must be unique.
+    """The view `request_time` in worlds whose clocks differ, or whose requested times must be unique.
 
-    Where clocks differ the time is later than every time on the timeline. Test-and-set compares with the requested
-    instants of the same action alone: a plan and a write may share a time.
+    If clocks differ, the time is later than every time on the timeline. Test-and-set compares only with the requested
+    instants of the same action, so a plan and a write may share a time.
     """
     return partial(_take_listed, request_time, own_clock, unique, listed_instants)
 
@@ -188,7 +188,7 @@ def _take_listed(
 
 
 def check(world: World) -> None:
-    """Raise ValueError for a bound on the skew that is impossible."""
+    """Raise ValueError for an impossible bound on the skew."""
     if world[Skew].skew_beyond > world[Skew].skew:
         raise ValueError(
             f"world: skew_beyond is a part of skew, found {world[Skew].skew_beyond} of {world[Skew].skew}"

@@ -1,10 +1,10 @@
 """Clustering: a clusterer rewrites the rows of a file group in an order that suits readers.
 
-Where buckets fix the file ids, a clustering is a compaction that sorts: a plan at a barrier. Apache Hudi writes another
-file group, and names the one that it replaces (`clustering = file_ids`). Then clusterers and writers conflict: a
-clusterer gives up if a write has completed in its file groups since its plan; an optimistic writer aborts if the
-clustering has completed since the write began. A non-blocking writer checks nothing: what it completes later is in a
-file group that no reader reads.
+If buckets fix the file ids, a clustering is a compaction that sorts: a plan at a barrier. Apache Hudi writes another
+file group, and names the replaced one (`clustering = file_ids`). Then clusterers and writers conflict. A clusterer
+gives up if a write has completed in its file groups since its plan. An optimistic writer aborts if the clustering has
+completed since the write began. A non-blocking writer checks nothing. If it completes later, its rows are in a file
+group that no reader reads.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ..world import World
 
 
 class Clustering(Options):
-    """What a clustering writes."""
+    """The options of clustering."""
 
     clustering: Literal["plan", "file_ids"] = option(
         "plan",
@@ -43,7 +43,7 @@ class Clustering(Options):
 
 
 class Clusters(NamedTuple):
-    """Whether a plan writes new file groups that replace the groups that it names."""
+    """Whether a plan writes new file groups that replace the file groups in it."""
 
     clusters: bool = False
     kind: str = "clusters"
@@ -57,7 +57,7 @@ class Clustered(NamedTuple):
 
 
 class Into(NamedTuple):
-    """The clusterings whose file groups the writer of a write found: (file group, requested time)."""
+    """The clusterings whose file groups a writer wrote to: (file group, requested time)."""
 
     clusterings: tuple[tuple[int, int], ...] = ()
     kind: str = "into"
@@ -74,7 +74,7 @@ def clustered(entry: Compaction) -> tuple[int, ...]:
 
 
 def into(write: Write) -> tuple[tuple[int, int], ...]:
-    """The clusterings whose file groups the writer found, by file group."""
+    """The clusterings whose file groups the writer wrote to, by file group."""
     return mark(write, Into).clusterings if write.marks else ()
 
 
@@ -94,7 +94,9 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def _last_clustering(table: Table, group: int, time: float) -> int:
-    """The last clustering that replaced the file group by `time`: only writes into its file group are visible. Or 0."""
+    """The requested time of the last clustering that replaced the file group by `time`, or 0. Only writes into its file
+    group are visible. Or 0.
+    """
     plans = zip(table.plans, table.completed, strict=True)
     clusterings = ((plan, completed) for plan, completed in plans if clusters(plan) and plan.part_in(group))
     return max([plan.requested for plan, completed in clusterings if completed and completed <= time], default=0)
@@ -105,7 +107,9 @@ REWRITING = "rewriting"
 
 
 class Clusterer(NamedTuple):
-    """`plan` is the requested time of its plan, `groups` the plan's file groups, `bases` how many are rewritten."""
+    """`plan` is the requested time of its plan, and `groups` the plan's file groups. `bases` counts the groups that are
+    rewritten.
+    """
 
     step: str = "idle"
     plan: int = 0
@@ -147,7 +151,7 @@ def giving_up(me: str) -> Transition:
 def log_to_cluster(
     clock: int, published: Published, plans: Plans, world: World, table_rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """What a plan takes that is scheduled now."""
+    """The inputs of a plan that is scheduled now."""
     return plan(table_rules, table_of(published, plans), world.groups, clock + 1)
 
 

@@ -1,7 +1,8 @@
-"""Copy-on-write tables: a write merges its rows onto the base file of each group that it touches, and puts a new one.
+"""Copy-on-write tables: a write merges its rows with the base file of each group that it touches, and puts a new base
+file.
 
-There are no log files, so no compactor. A writer chooses the base files when it requests its instant: two writers that
-chose the same base file lose the rows of one of them, unless a conflict check (mechanism `occ`) aborts the second.
+There are no log files, and so no compactor. A writer chooses the base files when it requests its instant. If two
+writers choose the same base file, the rows of one are lost unless a conflict check (mechanism `occ`) aborts the second.
 """
 
 from __future__ import annotations
@@ -30,23 +31,24 @@ from ..world import World
 
 
 class TableKind(Limits):
-    """The type of the table."""
+    """The option that selects the type of the table."""
 
     table_type: str = limit("MERGE_ON_READ", "whether writes put log files or base files", section="table")
 
 
 class Onto(NamedTuple):
-    """The base files that a write merged: (file group, requested time, None without one)."""
+    """The base files with which a write merged its rows: (file group, requested time; None without a base file)."""
 
     bases: tuple[tuple[int, int | None], ...] = ()
     kind: str = "onto"
 
 
 class ChangedFiles(NamedTuple):
-    """A window: base files in the order of their completion, each a base and one log, of which only the changes count.
+    """A window over base files in the order of their completion. Each is a base and one log, of which only the changes
+    count.
 
-    They are upserts that are in their base file, and deletes of rows that were there. A record that lost against the
-    rows below it left no trace, nor did a delete of nothing.
+    The changes are upserts that are in the base file, and deletes of rows that existed. A record that lost against an
+    existing row left no trace. Neither did a delete of a missing row.
     """
 
     files: tuple[Fold, ...]
@@ -58,8 +60,8 @@ class ChangedFiles(NamedTuple):
     def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
         """The merge of the changes.
 
-        A row that a file leaves out has no ordering value any more: the delete wins over all before it and loses
-        against all after it.
+        A row that is absent from a file has no ordering value any more. Its delete wins over everything before it and
+        loses against everything after it.
         """
         winner: Ranked | None = None
         for place, file in enumerate(self.files):
@@ -80,12 +82,12 @@ class ChangedFiles(NamedTuple):
 
 
 def onto(write: Write) -> tuple[tuple[int, int | None], ...]:
-    """The base files onto which a write merged its rows, by file group."""
+    """The base files with which a write merged its rows, by file group."""
     return mark(write, Onto).bases if write.marks else ()
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules that read base files alone where the writes of a table put them."""
+    """The rules for tables whose writes put base files: reads use only those."""
     inner_read, inner_window, inner_slices = rules.as_of, rules.incremental, rules.file_slices
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
@@ -94,7 +96,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
         base = content(table, group, newest_base(visible(rules, table.writes, time), group))
         return NOTHING if base is None else Fold(base, ())
 
-    def incremental(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+    def incremental(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
         if not has_base_files(table):
             return inner_window(rules, table, group, after, until)
         shape = window_of(table, group, rules.in_window(table, after, until))
@@ -114,7 +116,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def without_ordering(show: Callable[[Fold, Ranked], Record]) -> Callable[[Fold, Ranked], Any]:
-    """A row that a base file leaves out has lost its ordering value."""
+    """A row that is absent from a base file has lost its ordering value."""
 
     def show_change(shape: Fold, won: Ranked) -> Any:
         row: Any = show(shape, won)
@@ -139,13 +141,13 @@ def has_base_files(table: Table) -> bool:
 
 
 def newest_base(published: tuple[object, ...], group: int) -> int | None:
-    """The requested time of the base file that a reader or writer takes in a group: the greatest."""
+    """The requested time of the base file that a reader or writer uses in a group: the greatest one."""
     writes = (entry for entry in published if isinstance(entry, Write))
     return max((write.requested for write in writes if group in write.groups), default=None)
 
 
 def content(table: Table, group: int, base: int | None) -> Fold | None:
-    """The content of the base file of an instant: the rows of its write over those of the base file that it merged."""
+    """The content of the base file of an instant: the rows of its write merged with those of its previous base file."""
     write = next((write for write in table.writes if write.requested == base), None)
     if write is None:
         return None
@@ -153,13 +155,13 @@ def content(table: Table, group: int, base: int | None) -> Fold | None:
 
 
 def window_of(table: Table, group: int, inside: tuple[Write, ...]) -> Fold:
-    """What the base files of a window changed, each against the base file that it was merged onto."""
+    """The changes by the base files in a window, each compared with its previous base file."""
     files = (content(table, group, write.requested) for write in inside if group in write.groups)
     return Fold(None, (), files=ChangedFiles(tuple(file for file in files if file is not None)))
 
 
 def slices_of(table: Table, group: int) -> tuple[FileSlice, ...]:
-    """A slice for each base file."""
+    """The slices of a file group: one for each base file."""
     bases = sorted(write.requested for write in table.writes if write.completed and group in write.groups)
     return tuple(FileSlice(group, base, base, ()) for base in bases)
 
@@ -185,7 +187,7 @@ def compose(composition: Composition) -> None:
 
 
 def writes_base(writes_log: Transition) -> Transition:
-    """The transition that puts a base file, in the place of the one that puts a log file."""
+    """The transition that puts a base file, which replaces the one that puts a log file."""
     return replace(writes_log.renamed("writer_writes_base"), arguments=(next_base,))
 
 
@@ -201,13 +203,13 @@ def choose_bases(own: Writer, me: str, world: World, published: tuple[Any, ...])
 
 
 def pending_commits(pending_instants: Iterable[Instant]) -> Iterator[Instant]:
-    """The pending instants; every write of a copy-on-write table is a commit."""
+    """The view `pending_instants`: every write of a copy-on-write table is a commit."""
     for each in pending_instants:
         yield each._replace(action="commit") if each.action == "deltacommit" else each
 
 
 def check(world: World) -> None:
-    """Refuse what is not modelled for copy-on-write tables."""
+    """Raise ValueError for what is not modelled with copy-on-write tables."""
     if (kind := world[TableKind].table_type) not in (types := get_args(TableType)):
         raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
     if not is_copy_on_write(world):

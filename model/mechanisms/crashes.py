@@ -1,7 +1,7 @@
 """Crashes: an actor may die between any two steps, and its lock expires.
 
-An actor that crashed stays dead, and its files stay on storage. The instant of a writer stays pending. Other mechanisms
-let another runner take up its plan (`rivals`), and roll its write back (`rollback`).
+A crashed actor stays dead, and its files stay on storage. The instant of a writer stays pending. Other mechanisms let
+another runner take up its plan (`rivals`), and roll its write back (`rollback`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..world import World
 
 
 class LockExpiry(Options):
-    """What becomes of the lock of a dead holder."""
+    """The option for the lock of a dead holder."""
 
     lock_expiry: Literal["expires", "never"] = option(
         "expires",
@@ -25,7 +25,7 @@ class LockExpiry(Options):
 
 
 class Crashes(Limits):
-    """How many actors crash."""
+    """The limit on crashes."""
 
     crashes: int = limit(0, "how many actors may crash", in_random_worlds=(0, 0, 1))
 

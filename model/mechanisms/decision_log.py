@@ -1,9 +1,9 @@
-"""The decision log: entries that are put if absent under dense numbers decide what commits, and in which order.
+"""The decision log: entries with dense numbers, put if absent, decide which instants commit and in which order.
 
-An actor that takes a number has first published everything that was decided before it, and its completion time is later
-than theirs. So a lost lock costs a retry, never the order of commits. The plan of a service takes a number as well: no
-write that is decided later can complete before the plan's barrier. Of a rollback and a commit the later one finds its
-number taken, and checks again.
+An actor that takes a number has first published every earlier decision, and its completion time is later than theirs.
+So a lost lock costs a retry, but never changes the order of commits. The plan of a service takes a number as well. So
+no write that is decided later can complete before the plan's barrier. If a rollback and a commit compete, the later one
+finds its number taken, and checks again.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FINISHING = ("compactor", "log_compactor", "restorer", "rollbacker")
 
 
 class DecisionLog(Options):
-    """What decides a commit."""
+    """The option that selects how a commit is decided."""
 
     decision: Literal["lock", "log"] = option(
         "lock",
@@ -53,13 +53,13 @@ class DecisionLog(Options):
 
 
 class Seen(NamedTuple):
-    """How many decisions there were when the actor listed them; its own is the next."""
+    """The number of decisions that the actor listed; its own decision is the next one."""
 
     decisions: int = 0
 
 
 def is_logged(composition: Composition) -> bool:
-    """Whether a log decides."""
+    """Whether a log decides the commits of an actor."""
     return composition.protocol[DecisionLog].decision == "log"
 
 
@@ -85,6 +85,7 @@ def compose(composition: Composition) -> None:
     composition.find(ABANDONS).require(ALL_PUBLISHED)
     for planner in composition.facts(Planner).values():
         _plan(composition, planner)
+    composition.find("querier_settles").extend(decide_time, "decisions", "published")
     for kind in FINISHING:
         for me in composition.actors_of(kind):
             composition.add(transition(f"{kind}_finishes_decided", me, at="idle", effect=publish_decided,
@@ -94,8 +95,8 @@ def compose(composition: Composition) -> None:
 def unpublished_decisions(decisions: Decisions, published: tuple[Any, ...]) -> Decisions:
     """The commit that is decided and not published, if there is one.
 
-    Only the last can be missing: an actor that took a later number saw the earlier ones published. The entry of a plan
-    is a time; the plan was put together with it.
+    Only the last decision can be unpublished, because an actor that takes a later number first sees the earlier ones
+    published. The entry of a plan is a time; the plan was put together with the entry.
     """
     return tuple(entry for entry in decisions[-1:] if not isinstance(entry, int) and entry not in published)
 
@@ -121,7 +122,7 @@ SOME_UNPUBLISHED = Guard("a commit must be decided and not published", some_unpu
 
 
 def without_published(pending_instants: Iterable[Instant], active_instants: tuple[Any, ...]) -> Iterator[Instant]:
-    """The view `pending_instants`: another actor may have published an instant before its own actor knows it."""
+    """The view `pending_instants`: another actor may have published an instant before its own actor notices."""
     known = {(entry.requested, entry.action) for entry in active_instants}
     for each in pending_instants:
         if (each.requested, each.completes_as) not in known or each.action == "savepoint":
@@ -129,17 +130,17 @@ def without_published(pending_instants: Iterable[Instant], active_instants: tupl
 
 
 def decided(decisions: Decisions) -> Decisions:
-    """The view of the instants whose plans need no runner: the next actor that decides publishes them."""
+    """The view of instants whose plans need no runner, because the next actor that decides publishes them."""
     return decisions
 
 
 def completion_after_decisions(completion_time: TakeTime, decisions: Decisions) -> TakeTime:
-    """The view `completion_time`: later than the last decision."""
+    """The view `completion_time`: a time later than the last decision."""
     return partial(_take_after, completion_time, last_time(decisions))
 
 
 def request_after_decisions(request_time: TakeTime, decisions: Decisions) -> TakeTime:
-    """The view `request_time` of an actor that plans: later than the last decision."""
+    """The view `request_time` of an actor that plans: a time later than the last decision."""
     return partial(_take_after, request_time, last_time(decisions))
 
 
@@ -166,18 +167,18 @@ def _publication(composition: Composition, each: Publication) -> None:
 
 
 def decides_later(timed: Transition) -> Transition:
-    """The transition that takes a completion time, if a number decides and not the lock."""
+    """The transition that takes a completion time, if a number and not the lock decides."""
     asked = (guard for guard in timed.guards if guard is not HOLDS_LOCK)
     return replace(timed, guards=(ALL_PUBLISHED, *asked), to=READY_TO_DECIDE)
 
 
 def publish_decided(decisions: Decisions, published: tuple[Any, ...]) -> Changes:
-    """Publish what another actor has decided."""
+    """Publish the decision of another actor."""
     return {"published": (*published, unpublished_decisions(decisions, published)[0])}
 
 
 def note_decisions(decisions: Decisions) -> Changes:
-    """Remember how many numbers of the log are taken."""
+    """Record the number of decisions in the log."""
     return {"own_seen": Seen(len(decisions))}
 
 
@@ -190,7 +191,7 @@ def number_is_taken(own_seen: Seen, decisions: Decisions) -> bool:
 
 
 def look_again(own: Any) -> Changes:
-    """Another actor has taken the number: check again under the lock."""
+    """Check again under the lock, because another actor has taken the number."""
     return {"own": own._replace(step=UNDER_LOCK, completed=0), "own_seen": Seen()}
 
 
@@ -209,8 +210,15 @@ def publish_own_decision(
     return {"own": after, "lock": released(lock, me), "published": published if there else (*published, entry)}
 
 
+def decide_time(own: Any, decisions: Decisions, published: tuple[Any, ...]) -> Changes:
+    """Publish what is decided; the time that settles a query takes the next number, so that later decisions are later.
+    """
+    unpublished = unpublished_decisions(decisions, published)
+    return {"published": (*published, *unpublished), "decisions": (*decisions, own.settled)}
+
+
 def _plan(composition: Composition, planner: Planner) -> None:
-    """The plan takes the next number: an actor that finds the number taken has listed an old timeline."""
+    """Let the plan take the next number. An actor that finds the number taken has listed an old timeline."""
     number = preset(take_number, requested=planner.requested)
     if not (halves := composition.find(PUTS_PLAN, actors=[planner.actor])):
         composition.select(planner.action, actors=[planner.actor]).require(ALL_PUBLISHED).extend(number, "decisions")
@@ -234,12 +242,14 @@ def take_number(own: Any, decisions: Decisions, requested: str) -> Changes:
 
 
 def plan_is_late(own: Any, own_seen: Seen, plans: tuple[Any, ...], decisions: Decisions, requested: str) -> bool:
-    """Whether the number is taken, perhaps by an instant that the plan rests on; or another plan has its time."""
+    """Whether the number is taken, perhaps by an instant on which the plan depends; or whether another plan has its
+    time.
+    """
     return plan_is_there(own, plans, requested) or len(decisions) > own_seen.decisions
 
 
 def agree(protocol: Protocol) -> None:
-    """Raise ValueError for options that are not modelled together with a log."""
+    """Raise ValueError for options that are not modelled with a decision log."""
     value = protocol.to_mapping()
     if protocol[DecisionLog].decision == "log" and value["concurrency"] == "occ":
         raise ValueError("protocol: decision = 'log' is modelled for concurrency = 'nbcc', not for 'occ'")

@@ -1,8 +1,8 @@
-"""Batch ids: a batch commits at most once, also if its caller sends it again.
+"""Batch ids: a batch commits at most once, even if its caller sends it again.
 
-A caller that got no answer sends the same rows again, as another instant. A batch has an id and a digest of its rows,
-and the completed instant records both. A writer looks for its batch under the lock, when it requests an instant and
-again before it publishes: two attempts may be pending at once. If the digests differ, the writer ends with an error,
+A caller that got no answer sends the same rows again, under another instant. A batch has an id and a digest of its
+rows, and the completed instant records both. A writer searches for its batch under the lock, at its request and again
+before it publishes, because two attempts may be pending at once. If the digests differ, the writer ends with an error,
 because no completed instant has its rows.
 """
 
@@ -25,7 +25,7 @@ Published = tuple[Any, ...]
 
 
 class BatchIds(Options):
-    """How a writer finds that its batch has completed."""
+    """The option for how a writer detects that its batch has completed."""
 
     batch_ids: Literal["checked", "at_request", "ignored"] = option(
         "checked",
@@ -41,7 +41,7 @@ class BatchIds(Options):
 
 
 class Resends(Limits):
-    """Which batches are sent again."""
+    """The limits on repeated batches."""
 
     resends: int = limit(
         0, "how many other writers send the batches of the first writer again: the n-th write of each is the same batch"
@@ -54,20 +54,20 @@ OTHER_ROWS = "the second with its batch, with other rows"
 
 
 def batch_of(world: World, actor: str, number: int) -> int:
-    """The batch of one write, 0 if it is sent once only."""
+    """The batch of one write; 0 if it is sent only once."""
     place = actor.removeprefix(WRITER.prefix)  # actors of other kinds have no batches
     resends = world[Resends].resends
     return number if resends and place.isdecimal() and int(place) <= resends + 1 else 0
 
 
 def rows_of(world: World, actor: str) -> int:
-    """Which rows a writer sends under the ids of the batches; 0: those of the first writer."""
+    """The rows that a writer sends under the ids of the batches; 0: those of the first writer."""
     limits, place = world[Resends], int(actor.removeprefix(WRITER.prefix)) if batch_of(world, actor, 1) else 0
     return place if place > limits.resends + 1 - limits.other_rows else 0
 
 
 def completed(world: World, published: Iterable[Any], actor: str, number: int) -> Write | None:
-    """The completed write of the same batch, None if there is none."""
+    """The completed write of the same batch; None if there is none."""
     batch = batch_of(world, actor, number)
     if not batch:
         return None
@@ -82,7 +82,7 @@ def has_other_rows(world: World, published: Iterable[Any], actor: str, number: i
 
 
 def compose(composition: Composition) -> None:
-    """Make each writer of batches look for its batch."""
+    """Make each writer of batches search for its batch."""
     for me in composition.actors_of("writer"):
         batch_ids = composition.protocol_of(me)[BatchIds].batch_ids
         if batch_of(composition.world, me, 1) and batch_ids != "ignored":
@@ -92,13 +92,13 @@ def compose(composition: Composition) -> None:
 
 
 def compares(composition: Composition, me: str) -> bool:
-    """Whether a writer compares digests, where they can differ."""
+    """Whether a writer compares digests, because they can differ."""
     refuses = composition.protocol_of(me)[BatchIds].replay_difference == "refuse"
     return refuses and composition.world[Resends].other_rows > 0
 
 
 def look_at_request(composition: Composition, me: str) -> None:
-    """Make a writer begin nothing if its batch has completed."""
+    """Let a writer skip a batch that has completed."""
     composition.select("writer_requests_instant", actors=[me]).require(BATCH_IS_NEW)
     idle = (WRITE_LEFT, LOCK_IS_FREE)
     skips = transition("writer_skips_batch", me, at="idle", guards=(*idle, BATCH_IS_THERE), effect=skip_batch)
@@ -112,7 +112,7 @@ def look_at_request(composition: Composition, me: str) -> None:
 
 
 def look_before_publication(composition: Composition, me: str) -> None:
-    """Make a writer give up if its batch has completed since it requested its instant."""
+    """Let a writer give up if its batch has completed since the request."""
     differs = compares(composition, me)
     found = Branch(own_has_other_rows, (release_lock, go_to(OTHER_ROWS)), (release_lock, go_to(REPEATED)))
     commits = composition.select(COMMITS, actors=[me]).require(NOT_REPEATED)
@@ -154,7 +154,7 @@ OTHER_ROWS_ARE_THERE = Guard("its batch must have completed with other rows", ne
 
 
 def skip_batch(own: Writer) -> Changes:
-    """The batch has completed: begin nothing."""
+    """Skip the write, because its batch has completed."""
     return {"own": Writer(number=own.number + 1)}
 
 
@@ -164,14 +164,14 @@ def give_up(own: Writer) -> Changes:
 
 
 def check(world: World) -> None:
-    """Refuse limits that do not fit each other."""
+    """Raise ValueError for limits that contradict each other."""
     limits = world[Resends]
     if limits.other_rows > limits.resends:
         raise ValueError(f"world: other_rows is a part of resends, found {limits.other_rows} of {limits.resends}")
 
 
 def batch_and_rows(world: World, actor: str, number: int) -> tuple[int, int]:
-    """What distinguishes a write of one actor from that of another."""
+    """The values that distinguish a write of one actor from that of another."""
     return batch_of(world, actor, number), rows_of(world, actor)
 
 

@@ -1,6 +1,6 @@
-"""Fencing: each put carries the number of its lock, and the store refuses it once it has seen a greater number.
+"""Fencing: each put carries the number of its lock. The store refuses the put if it has seen a greater number.
 
-The component `fence` lists the locks that were taken, in this order; where no lock is lost there is none to refuse.
+The component `fence` lists the acquired locks in order. If no lock is lost, no put is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .lost_locks import TAKES_TIME, LostLocks
 
 
 class Fencing(Options):
-    """Whether the store fences."""
+    """The option for fencing."""
 
     fencing: Literal["none", "storage"] = option(
         "none",
@@ -35,7 +35,7 @@ def fenced(composition: Composition) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Number the locks, and let the store refuse a completed instant whose lock is too old."""
+    """Number the locks, and let the store refuse a completed instant whose lock number is too old."""
     if not fenced(composition):
         return
     composition.add_component("fence", ())
@@ -51,7 +51,7 @@ def _refusable(publishes: Transition) -> Transition:
 
 
 def forget_lost_locks() -> Changes:
-    """A put under the lock: the store has now seen a lock that is newer than all lost ones."""
+    """After a put under the lock, the store has seen a lock that is newer than all lost ones."""
     return {"fence": ()}
 
 
@@ -65,12 +65,12 @@ def lock_is_newest(fence: tuple[Any, ...], me: str) -> bool:
 
 
 def note_put(fence: tuple[Any, ...], me: str) -> Changes:
-    """From this put on the store refuses older locks."""
+    """From this put on, the store refuses older locks."""
     return {"fence": fence[fence.index(me) + 1 :]}
 
 
 def note_refusal(fence: tuple[Any, ...], me: str) -> Changes:
-    """The store refuses a put under a lock that is no longer the newest."""
+    """The store refuses a put under a lock that is no longer the newest one."""
     return {"fence": (*fence, ("refused", me))}
 
 

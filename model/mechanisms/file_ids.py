@@ -1,7 +1,7 @@
-"""File ids that the bucket does not fix: a bucket may have several file groups, and a key several current rows.
+"""File ids that the bucket does not determine: a bucket may have several file groups, and a key several current rows.
 
-RFC-66 requires that the file group of a key is the same for every writer. Without that, two writers that find a bucket
-empty each begin a file group with a new id.
+RFC-66 requires that every writer uses the same file group for a key. Otherwise two writers that find a bucket empty
+each begin a file group with a new id.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..world import World
 
 
 class FileIds(Options):
-    """How a write chooses the file ids of its files."""
+    """The option for how a write chooses its file ids."""
 
     file_ids: Literal["fixed", "generated"] = option(
         "fixed",
@@ -36,14 +36,14 @@ class FileIds(Options):
 
 
 class NewFileIds(NamedTuple):
-    """The file ids of a write that differ from the id that the bucket fixes: (file group, file id)."""
+    """The file ids of a write that differ from the id that the bucket determines: (file group, file id)."""
 
     ids: tuple[tuple[int, int], ...] = ()
     kind: str = "minted ids"
 
 
 def new_file_ids(write: Write) -> tuple[tuple[int, int], ...]:
-    """The file ids of a write that its buckets do not fix, by file group."""
+    """The file ids of a write that its buckets do not determine, by file group."""
     return mark(write, NewFileIds).ids if write.marks else ()
 
 
@@ -75,13 +75,13 @@ def makes_file_ids(composition: Composition) -> bool:
 
 
 def choose_file_ids(own: Any, me: str, world: World, published: tuple[Any, ...], groups: Groups) -> Changes:
-    """Choose the newest file id of each bucket; a new one where the bucket has no file group."""
+    """Choose the newest file id of each bucket; if the bucket has no file group, choose a new one."""
     ids = ((group, newest_id(published, group, own.requested)) for group in groups(world, me, own))
     return {"own_file_ids": NewFileIds(tuple(ids))}
 
 
 def newest_id(published: Iterable[Any], group: int, requested: int) -> int:
-    """The file id of the write that was published last in a group; without one the requested time is a new id."""
+    """The file id of the write that was published last in a group; if there is none, the requested time as a new id."""
     found = requested
     for entry in published:
         if isinstance(entry, Write) and group in entry.groups:
@@ -94,7 +94,7 @@ def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:
 
 
 def name_own_buckets(own: Writer, me: str, world: World) -> Changes:
-    """Choose a file id of the writer's own for each group."""
+    """Choose a file id that only this writer uses, for each group."""
     number = int(me.removeprefix(WRITER.prefix))
     return {"own_file_ids": NewFileIds(tuple((group, -number) for group in world.groups_of(me, own.number)))}
 

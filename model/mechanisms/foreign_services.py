@@ -1,7 +1,7 @@
 """Foreign services: another engine compacts a table, by its own rules of merging.
 
-The plan notes whose engine completes it (`unmarked`: not ours). The runner that publishes decides by whose rules the
-base files are merged, not the actor that made the plan.
+The plan records whose engine completes it (`unmarked`: another engine). The runner that publishes, not the planner,
+determines the rules by which the base files are merged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..rules import Rules
 
 
 class ForeignServices(Options):
-    """Whose engine compacts, and how readers take what it leaves."""
+    """The options for compactions by another engine, and for readers of their base files."""
 
     services: Literal["own", "foreign"] = option(
         "own",
@@ -57,9 +57,9 @@ def theirs(rules: Rules) -> Rules:
 
 
 def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -> bool:
-    """Whether logs merge with the base file of a file group by the rules of the other engine, which wrote it.
+    """Whether logs merge with the base file of a file group by the rules of the other engine, which wrote that file.
 
-    The base file lacks the mark. The engine that will run a pending plan is unknown.
+    Such a base file lacks nbcc's mark. The engine that will run a pending plan is not known yet.
     """
     if rules[ForeignServices].unmarked == "by_the_table":
         return False
@@ -101,7 +101,7 @@ def compose(composition: Composition) -> None:
 
 
 def note_engine(own: Any, plans: tuple[Plan, ...], protocol: Protocol) -> Changes:
-    """Under the lock: the runner that completes a plan notes whose engine it is."""
+    """Under the lock: record which engine completes the plan."""
     foreign = protocol[ForeignServices].services == "foreign"
 
     def noted(plan: Plan) -> Plan:

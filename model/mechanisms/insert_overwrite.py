@@ -1,12 +1,13 @@
-"""Replacing writes (insert overwrite, delete partition) hide what completed in their partitions before their time.
+"""Replacing writes (insert overwrite, delete partition) hide the writes that completed in their partitions before their
+requested time.
 
-A replace is a plan at its requested time that takes nothing, for all file groups of its partitions, and base files with
-the new rows, if there are any. A log that completes later lies behind that barrier and stays; one that completed
-earlier lies before it. Apache Hudi names the file ids that it replaces (`replacing = file_ids`), which permanently
+A replace is a plan without inputs at its requested time, for all file groups of its partitions. Its base files hold the
+new rows, if there are any. A log that completes later belongs to the slice of that barrier and stays visible. A log
+that completed earlier is hidden. Apache Hudi lists the replaced file ids (`replacing = file_ids`), which permanently
 hides later writes to fixed buckets as well.
 
-An optimistic replace is a write like others: a write that completed in its partitions since it began conflicts with it,
-and it conflicts with writes that complete later (RFC-22, steps 1 to 4).
+An optimistic replace is a write like others. It conflicts with a write that has completed in its partitions since it
+began, and with writes that complete later (RFC-22, steps 1 to 4).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from .occ.validation import ABORTED, check_conflicts, is_optimistic
 
 
 class InsertOverwrite(Options):
-    """What hides the rows that a replace replaces."""
+    """The option for how a replace hides older rows."""
 
     replacing: Literal["plan", "file_ids"] = option(
         "plan",
@@ -63,7 +64,9 @@ def replaced(write: Write) -> tuple[int, ...]:
 
 
 def ranks_at(write: Write, group: int) -> int | None:
-    """The time at which the records of a write rank in a file group: its completion; those of a replace its request."""
+    """The time at which the records of a write rank in a file group: its completion time, or for a replace its
+    requested time.
+    """
     return write.requested if group in replaced(write) else write.completed
 
 
@@ -74,10 +77,10 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def _in_windows(rules: Rules) -> Rules:
-    """A window leaves out the writes that a replace in it hides."""
+    """A window omits the writes that a replace in it hides."""
     inner = rules.window_writes
 
-    def window_writes(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Write, ...]:
+    def window_writes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Write, ...]:
         writes = inner(rules, table, group, after, until)
         since = max([write.requested for write in writes if write.marks and group in replaced(write)], default=0)
         return tuple([write for write in writes if (ranks_at(write, group) or 0) >= since]) if since else writes
@@ -86,7 +89,7 @@ def _in_windows(rules: Rules) -> Rules:
 
 
 def _by_file_ids(rules: Rules) -> Rules:
-    """The last replace that named the file group hides every other write of it, whenever that completes."""
+    """The last replace that listed the file group hides every other write of it, regardless of when that completes."""
     inner = rules.as_of
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
@@ -103,7 +106,9 @@ RESTS = ("idle", "done", "gave up")
 
 
 class Overwriter(NamedTuple):
-    """It replaces once. `partitions` are those that it replaces, `bases` counts the base files that it has put."""
+    """An overwriter, which replaces once. `partitions` are the partitions that it replaces; `bases` counts the base
+    files that it has put.
+    """
 
     step: str = "idle"
     partitions: tuple[int, ...] = ()
@@ -146,7 +151,7 @@ def compose(composition: Composition) -> None:
 
 
 def schedule(composition: Composition, me: str, by_plan: bool) -> None:
-    """Add the transition by which a overwriter takes its requested time and puts its plan."""
+    """Add the transition by which an overwriter takes its requested time and puts its plan."""
     action = "overwriter_schedules_replace"
     plans = transition(action, me, at="idle", to=SCHEDULED, guards=(LOCK_IS_FREE, NO_PLAN_PENDING), effect=take_time,
                        changes=("own", "clock"), tags=(PLANS, READS_CLOCK))  # fmt: skip
@@ -183,19 +188,19 @@ NO_PLAN_PENDING = Guard("no plan may be pending in its partitions", no_plan_is_p
 
 
 def take_time(me: str, clock: int, request_time: TakeTime, world: World) -> Changes:
-    """Take the requested time: what completed before it in the partitions will be hidden."""
+    """Take the requested time. Writes that completed earlier in the partitions will be hidden."""
     time, clock = request_time(clock, action="commit")
     return {"own": Overwriter(SCHEDULED, replaced_partitions(world, me), time), "clock": clock}
 
 
 def put_plan(own: Overwriter, me: str, world: World, plans: Plans) -> Changes:
-    """Put a plan that takes nothing, for all file groups of the partitions."""
+    """Put a plan without inputs, for all file groups of the partitions."""
     groups = tuple(GroupPlan(group, None, ()) for group in replaced_groups(world, me))
     return {"own": own._replace(step=SCHEDULED), "plans": (*plans, Plan(own.requested, me, False, groups))}
 
 
 def put_no_plan(own: Overwriter) -> Changes:
-    """`replacing = file_ids`: there is no plan."""
+    """Put no plan, under `replacing = file_ids`."""
     return {"own": own._replace(step=SCHEDULED)}
 
 
@@ -205,7 +210,7 @@ def start(own: Overwriter, plans: Plans) -> Changes:
 
 
 def write_base(own: Overwriter, me: str, world: World) -> Changes:
-    """Put the base file of the next file group, with the new rows that there are."""
+    """Put the base file of the next file group, with the new rows if there are any."""
     last = own.bases + 1 == len(replaced_groups(world, me))
     return {"own": own._replace(step="written" if last else REPLACING, bases=own.bases + 1)}
 
@@ -226,7 +231,7 @@ def take_back(own: Overwriter, plans: Plans) -> Changes:
 def pending_replaces(
     pending_instants: Iterable[Instant], every_overwriter: Mapping[str, Overwriter]
 ) -> Iterator[Instant]:
-    """The pending instants, with replaces that have no plan."""
+    """The pending instants, including replaces without a plan."""
     yield from pending_instants
     for own in every_overwriter.values():
         if own.requested:

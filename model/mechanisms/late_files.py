@@ -1,7 +1,7 @@
-"""Late files: a task of a writer that crashed survives it, and puts the next log file of the write.
+"""Late files: a task of a crashed writer survives and puts the next log file of the write.
 
-The file may land before a rollback, while one is under way, or after the instant has left the timeline. It is named
-like any other file of the write; no completed instant lists it.
+The file may appear before a rollback, during one, or after the instant has left the timeline. Its name is like that of
+any file of the write, but no completed instant lists it.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .rollback.heartbeat import renewing
 
 
 class LateFiles(Limits):
-    """How many files land after their writer has crashed."""
+    """The limit on files that appear after their writer has crashed."""
 
     late_files: int = limit(0, "how often a task of a dead writer puts the next file of its write")
 
 
 def compose(composition: Composition) -> None:
-    """Add the transition by which a late file lands, where a rollback can remove the write."""
+    """Add the transition that puts a late file, if a rollback can remove the write."""
     if not composition.world[LateFiles].late_files:
         return
     composition.add_component("late_files", 0)

@@ -1,7 +1,8 @@
-"""A writer that waits for the lock may give up: nothing is published, and nothing is undone.
+"""A writer that waits for the lock may give up. Nothing is published or undone.
 
-It cannot remove its instant, which needs the lock as well. So it stops renewing its heartbeat, and a rollbacker removes
-its files. That a lock held by another actor may keep a live writer from publishing breaks the promise FREE.
+It cannot remove its instant, because that needs the lock as well. So it stops renewing its heartbeat, and a rollbacker
+removes its files. A lock held by another actor may thus keep a live writer from publishing, which breaks the promise
+FREE.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ LEFT = "timed out, with a pending write left"
 
 
 class LockWait(Options):
-    """How long a writer waits for the lock."""
+    """The option for how long a writer waits for the lock."""
 
     lock_wait: Literal["unbounded", "times_out"] = option(
         "unbounded",

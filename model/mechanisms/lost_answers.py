@@ -1,7 +1,7 @@
-"""Lost answers: the put of a completed instant happens, and the answer of the store does not arrive.
+"""Lost answers: a put of a completed instant succeeds, but the store's answer does not arrive.
 
-The client of the store repeats the put by itself, and put-if-absent refuses the file that the first put has made. A
-writer that takes this for a failure reports as failed a write that every reader sees.
+The store's client repeats the put, and put-if-absent refuses it because the file exists. A writer that takes this for a
+failure reports a write as failed although every reader sees it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UNSURE = "informed that its instant exists"
 
 
 class LostAnswers(Options):
-    """How a writer takes the answer that its completed instant exists."""
+    """The option for how a writer reacts to the answer that its completed instant exists."""
 
     lost_answer: Literal["recognised", "reported_failed"] = option(
         "recognised",
@@ -33,7 +33,7 @@ class LostAnswers(Options):
 
 
 class Answers(Limits):
-    """How many answers of the store are lost."""
+    """The limit on lost answers."""
 
     lost_answers: int = limit(0, "how often the answer to a put of a completed instant is lost")
 
@@ -41,7 +41,8 @@ class Answers(Limits):
 def compose(composition: Composition) -> None:
     """Add the components, and the transitions of every writer.
 
-    `reported_done`, `reported_failed`: the requested times of writes whose answers were lost, by what callers heard.
+    `reported_done`, `reported_failed`: the requested times of writes whose answers were lost, by the report that their
+    callers got.
     """
     if not composition.world[Answers].lost_answers:
         return
@@ -64,7 +65,7 @@ def answer_is_left(lost_answers: int, world: World) -> bool:
 
 
 def recognises_own(own: Writer, protocol: Protocol, published: Published) -> bool:
-    """Whether the writer reads the instant that exists, and finds its own."""
+    """Whether the writer reads the existing instant and recognises it as its own."""
     return protocol[LostAnswers].lost_answer == "recognised" and is_there(published, own.requested)
 
 
@@ -79,7 +80,7 @@ IS_NOT_OWN = Guard("the existing file must belong to another writer, or not be r
 
 
 def put_without_answer(own: Writer, me: str, world: World, published: Published, lost_answers: int) -> Changes:
-    """Put the completed instant; the client of the store repeats the put, and learns that the file exists."""
+    """Put the completed instant. The store's client repeats the put, and gets the answer that the file exists."""
     return {"published": (*published, write_of(world, me, own)), "lost_answers": lost_answers + 1}
 
 

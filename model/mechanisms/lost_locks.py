@@ -1,7 +1,7 @@
-"""Locks that are lost while their holder is alive (fault set F1): a lease expired, or the lock service lost it.
+"""Locks that are lost while their holder is alive (fault set F1): a lease has expired, or the lock service has failed.
 
-The holder is not notified and does not know whether it still holds the lock. So an operation that was one step under
-the lock becomes two: another actor may act between them.
+The holder is not notified and cannot know whether it still holds the lock. So an operation that was one step under the
+lock becomes two steps, between which another actor may act.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ TAKES_TIME, PUTS_PLAN = "takes time of plan", "puts plan"
 
 
 class LostLocks(Limits):
-    """How often locks are lost."""
+    """The limit on lost locks."""
 
     lock_losses: int = limit(0, "how often the lock of a live holder is lost (fault set F1)")
 
 
 def compose(composition: Composition) -> None:
-    """Let locks be lost, and divide each transition that puts a plan."""
+    """Add the loss of locks, and split each transition that puts a plan."""
     if not composition.world[LostLocks].lock_losses:
         return
     composition.add_component("losses", 0)
@@ -54,7 +54,7 @@ def compose(composition: Composition) -> None:
 
 
 def believes() -> bool:
-    """The view `holds_lock`: an actor that has taken the lock does not know whether it has lost it."""
+    """The view `holds_lock`: an actor that has taken the lock does not notice its loss."""
     return True
 
 
@@ -76,12 +76,13 @@ LOSS_LEFT = Guard("a lock must be left to be lost", loss_is_left, limit=True)
 
 
 def lose_lock(losses: int) -> Changes:
-    """The lock is free again, and its holder does not notice."""
+    """Free the lock without notice to its holder."""
     return {"lock": None, "losses": losses + 1}
 
 
 def _divide(composition: Composition, planner: Planner) -> None:
-    """Under the lock the actor takes the time of its plan; in a second step it puts the plan and releases the lock.
+    """In the first step the actor takes the time of its plan under the lock. In the second it puts the plan and
+    releases the lock.
 
     The last effect of the transition is the one that puts the plan.
     """
@@ -102,7 +103,7 @@ def _divide(composition: Composition, planner: Planner) -> None:
 
 
 def plan_is_there(own: Any, plans: tuple[Any, ...], requested: str) -> bool:
-    """Whether another plan has the same time: its actor has read the same clock."""
+    """Whether another plan has the same time, because its actor has read the same clock."""
     return any(plan.requested == getattr(own, requested) for plan in plans)
 
 

@@ -1,7 +1,7 @@
-"""Refusal: an actor checks under the lock, before it publishes, whether its instant may still be published.
+"""Refusal: before it publishes, an actor checks under the lock whether its instant may still be published.
 
-Several mechanisms may each add a condition. An actor that finds one of them false releases the lock, and takes back
-what it has put.
+Several mechanisms may each add a condition. If one of them is false, the actor releases the lock and removes its files
+and instant.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Refusal(NamedTuple):
 
 
 def refuse(composition: Composition, kind: str, me: str, guard: Guard, give_up: Effect, check: str = COMMITS) -> None:
-    """Require a condition before an actor publishes. `give_up` is the effect by which it takes back what it put.
+    """Require a condition before an actor publishes. `give_up` is the effect that removes what the actor has put.
 
     `check`: the action or tag of the transitions that require it.
     """

@@ -1,8 +1,8 @@
 """Savepoints: a savepointer pins the table as of the newest completed instant, until the savepoint is dropped.
 
-Under one lock it lists the files that a read as of that instant opens, puts the inflight instant, then the completed
-one. A savepoint has the requested time of the instant that it pins. A clean is planned under the same lock, and keeps
-the files of every savepoint.
+Under one lock it lists the files that a read as of that instant opens, puts the inflight instant, and then the
+completed one. A savepoint has the requested time of the instant that it pins. A clean is planned under the same lock,
+and keeps the files of every savepoint.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .log_compaction.rules import WRITES, covered
 
 
 class Savepoints(Options):
-    """What a savepoint keeps from cleaning."""
+    """The option for what a clean keeps for a savepoint."""
 
     savepoint_keeps: Literal["files", "base_files", "nothing"] = option(
         "files",
@@ -36,14 +36,15 @@ class Savepoints(Options):
 
 
 class SavepointLimits(Limits):
-    """How many savepoints."""
+    """The limits on savepoints."""
 
     savepoints: int = limit(0, "how many savepoints may be begun")
     savepoints_dropped: int = limit(0, "how many savepoints may be dropped")
 
 
 class Savepoint(NamedTuple):
-    """The instant requested then, which completed at `at`, is pinned: `files` are those that a read as of then opens.
+    """A savepoint: it pins the instant with the same requested time, which completed at `at`. `files` are those that a
+    read as of then opens.
 
     `writes`: the requested times of the writes that had completed by then. `completed` is None while the savepoint is
     not published.
@@ -57,7 +58,7 @@ class Savepoint(NamedTuple):
 
 
 def files_as_of(rules: Rules, table: Table, groups: int, time: int) -> tuple[DataFile, ...]:
-    """The files that reads as of `time` open, and the inputs of log compactions among them."""
+    """The files that reads as of `time` open, including the inputs of log compactions."""
     files: set[DataFile] = set()
     for group in range(groups):
         opened = needed(rules, table, group, time)
@@ -76,7 +77,7 @@ def kept(rules: Rules, savepoints: tuple[Savepoint, ...]) -> frozenset[DataFile]
 
 
 def without(victims: tuple[Victims, ...], files: frozenset[DataFile]) -> tuple[Victims, ...]:
-    """What is left of a clean that keeps these files."""
+    """The rest of a clean that keeps these files."""
     left = (each._replace(files=tuple(file for file in each.files if file not in files)) for each in victims)
     return tuple(each for each in left if each.files)
 
@@ -94,9 +95,9 @@ class Savepointer(NamedTuple):
 
 
 def compose(composition: Composition) -> None:
-    """Add the components, every savepointer, and what savepoints keep from cleaning.
+    """Add the components, the savepointers, and the effect of savepoints on cleaning.
 
-    `savepoints` are those on the timeline; `saved` and `dropped` count those that were begun and dropped.
+    `savepoints` are those on the timeline. `saved` and `dropped` count the savepoints that were begun and dropped.
     """
     savepointers = composition.actors_of("savepointer")
     if not savepointers:
@@ -124,7 +125,7 @@ def compose(composition: Composition) -> None:
 
 
 def newest(published: Published) -> Any | None:
-    """The completed instant that was published last of those that add files."""
+    """The completed instant that was published last, among those that add files."""
     return next((entry for entry in reversed(published) if isinstance(entry, WRITES)), None)
 
 
@@ -179,12 +180,12 @@ def publish_savepoint(
 
 
 def drop_savepoint(dropped: int, savepoints: Saved) -> Changes:
-    """Under the lock: take the oldest savepoint off the timeline."""
+    """Under the lock: remove the oldest savepoint from the timeline."""
     return {"dropped": dropped + 1, "savepoints": savepoints[1:]}
 
 
 def cleaned_table(completed_table: Table) -> Table:
-    """The view `cleaned_table`: files that a savepoint kept from earlier cleans may be left in any slice."""
+    """The view `cleaned_table`: any slice may still have files that a savepoint kept from earlier cleans."""
     return completed_table
 
 
@@ -194,12 +195,12 @@ def clean_plan(clean_plan: CleanPlan, savepoints: Saved, rules: Rules) -> CleanP
 
 
 def latest_time(latest_time: int, savepoints: Saved) -> int:
-    """The view `latest_time`: a service that lists the timeline lists savepoints as well."""
+    """The view `latest_time`: a service that lists the timeline also lists savepoints."""
     return max(latest_time, *(each.requested for each in savepoints), 0)
 
 
 def pending_savepoints(pending_instants: Iterable[Instant], savepoints: Saved) -> Iterable[Instant]:
-    """The pending instants, with savepoints, also completed ones: nothing may be archived past a savepoint."""
+    """The pending instants and all savepoints, including completed ones: nothing may be archived past a savepoint."""
     yield from pending_instants
     for each in savepoints:
         yield Instant(each.requested, "savepoint", "completed" if each.completed else "inflight", each.completed)

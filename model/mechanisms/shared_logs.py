@@ -1,9 +1,9 @@
 """Shared logs: one log for a whole file slice, to which every writer appends blocks.
 
 RFC-22, "Option 2 implementation": "For HDFS, we append multiple log blocks with different commit times inside the same
-log file", which the RFC proposes to end. A log with blocks of other writes cannot be deleted: a rollbacker appends a
-*rollback block* that names the failed write (Hudi's command block, TARGET_INSTANT_TIME). Appends to one file exclude
-each other. A writer that finds a file in use begins a file of the next version, which is read after it; a reader
+log file", which the RFC proposes to end. A log with blocks of other writes cannot be deleted. So a rollbacker appends a
+*rollback block* that names the failed write (Hudi's command block, TARGET_INSTANT_TIME). Two appends to one file
+exclude each other. If a file is in use, a writer begins a file of the next version, which is read after it. A reader
 sees the slice as one sequence of blocks.
 """
 
@@ -31,7 +31,7 @@ from .rollback.rules import Rollback
 
 
 class SharedLogs(Options):
-    """Whether writes share log files."""
+    """The option for shared log files."""
 
     log_layout: Literal["own", "shared"] = option(
         "own",
@@ -50,7 +50,7 @@ LOGS = "shared_logs"
 
 
 class Block(NamedTuple):
-    """A block of the write requested at `instant`; or one of a rollback, which undoes those of `target`."""
+    """A block of the write requested at `instant`; or a rollback block, which undoes the blocks of `target`."""
 
     instant: int
     version: int
@@ -62,14 +62,14 @@ Published = TypeVar("Published")
 
 
 def appended(logs: tuple[Blocks, ...], group: int, block: Block) -> tuple[Blocks, ...]:
-    """All logs with one block more in a file group."""
+    """All logs, with one more block in a file group."""
     return tuple((*blocks, block) if at == group else blocks for at, blocks in enumerate(logs))
 
 
 def undone(blocks: Blocks, rollback_block: str) -> frozenset[Log]:
     """The blocks that readers skip because a rollback block names their write.
 
-    in_front: a reader that reads a log once still has only the blocks directly before the rollback block.
+    `in_front`: a reader that reads a log once still has only the blocks directly before the rollback block.
     """
     found: set[Log] = set()
     for at, rollback in enumerate(blocks):
@@ -106,12 +106,12 @@ class Places(NamedTuple):
 
 
 def places(write: Write) -> tuple[int, ...]:
-    """The places of a write's blocks in shared logs, file by file; () if its files are its own."""
+    """The places of a write's blocks in shared logs, for each file; () if the write has its own files."""
     return mark(write, Places).places if write.marks else ()
 
 
 def place_in(write: Write, group: int) -> float:
-    """The place of a write's first block in the shared log of a file group; inf where logs are not shared."""
+    """The place of a write's first block in the shared log of a file group; inf if logs are not shared."""
     here = (at for (in_group, _), at in zip(write.files, places(write), strict=False) if in_group == group)
     return min(here, default=inf)
 
@@ -132,7 +132,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def compose(composition: Composition) -> None:
-    """Let writers append blocks, and rollbackers rollback blocks; readers skip what these undo."""
+    """Let writers append blocks, and rollbackers append rollback blocks. Readers skip the blocks that these undo."""
     world, protocol = composition.world, composition.protocol
     if protocol[SharedLogs].log_layout != "shared" or is_copy_on_write(world):
         return
@@ -155,12 +155,12 @@ def append_block(
 
 
 def choose_logs(own: Rollbacker) -> Changes:
-    """One rollback block a log undoes all blocks of the failed write there."""
+    """In each log, one rollback block undoes all blocks of the failed write."""
     return {"own": own._replace(files=tuple({group: (group, version) for group, version in own.files}.values()))}
 
 
 def appending(deletes_log: Transition) -> Transition:
-    """The transition of a rollbacker that appends a rollback block, instead of deleting a file."""
+    """The transition in which a rollbacker appends a rollback block instead of deleting a file."""
     return transition("rollbacker_appends_rollback_block", deletes_log.actor, at=UNDOING, effect=append_rollback_block,
                       arguments=next_log, changes=("own", LOGS))  # fmt: skip
 
@@ -175,7 +175,7 @@ def append_rollback_block(own: Rollbacker, shared_logs: tuple[Blocks, ...], *, g
 
 
 def forget_nothing(rollbacks: tuple[Rollback, ...]) -> Changes:
-    """No file is deleted: a later rollback of the write appends rollback blocks to the same logs."""
+    """No file is deleted, so a later rollback of the write appends rollback blocks to the same logs."""
     return {"rollbacks": tuple(each._replace(forgotten=0) for each in rollbacks)}
 
 

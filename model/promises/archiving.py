@@ -13,8 +13,9 @@ _IRRELEVANT = ("clock", "lock", "crashes", "archives")
 
 
 def archive_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ARCH: each completed instant is active or archived, and the oldest leave first. A pending instant that is older
-    than the archive was rolled back. A reader of both timelines finds every instant that completed by its time."""
+    """ARCH: each completed instant is active or archived, and the oldest ones are archived first. A pending instant
+    older than the archive was rolled back. A reader of both timelines finds every instant that completed by its time.
+    """
     archive, removed = model.component(after, "archive"), model.component(after, "removed")
     if lost := removed - archive:
         return f"the instant t{min(lost)} has left the active timeline and is not archived"
@@ -39,7 +40,8 @@ def _rolled_back(model: Model, state: State) -> frozenset[int]:
 
 
 def _hole(model: Model, state: State, removed: frozenset[int]) -> str | None:
-    """How an instant has left before an older one. Writes must leave in the order of their requested times."""
+    """How an instant was archived before an older one. Writes must be archived in the order of their requested times.
+    """
     writes = [e.requested for e in model.component(state, "published") if isinstance(e, WRITES)]
     newest = max((each for each in writes if each in removed), default=0)
     left = min((each for each in writes if each not in removed and each < newest), default=None)

@@ -13,8 +13,9 @@ from .view import on_table, settled_times
 
 
 def clean_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """CLEAN: no file is deleted that a read at or after the horizon, a pending plan or a savepoint needs. No reader
-    finds a deleted file that its horizon does not explain."""
+    """CLEAN: no file is deleted that a read at or after the horizon, a pending plan or a savepoint needs. If a reader
+    misses a deleted file, its horizon explains that.
+    """
     table, bound, deleted = model.table(after), model.horizon(after), model.component(after, "deleted")
     if missing := deleted & needed_by_plans(table):
         return f"a pending plan takes {_named(min(missing))}, which is deleted"

@@ -1,4 +1,4 @@
-"""The columns of a read of a table with added columns: which columns it shows, and in which of them rows have values.
+"""Judges the columns of a read in a table with added columns: which columns it shows, and which of them have values.
 
 Any log may contain the only row of a key, so each log is checked alone. Its row must have all columns that its writer
 used and that the table had at the time of the read. A change of columns is an instant: a read shows it once it has
@@ -18,7 +18,7 @@ from .view import View
 
 
 def columns_broken(view: View, what: str, group: int, shape: Fold, time: float) -> str | None:
-    """How the columns of a read as of `time` (inf: a snapshot) are wrong; None if they are right."""
+    """The error in the columns of a read as of `time` (inf: a snapshot); None if they are right."""
     if not (schemas := schemas_of(view.table)):
         return None
     shown, most = shown_at(view.model.rules, view.table, time), had_at(schemas, time)
@@ -36,8 +36,9 @@ def columns_broken(view: View, what: str, group: int, shape: Fold, time: float) 
 
 
 def columns_changed(old: View, new: View, group: int, time: float) -> str | None:
-    """How a step changed the columns of a read as of `time`; None if it did not. A snapshot always shows the present
-    columns, so only the values of its rows are compared."""
+    """The change by a step in the columns of a read as of `time`; None if there is none. A snapshot always shows the
+    present columns, so only the values of its rows are compared.
+    """
     if not schemas_of(new.table):
         return None
     if time != inf:

@@ -23,7 +23,7 @@ CHECKING = ("writer", "overwriter")
 
 
 def first_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """FIRST: of two overlapping writes of one bucket at most one is published. An abort names a completed conflict."""
+    """FIRST: if two writes to one bucket overlap, at most one is published. An abort must name a completed conflict."""
     writes = _writes(model.component(after, "published"))
     for earlier, later in combinations(writes, 2):
         if checks_conflicts(model, later.actor) and _conflict(earlier, later):
@@ -108,7 +108,7 @@ def _conflict(earlier: Write, later: Write) -> bool:
 
 
 def _met(model: Model, state: State) -> bool:
-    """A writer has aborted, or one that checks has published a write that overlaps another one."""
+    """Whether a writer has aborted, or a writer that checks has published a write that overlaps another one."""
     if any(model.component(state, me).step == ABORTED for me in _may_abort(model)):
         return True
     pairs = combinations(_writes(model.component(state, "published")), 2)

@@ -21,7 +21,7 @@ from .sentences import write_named
 
 
 def no_rollback(model: Model) -> str | None:
-    """Why REC does not apply to this model; None if it does."""
+    """The reason why REC does not apply to this model; None if it does."""
     there = model.actors_of("rollbacker") and model.world[Failures].rollbacks
     return None if there or model.actors_of("restorer") else "nothing is rolled back in this world"
 
@@ -44,7 +44,9 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
 
 
 def restored_wrongly(model: Model, state: State) -> str | None:
-    """How the last restore is wrong. Afterwards the completed writes are those of its savepoint and later requests."""
+    """The error of the last restore. After a restore, the completed writes are those of its savepoint and those
+    requested later.
+    """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for each in model.restores(state)[-1:]:
         what = f"the restore of t{each.requested} went back to t{each.at}"
@@ -83,7 +85,7 @@ REPORTS = ("reported_done", "reported_failed", "lost_answers")
 
 
 def nothing_lost(model: Model) -> str | None:
-    """Why ACK does not apply to this model; None if it does.
+    """The reason why ACK does not apply to this model; None if it does.
 
     If every answer arrives, a write returns in the step that publishes it. If no instant is archived, a listing shows
     every instant that existed when it began.
@@ -101,8 +103,9 @@ def _reads_archived_tables(model: Model) -> bool:
 
 
 def acknowledged_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ACK: readers see every write that was reported as done, and no write that was reported as failed. A read that
-    begins after a write has returned is as of its completion or later."""
+    """ACK: readers see every write that was reported as committed, and no write that was reported as failed. A read
+    that begins after a write has returned is as of its completion or later.
+    """
     failed, done = (set(value_in(model, after, name)) for name in ("reported_failed", "reported_done"))
     for entry in model.component(after, "published"):
         if entry.requested in failed:
@@ -132,7 +135,7 @@ def _on_reports(model: Model) -> tuple[str, ...]:
 
 
 def _acknowledged(model: Model, state: State) -> bool:
-    """An answer was lost, or a read that began after a write has ended."""
+    """Whether an answer was lost, or a read that began after a write has ended."""
     if value_in(model, state, "lost_answers"):
         return True
     readers = model.actors_of("reader") if _reads_archived_tables(model) else ()
@@ -140,7 +143,7 @@ def _acknowledged(model: Model, state: State) -> bool:
 
 
 def _begun(reader: Any) -> int:
-    """The completion time of the newest write when the read began."""
+    """The completion time of the newest write at the time when the read began."""
     return record_of(reader, ReadBegun).begun
 
 
@@ -157,7 +160,7 @@ ACK = Promise(
 
 
 def nothing_sent_again(model: Model) -> str | None:
-    """Why ONCE does not apply to this model; None if it does."""
+    """The reason why ONCE does not apply to this model; None if it does."""
     resent = model.world[Resends].resends and len(model.actors_of("writer")) > 1
     return None if resent else "no batch is sent again here"
 

@@ -1,11 +1,11 @@
 """ISO: which anomalies a protocol allows, each a named function (RFC-22, fundamentals).
 
-A transaction is a write that reads file groups when it begins: `reads` of the world, by default the groups that it
+A transaction is a write that reads file groups when it begins: the world's `reads`, by default the groups that it
 writes (read, modify, write). `ANOMALIES` are promises for every protocol: VIOLATED means that the anomaly can happen.
-ISO is the promise of optimistic writers. The modes exclude:
+ISO is the promise of optimistic writers. The concurrency modes exclude these anomalies:
 
-    nbcc, single_writer   dirty reads, non-repeatable reads, phantom reads (also SNAP, TRAVEL and ATOM)
-    occ                   lost updates as well, and write skew between writes that declare their reads
+    `nbcc`, `single_writer`: dirty reads, non-repeatable reads, phantom reads (also SNAP, TRAVEL and ATOM).
+    `occ`: lost updates as well, and write skew between writes that declare their reads.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def dirty_read(model: Model, before: State | None, step: Step | None, after: Sta
 
 
 def non_repeatable_read(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """A row that a read as of some time returned is different or missing when the read is repeated."""
+    """A row that a read as of some time returned is different or missing in a repetition of the read."""
     return _changed(model, before, after, appears=False)
 
 
 def phantom_read(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """A row that a read as of some time did not return is present when the read is repeated."""
+    """A row that a read as of some time did not return is present in a repetition of the read."""
     return _changed(model, before, after, appears=True)
 
 
@@ -68,12 +68,12 @@ def _row_changes(view: View, group: int, one: Fold, other: Fold, *, appears: boo
 
 
 def lost_update(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Two transactions read a file group and wrote it, neither saw the other, both completed."""
+    """Two transactions read and wrote a file group, neither saw the other, and both completed."""
     return first_or_none(_lost(model, after, all_writers=True))
 
 
 def write_skew(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Two transactions each read a file group that the other wrote, neither saw the other, both completed."""
+    """Two transactions each read a file group that the other wrote, neither saw the other, and both completed."""
     return first_or_none(_skewed(model, after, all_writers=True))
 
 
@@ -84,7 +84,7 @@ def isolation_holds(model: Model, before: State | None, step: Step | None, after
 
 
 def _overlapping(model: Model, state: State, all_writers: bool) -> Iterator[tuple[Write, Write]]:
-    """Pairs of completed writes, by completion, of which the second began before the first completed."""
+    """Pairs of completed writes, by completion, in which the second write began before the first completed."""
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for earlier, later in combinations(writes, 2):
         if later.requested < (earlier.completed or inf) and (all_writers or under_occ(model, later.actor)):
@@ -123,7 +123,7 @@ def _overlapped(model: Model, state: State) -> bool:
 def _no_optimistic_writer(model: Model) -> str | None:
     if any(under_occ(model, me) for me in model.actors_of("writer")):
         return None
-    return "no writer is optimistic: their level isolates reads alone"
+    return "no writer is optimistic; other modes isolate reads only"
 
 
 ISO = Promise(

@@ -11,7 +11,7 @@ from ..mechanisms.insert_overwrite import ranks_at, replaced
 
 
 class Row(NamedTuple):
-    """What a log contains for one key. `sets`: the columns that a partial update sets."""
+    """The content of a log for one key. `sets`: the columns that a partial update sets."""
 
     ordering: int
     deleted: bool
@@ -26,7 +26,7 @@ def completed(published: Iterable[object], after: float, until: float) -> tuple[
 
 
 def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
-    """The files in a file group by (completion, version). Between equal ordering values the last one wins.
+    """The files in a file group by (completion, version). Among equal ordering values the last one wins.
 
     A replacing write ranks by its requested time, and hides every write that completed before that time.
     """

@@ -1,6 +1,6 @@
 """PROGRESS: every operation ends, in every fair run (docs/contract.md).
 
-A promise about whole runs. It is judged at states without a next step, and at cycles that a run may repeat forever: an
+A promise about whole runs. It is judged at states without a next step, and at cycles that a run may repeat forever. An
 operation that is outstanding there never ends. In a fair run every action that stays possible happens eventually,
 except crashes.
 """
@@ -28,7 +28,7 @@ RESUMED_BY = {
 
 
 def outstanding(model: Model, state: State) -> Mapping[str, str]:
-    """What must still happen, by name, with a sentence each; empty if every operation has ended.
+    """The operations that must still end, by name, with a sentence each; empty if every operation has ended.
 
     A pending plan must complete only if a live actor can resume it. A failed write must be removed only if a live
     rollbacker exists.

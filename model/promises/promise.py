@@ -36,14 +36,14 @@ class Promise:
     """A property of states, of steps, or of whole runs (its `kind`).
 
     `holds(model, before, step, after)` returns None if the promise holds, otherwise a sentence about the violation. A
-    promise over states reads `after` alone; the other arguments may be None. `sometimes`: whether a state exercises
-    the promise; a search that never reaches such a state proves nothing. `reads` names the components that both
-    functions read. `unfit` returns why the promise does not apply to a model, None if it does. `shape(model, *states)`:
-    an optional key; the promise has the same verdict for states with equal keys (see `promises.shape`).
+    promise over states reads only `after`; the other arguments may be None. `sometimes`: whether a state tests the
+    promise. A search that never reaches such a state is no evidence. `reads` names the components that both functions
+    read. `unfit` returns the reason why the promise does not apply to a model, or None. `shape(model, *states)`: an
+    optional key; the promise has the same verdict for states with equal keys (see `promises.shape`).
 
-    For a promise over runs: `outstanding` returns what must still happen at the end of a run or in a cycle, by name
-    with a sentence. `limited` names the actors that only a limit of the world stops. `fair`: whether an action that
-    stays possible happens eventually.
+    For a promise over runs, `outstanding` returns the events that must still happen at the end of a run or in a cycle,
+    by name with a sentence. `limited` names the actors that only a limit of the world stops. `fair`: whether an action
+    that stays possible happens eventually.
     """
 
     name: str

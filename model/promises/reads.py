@@ -36,7 +36,9 @@ from .view import (
 
 
 def snapshot_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """SNAP: the snapshot, every as-of at a settled T, and every answer of a reader merge the writes completed by T."""
+    """SNAP: the snapshot, every as-of read at a settled T, and every answer of a reader merge the writes completed by
+    T.
+    """
     view = view_of(model, after)
     if broken := key_twice(view.done.values()):
         return broken
@@ -55,7 +57,7 @@ def snapshot_holds(model: Model, before: State | None, step: Step | None, after:
 
 
 def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str | None:
-    """How a read as of `time` differs, in some file group, from the writes that completed by `until`."""
+    """The difference, in some file group, between a read as of `time` and the writes that completed by `until`."""
     for group in seen.groups:
         shape, logs = seen.as_of(group, time), right.logs(group, until=until)
         if broken := against_oracle(right, what, group, shape, right=logs):
@@ -66,7 +68,7 @@ def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str
 
 
 def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
-    """How a read as of one of these times differs before and after a step; None if no read changed."""
+    """The difference that a step makes to a read as of one of these times; None if no read changed."""
     if old is new:
         return None
     for time in times:
@@ -94,7 +96,9 @@ def travel_holds(model: Model, before: State | None, step: Step | None, after: S
 
 
 def incremental_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """INCR: a window merges exactly the writes completed in it; merged into the state before, it is the state after."""
+    """INCR: a window merges exactly the writes that completed in it. Merged into the state before it, it yields the
+    state after it.
+    """
     view = view_of(model, after)
     # The bounds of a window by requested time say nothing about completions: check what consumers read instead.
     by_bounds = model.protocol[Windows].incremental_axis == "completion" or not model.actors_of("consumer")
@@ -218,7 +222,7 @@ def _is_replaced(view: View, write: Write, group: int, held: set[tuple[int, int,
 
 
 def two_writes(model: Model, state: State) -> bool:
-    """Two writes are complete: there is something to merge, and a time before the last one."""
+    """Whether two writes are complete, so that there is something to merge, and a time before the last write."""
     return len(view_of(model, state).done) > 1
 
 

@@ -11,7 +11,7 @@ from .oracle import Row
 
 
 def write_named(write: Write | None, requested: int) -> str:
-    """For example: w1's write (requested t1, completed t3). An unknown write has only its requested time."""
+    """A phrase such as: w1's write (requested t1, completed t3). An unknown write has only its requested time."""
     if write is None:
         return f"the write requested at t{requested}"
     which = f"write {write.number}" if write.number > 1 else "write"
@@ -26,7 +26,7 @@ def several(parts: Iterable[str]) -> str:
 
 
 def log_named(log: Log, writes: Mapping[int, Write]) -> str:
-    """A log by the actor that wrote it, with its version unless that is 1."""
+    """A phrase for a log: the actor that wrote it, and its version unless that is 1."""
     write = writes.get(log[0])
     owner = f"the write requested at t{log[0]}" if write is None else write.actor
     if write is not None and write.number > 1:
@@ -39,7 +39,7 @@ def _operation(row: Row) -> str:
 
 
 def key_given(rows: Mapping[Log, Row], writes: Mapping[int, Write]) -> str:
-    """What each log contains for the key."""
+    """The content of each log for the key."""
     operations = [
         f"{log_named(log, writes)} {_operation(row)} with ordering value {row.ordering}"
         for log, row in rows.items()
@@ -48,7 +48,7 @@ def key_given(rows: Mapping[Log, Row], writes: Mapping[int, Write]) -> str:
 
 
 def row_of(shown: Log | Made | Merged | None, writes: Mapping[int, Write]) -> str:
-    """What a read shows of the key."""
+    """The row of the key that a read shows."""
     if isinstance(shown, Merged):
         return _merged_row(shown, writes)
     if isinstance(shown, Made):

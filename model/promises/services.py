@@ -24,25 +24,25 @@ SERVICES = ("compactor", "log_compactor", "clusterer", "rollbacker", "archiver")
 
 
 def no_service(model: Model) -> str | None:
-    """Why a promise about compaction does not apply to this model; None if it does."""
+    """The reason why a promise about compaction does not apply to this model; None if it does."""
     there = any(model.actors_of(kind) for kind in ("compactor", "log_compactor", "clusterer"))
     return None if there else "the world has no compactor"
 
 
 def nothing_to_notice(model: Model) -> str | None:
-    """Why QUIET does not apply to this model; None if it does."""
+    """The reason why QUIET does not apply to this model; None if it does."""
     there = any(model.actors_of(kind) for kind in SERVICES)
     return None if there else "the world has no table service"
 
 
 def planned_between_writes(model: Model, state: State) -> bool:
-    """A plan exists and two writes are complete."""
+    """Whether a plan exists and two writes are complete."""
     logs = value_in(model, state, "log_plans")
     return bool(model.component(state, "plans") or logs) and two_writes(model, state)
 
 
 def served_between_writes(model: Model, state: State) -> bool:
-    """A plan exists and two writes are complete, or a rollback and one write, or an instant was archived."""
+    """Whether a plan exists and two writes are complete, or a rollback and one write, or an instant was archived."""
     if value_in(model, state, "removed"):
         return True
     rolled_back = value_in(model, state, "rollbacks")
@@ -54,7 +54,7 @@ def _on_table_and_archive(model: Model) -> tuple[str, ...]:
 
 
 def _shape_and_archive(model: Model, *states: State) -> Hashable | None:
-    """The shape, and whether an instant was archived: no reader observes that, but `sometimes` depends on it."""
+    """The shape, and whether an instant was archived. No reader observes archiving, but `sometimes` depends on it."""
     shape = shape_of(model, *states)
     if shape is None or "removed" not in model.components:
         return shape
@@ -62,7 +62,7 @@ def _shape_and_archive(model: Model, *states: State) -> Hashable | None:
 
 
 def quiet_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """QUIET: no step of a service, no crash, no expiring lock changes a retained read or an incremental window."""
+    """QUIET: no step of a service, no crash and no expiring lock changes a retained read or an incremental window."""
     assert before is not None
     assert step is not None
     old, new = view_of(model, before), view_of(model, after)
@@ -79,8 +79,9 @@ def quiet_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def partition_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """PART: each completed log, or one log that covers it, is in exactly one slice. Readers and planner agree on which
-    side of a barrier it is."""
+    """PART: each completed log, or one log that covers it, is in exactly one slice. Readers and planner must agree on
+    the side of a barrier to which the log belongs.
+    """
     view = view_of(model, after)
     for group in view.groups:
         slices = [files_of(view, each) for each in view.slices(group)]

@@ -79,12 +79,12 @@ def records_by_definition(
 
 
 def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:
-    """Log -> (place in the order given, 0)."""
+    """Log -> (its position in the given order, 0)."""
     return {log: (place + 1, 0) for place, log in enumerate(logs)}
 
 
 def read(shape: Fold, rows: Valuation, merger: Merger, deletes: bool) -> Shown:
-    """What a read shows. A winning delete shows no row, unless deletes are part of the answer."""
+    """The row that a read shows. A winning delete shows no row, unless the answer includes deletes."""
     if merger.combination:
         combined: Shown = merger.combination.read(shape, rows.get, merger, deletes)
         return combined
@@ -145,8 +145,8 @@ def differ(one: Fold, other: Fold, count: int, merger: Merger, deletes: bool) ->
 def falls_behind(old: int, new: int, merger: Merger) -> Valuation | None:
     """The first valuation on which a window, merged into the state before it, is not the state after it.
 
-    The state before is that of the first `old` logs by rank, the state after that of the first `new`. A state includes
-    tombstones.
+    The state before is that of the first `old` logs by rank; the state after is that of the first `new` logs. A state
+    includes tombstones.
     """
     names = tuple((place + 1, 0) for place in range(new))
     for rows in of_merger(new, merger):
@@ -157,7 +157,7 @@ def falls_behind(old: int, new: int, merger: Merger) -> Valuation | None:
 
 
 def _merged_on(names: tuple[Log, ...], rows: Valuation, state: Shown, window: Shown, merger: Merger) -> Shown:
-    """A window merged into a state by a reader that has only both answers."""
+    """The result when a reader that has only two answers merges the window into the earlier state."""
     if merger.combination:
         combined: Shown = merger.combination.merged_on(names, rows, state, window, merger)
         return combined
@@ -190,7 +190,7 @@ def changes_differ(before: End, after: End, count: int, merger: Merger) -> Valua
 
 @lru_cache(maxsize=64)
 def _every_read(shape: Fold, count: int, merger: Merger) -> tuple[Shown, ...]:
-    """What a read shows on each valuation. Memoised, because a state is an end of many windows."""
+    """The row that a read shows on each valuation. Cached, because many windows end in one state."""
     return tuple(read(shape, rows, merger, False) for rows in of_merger(count, merger))
 
 

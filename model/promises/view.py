@@ -1,4 +1,4 @@
-"""What promises compare in one state: the reads of the table, and the completed writes."""
+"""The values that promises compare in one state: the reads of the table, and the completed writes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Published = tuple[Write | Compaction, ...]
 
 
 class View:
-    """Memoised reads of one table. States with the same table share a view (`view_of`)."""
+    """Cached reads of one table. States with the same table share a view (`view_of`)."""
 
     def __init__(self, model: Model, table: Table, published: Published) -> None:
         self.model, self.table, self.published = model, table, published
@@ -88,7 +88,7 @@ class View:
 
     @cached_property
     def times(self) -> tuple[int, ...]:
-        """The times to read at: every published completion time. Between them reads do not change."""
+        """The times at which reads are compared: every published completion time. Between them reads do not change."""
         return tuple(sorted(entry.completed for entry in self.published if entry.completed is not None))
 
     @cached_property
@@ -166,7 +166,7 @@ def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
 
 
 def truths(model: Model, state: State, name: str) -> list[View]:
-    """The views that a reader actor may answer by. A restore that was planned while it listed may count or not."""
+    """The views by which a reader actor may answer. A restore that was planned during its listing may count or not."""
     view, restores = view_of(model, state), model.restores(state)
     if not restores:
         return [view]
@@ -191,5 +191,5 @@ def on_table(model: Model) -> tuple[str, ...]:
 
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
-    """The same, and the components of reader actors."""
+    """The components of `on_table`, and those of reader actors."""
     return (*on_table(model), *model.actors_of("reader"))

@@ -26,7 +26,8 @@ from .view import View, on_table, view_of
 
 
 def monotonic_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """MONO: times are pairwise distinct, requested < completed, published in the order of completion."""
+    """MONO: times are pairwise distinct, requested < completed, and instants are published in the order of completion.
+    """
     published, plans = model.component(after, "published"), model.component(after, "plans")
     done = {entry.requested for entry in published if completes_plan(entry)}
     times = [time for entry in published for time in (entry.requested, entry.completed)]
@@ -47,7 +48,7 @@ def monotonic_holds(model: Model, before: State | None, step: Step | None, after
 
 
 def free_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """FREE: a live writer that puts its completed instant has published its write."""
+    """FREE: if a live writer attempts to put its completed instant, its write is published."""
     if step is not None and step.action == "writer_stops_waiting":
         return f"{step.actor} is alive, and gave up its write because another actor held the lock for too long"
     if before is None or step is None or step.action != "writer_publishes_instant":
@@ -110,7 +111,7 @@ def partial_algebra_broken() -> str | None:
 
 
 def laws_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """LAWS: merging is commutative, associative, idempotent; a base file merges contiguous writes."""
+    """LAWS: merging is commutative, associative and idempotent; a base file merges contiguous writes."""
     if broken := algebra_broken(model.merger.event_time) or partial_algebra_broken():
         return broken
     by = model.merger.combination

@@ -1,4 +1,4 @@
-"""Other readings of time travel."""
+"""The options of time travel."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def visible_by(by_completion: bool, before: bool) -> IsVisible:
-    """An instant is visible by its completion or requested time, at or before the time of the read or before it."""
+    """An instant is visible by its completion or its requested time; that time must be at or before, or strictly
+    before, the time of the read.
+    """
 
     def is_visible(requested: int, completed: int | None, time: float) -> bool:
         if completed is None:
@@ -63,7 +65,7 @@ def visible_by(by_completion: bool, before: bool) -> IsVisible:
 
 
 def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
-    """The slices that begin by `time`; the slice without barrier begins with its earliest log.
+    """The slices that begin by `time`. The slice without a barrier begins with its earliest log.
 
     RFC-66, get_file_slice_barriers. A plan that was requested after `time` is not a barrier while its base file does
     not exist. With requested_slices it is a barrier, and the read omits its slice with the late logs.
@@ -82,7 +84,7 @@ def is_refused(table: Table, time: float) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Let a reader see pending writes, because of which it may refuse a read."""
+    """Let a reader see pending writes. Because of them it may refuse a read."""
     if composition.protocol[AsOf].as_of_pending == "refused":
         composition.map_view(VISIBLE_WRITES, all_unpublished)
 

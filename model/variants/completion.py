@@ -1,4 +1,4 @@
-"""A completion time that is taken before the lock, so that the lock covers only the publication.
+"""The variant in which a completion time is taken before the lock, so that the lock covers only the publication.
 
 RFC-66, "Assumption On Locks", requires both under one lock. Otherwise an instant with an earlier completion time may be
 published after one with a later time. A reader that already reads as of the later time then misses it.
@@ -27,7 +27,7 @@ TIMED_EARLY = "given a completion time"
 
 
 class Completion(Options):
-    """When a completion time is taken."""
+    """When an actor takes its completion time."""
 
     completion_time: Literal["under_lock", "outside_lock"] = option(
         "under_lock",
@@ -39,7 +39,7 @@ class Completion(Options):
 
 
 def compose(composition: Composition) -> None:
-    """Swap the steps "take the lock" and "take the completion time" of each actor that takes the time early."""
+    """For each actor that takes the time early, swap the steps "take the lock" and "take the completion time"."""
 
     def exchange(each: Publication) -> None:
         me, since = each.actor, each.since

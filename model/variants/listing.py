@@ -14,7 +14,7 @@ from ..machine.transition import Changes, Transition
 
 
 class Listing(Options):
-    """How a reader finds the instants that it reads."""
+    """How a reader selects the instants that it reads."""
 
     read_time: Literal["settled", "clock"] = option(
         "settled",
@@ -41,7 +41,7 @@ def compose(composition: Composition) -> None:
 
 
 def _ends_only_listing(ends: Transition) -> Transition:
-    """One listing decides the time of the read and its instants."""
+    """Let one listing decide both the time of the read and its instants."""
     return replace(ends, to=SURE, effects=(take_time, keep_instants), tags=ends.tags | {KEEPS})
 
 
@@ -55,7 +55,7 @@ def take_clock_time(own: Reader, clock: int) -> Changes:
 
 
 def time_on_clock(clock: int) -> int:
-    """The view `settled_time`."""
+    """The view `settled_time`: the time on the clock."""
     return clock
 
 

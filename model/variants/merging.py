@@ -1,4 +1,4 @@
-"""Other readings of the merge of a base file with logs."""
+"""The options of merging a base file with logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order in which the logs of a file slice merge."""
+"""The options of the merge order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Order(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules under `merge_order = requested`; `appended` belongs to shared logs."""
+    """The rules under `merge_order = requested`. The value `appended` belongs to shared logs."""
     if protocol[Order].merge_order != "requested":
         return rules
     return replace(rules, in_order=in_order_of_request, log_time=request_of)

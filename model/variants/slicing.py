@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Slicing(Options):
-    """To which file slice a log belongs."""
+    """The options of slicing."""
 
     slicing: Literal["completion", "requested", "base_instant", "temporal"] = option(
         "completion",
@@ -91,7 +91,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Write], bool]]) -> Rules:
-    """The rules under which only some writes are in a slice."""
+    """The rules under which slices contain only some writes."""
     inner = rules.sliced_writes
 
     def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
@@ -101,7 +101,7 @@ def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Wri
 
 
 def without_pending(inner: Barriers) -> Barriers:
-    """Base files alone are barriers."""
+    """The rules under which only completed base files are barriers."""
 
     def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:
         pending = {plan.requested for plan, done in zip(table.plans, table.completed, strict=True) if not done}
@@ -111,28 +111,28 @@ def without_pending(inner: Barriers) -> Barriers:
 
 
 def is_in_a_slice(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """A write is left out if its logs are older than the oldest base file."""
+    """Omit a write whose logs are older than the oldest base file."""
     among = rules.barriers(rules, table, group)
     return lambda write: not among or barrier_of(rules, write, group, among) is not None
 
 
 def is_not_under_way_at_a_barrier(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """A write is left out if it was requested before a barrier and completed at or after it."""
+    """Omit a write that was requested before a barrier and completed at or after it."""
     among = rules.barriers(rules, table, group)
     return lambda write: not any(write.requested < barrier <= (write.completed or 0) for barrier in among)
 
 
 def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """A write is left out if it was requested at the time of a base file: its logs count as tombstones."""
+    """Omit a write that was requested at the time of a base file, because its logs count as tombstones."""
     taken = {requested for requested, done in rules.bases(table, group) if done}
     return lambda write: write.requested not in taken
 
 
 def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Every write is left out if the file group has no barrier and begins with the log of a pending write.
+    """Omit every write if the file group has no barrier and begins with the log of a pending write.
 
-    The pending write counts only if it was not requested before everything that completed: what is older than the
-    timeline counts as completed.
+    The pending write counts only if some completed write was requested before it. Otherwise it is older than the
+    timeline, and readers take it for completed.
     """
     if rules.bases(table, group):
         return lambda write: True
@@ -150,7 +150,7 @@ def slice_begin(rules: Rules, members: tuple[Write, ...]) -> int:
 
 
 def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
-    """The newest slice of which any file completed by `time`, its base file whenever that completed.
+    """The newest slice with a file that had completed by `time`, including its base file even if that completed later.
 
     RFC-66, "Time Travel Queries": latestFileSliceThatIsOverlappingWithCompletionTime.
     """
@@ -163,7 +163,8 @@ def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int 
 
 
 def compose(composition: Composition) -> None:
-    """Let writers look up the barriers, and readers and planners see pending logs, where a reading of the RFC does."""
+    """Let writers look up the barriers, and let readers and planners see pending logs, if a reading of the RFC does so.
+    """
     writers = composition.actors_of("writer")
     by_name = [me for me in writers if composition.protocol_of(me)[Slicing].slicing == "base_instant"]
     if by_name:

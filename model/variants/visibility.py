@@ -1,4 +1,4 @@
-"""Readers that show more, or less, than completed instants (RFC-22, comments; readers of other engines)."""
+"""Readers that show more or fewer instants than the completed ones (RFC-22, comments; readers of other engines)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Visibility(Options):
-    """Which instants a reader shows."""
+    """The instants that a reader shows."""
 
     visibility: Literal["completed", "any", "all_earlier", "unless_pending"] = option(
         "completed",

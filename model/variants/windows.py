@@ -1,4 +1,4 @@
-"""Other readings of incremental queries."""
+"""The options of incremental queries."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
     return rules
 
 
-def requested_in(table: Table, after: int, until: float) -> tuple[Write, ...]:
+def requested_in(table: Table, after: float, until: float) -> tuple[Write, ...]:
     """The completed writes that were requested in (after, until]."""
     return tuple([w for w in table.writes if w.completed is not None and after < w.requested <= until])
 
@@ -64,13 +64,13 @@ def requested_in(table: Table, after: int, until: float) -> tuple[Write, ...]:
 def without_deletes(inner: OneWindow) -> OneWindow:
     """The window without the deletes that win in it."""
 
-    def incremental(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+    def incremental(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
         return inner(rules, table, group, after, until)._replace(deletes=False)
 
     return incremental
 
 
-def slice_of_files(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+def slice_of_files(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """RFC-66's incremental pseudocode, literally.
 
     It slices the files that completed in (after, until] by their base files and merges the latest slice. It shows only
@@ -79,13 +79,13 @@ def slice_of_files(rules: Rules, table: Table, group: int, after: int, until: fl
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after, until))
 
 
-def slice_of_files_from(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """The same, with the rows of the writes that completed in [after, until], as in RFC-66's text."""
+def slice_of_files_from(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
+    """As `slice_of_files`, with the rows of the writes that completed in [after, until], as in RFC-66's text."""
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after - 1, until))
 
 
 def _slice_of_files(
-    rules: Rules, table: Table, group: int, window: tuple[int, float], valid: tuple[Write, ...]
+    rules: Rules, table: Table, group: int, window: tuple[float, float], valid: tuple[Write, ...]
 ) -> Fold:
     after, until = window
     done = [(at, completed) for at, completed in rules.bases(table, group) if completed is not None]
@@ -96,8 +96,8 @@ def _slice_of_files(
     return slice_fold(rules, table, group, barrier, logs_in_order(rules, merged, group))._replace(shown=shown)
 
 
-def slice_of_window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """How some readers derive a window from their snapshot: they merge one slice of the files that completed in it.
+def slice_of_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
+    """The window of readers that derive it from their snapshot: they merge one slice of the files that completed in it.
 
     Pending plans are barriers too. Rows of the base file that other instants set are removed before the merge.
     """
@@ -116,8 +116,8 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: int, until: f
     return NOTHING
 
 
-def slice_of_table(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """How other readers derive a window: they slice all files by the completed barriers, and merge one slice.
+def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
+    """The window of other readers: they slice all files by the completed barriers, and merge one slice.
 
     They use the logs requested between the first and the last request of the window, and the base file unless it was
     requested before the first.
@@ -138,7 +138,7 @@ def slice_of_table(rules: Rules, table: Table, group: int, after: int, until: fl
 
 
 def _requests(
-    rules: Rules, table: Table, group: int, window: tuple[int, float], inside: tuple[Write, ...]
+    rules: Rules, table: Table, group: int, window: tuple[float, float], inside: tuple[Write, ...]
 ) -> tuple[set[int], float, float]:
     """The plans that completed in a window, and the first and last request of its instants; (inf, -inf) if none."""
     after, until = window
@@ -150,7 +150,7 @@ def _requests(
 
 
 def _part(table: Table, writes: tuple[Write, ...], keeps: Callable[[int, int | None], bool]) -> Table:
-    """A table of these writes, and of the plans for which `keeps` returns True."""
+    """A table of these writes, and of those plans for which `keeps` returns True."""
     plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if keeps(p.requested, done)]
     return Table(writes, tuple(plan for plan, _ in plans), tuple(done for _, done in plans))
 

@@ -1,7 +1,7 @@
-"""Checkers of histories of concurrent processes: one module a promise, in linear time.
+"""Checkers of histories of concurrent processes: one module for each promise, in linear time.
 
-A module has `broken(history)`, which yields one sentence for each breach, and `broken_by_definition(history)`, which
-yields the same in quadratic time by the definition of the promise. Tests compare the two.
+A module has two functions. `broken(history)` yields one sentence for each breach. `broken_by_definition(history)`
+yields the same by the definition of the promise, in quadratic time. Tests compare the two functions.
 """
 
 from __future__ import annotations
@@ -24,5 +24,5 @@ __all__ = ["CHECKERS", "Chronicle", "Published", "Read", "Write", "judge"]
 
 
 def judge(history: Chronicle) -> dict[str, list[str]]:
-    """Each promise with its breaches; an empty list if the history keeps it."""
+    """Each promise with its breaches; the list is empty if the history keeps the promise."""
     return {promise: list(checker.broken(history)) for promise, checker in CHECKERS.items()}

@@ -8,7 +8,7 @@ from .history import Chronicle, batches_in, named
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Merge reads by begin with writes by return: the set of writes that a read must contain only grows."""
+    """Sweep reads by begin and writes by return: the set of writes that a read must contain only grows."""
     returned = sorted((w.acked, w.batch) for w in history.writes if w.acked is not None)
     due: set[str] = set()
     for read in sorted(history.reads, key=lambda read: read.began):
@@ -19,7 +19,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Each write against each read."""
+    """Compare each write with each read."""
     for read in sorted(history.reads, key=lambda read: read.began):
         lost = {
             write.batch

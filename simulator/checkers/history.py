@@ -11,9 +11,11 @@ HOT = "hot"
 
 
 class Write(NamedTuple):
-    """One batch: `size` keys of its own and the hot key. Its ordering value is greater than that of earlier batches.
+    """One batch: `size` keys that no other batch has, and one key that all batches update (the hot key). Its ordering
+    value is greater than that of earlier batches.
 
-    `began` and `acked` are readings of one monotonic clock, in nanoseconds. `acked` is None without a return.
+    `began` and `acked` are readings of one monotonic clock, in nanoseconds. `acked` is None if the write did not
+    return.
     """
 
     batch: str
@@ -34,7 +36,9 @@ class Read(NamedTuple):
 
 
 class Published(NamedTuple):
-    """A completed instant of the final timeline. A compaction's action is ``commit``. `batch`: its batch, if any."""
+    """A completed instant of the final timeline. A compaction's action is ``commit``. `batch`: the batch that it
+    committed, if any.
+    """
 
     requested: str
     completed: str
@@ -43,7 +47,7 @@ class Published(NamedTuple):
 
 
 class Chronicle(NamedTuple):
-    """The whole record, in no particular order."""
+    """The whole record of a run, in no particular order."""
 
     writes: tuple[Write, ...]
     reads: tuple[Read, ...]
@@ -56,12 +60,12 @@ class Chronicle(NamedTuple):
 
 
 def batches_in(read: Read) -> Counter[str]:
-    """Each batch in a read, with the number of its own keys there."""
+    """Each batch in a read, with the number of its own keys in the read."""
     return Counter(batch for _, batch in {(key, batch) for key, batch, _ in read.rows if key != HOT})
 
 
 def named(batches: Iterable[str]) -> str:
-    """The first of the batches by name, and the number of the others."""
+    """The name of the first batch, and the number of the others."""
     first, *others = sorted(batches)
     return first + (f" and {len(others)} more" if others else "")
 

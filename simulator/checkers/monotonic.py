@@ -10,7 +10,9 @@ from .history import Chronicle
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Count the times. Compare each read with the greatest as-of time of the reads that ended before it began."""
+    """Count how often each time occurs. Compare each read with the greatest as-of time of the reads that ended before
+    it began.
+    """
     times = [time for p in history.published for time in (p.requested, p.completed)]
     for time, count in sorted(Counter(times).items()):
         if count > 1:

@@ -1,4 +1,4 @@
-"""SNAP on the hot key: of the writes in a snapshot, the one with the greatest ordering value wins."""
+"""SNAP on the hot key: among the writes in a snapshot, the one with the greatest ordering value wins."""
 
 from __future__ import annotations
 

@@ -11,7 +11,9 @@ WRITE = "deltacommit"
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """The expected writes are a prefix of the writes by completion: compare its length, and the place of each row."""
+    """The expected writes are a prefix of the writes by completion time. So compare its length, and the position of
+    each row's write.
+    """
     first: dict[str, str] = {}  # the earlier completion counts if an instant is on the timeline twice
     for p in history.published:
         if p.action == WRITE:
@@ -46,5 +48,5 @@ def broken_by_definition(history: Chronicle) -> Iterator[str]:
 
 
 def _instants(read: Read) -> set[str]:
-    """The visible writes of a read: every write has rows that no other write overwrites."""
+    """The writes that are visible in a read, by requested time; each write has rows that no other write overwrites."""
     return {requested for key, _, requested in read.rows if key != HOT}

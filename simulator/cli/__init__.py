@@ -1,1 +1,1 @@
-"""The command line: one module a command. Standard output holds the answer only."""
+"""The command line: one module for each command. Standard output holds the answer only."""

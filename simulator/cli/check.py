@@ -43,7 +43,7 @@ SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 class Duration(click.ParamType[float]):
-    """`90s`, `5m`, `2h` or a number of seconds, as seconds."""
+    """A duration as seconds: `90s`, `5m`, `2h` or a number of seconds."""
 
     name = "duration"
 
@@ -191,7 +191,7 @@ def _refuse_ineffective(asked: click.Context, *, tour: bool, seeds: bool) -> Non
 
 
 def _many(seeds: Sequence[Seed], workers: int, master: str | None, traces: Path, as_json: bool) -> Exit:
-    """Check every seed: a line for each, and a saved trace for each disagreement."""
+    """Check every seed: print a line for each, and save a trace of each disagreement."""
     from nbcc.simulator import trace
     from nbcc.simulator.crosscheck.seeds import across_processes, check_seeds
     from nbcc.simulator.explore.cluster import on_spark

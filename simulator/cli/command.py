@@ -1,4 +1,4 @@
-"""What commands share: --json, --debug, help with lists of names, answers on standard output."""
+"""What all commands share: --json, --debug, help with lists of names, and answers on standard output."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ traces_option = click.option(
 
 
 class FileToWrite(click.Path):
-    """A file to write. Its folder is checked before the command runs, which may take hours."""
+    """A file to write. Its folder is checked before the command runs, because a run may take hours."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, path_type=Path)
@@ -96,7 +96,7 @@ on_option = click.option(
 
 @contextlib.contextmanager
 def users_words() -> Iterator[None]:
-    """Turn errors about names and files from the command line into bad input instead of a bug."""
+    """Report errors about names and files from the command line as bad input, not as a bug."""
     try:
         yield
     except (ValueError, FileNotFoundError, IsADirectoryError) as error:
@@ -104,7 +104,7 @@ def users_words() -> Iterator[None]:
 
 
 def answer(document: dict[str, Any]) -> None:
-    """Print one JSON document, which names its format."""
+    """Print one JSON document with its format number."""
     click.echo(json.dumps({"format": 1, **document}, indent=2, ensure_ascii=False))
 
 

@@ -125,7 +125,7 @@ def _search(act: int, world: str, protocol: str) -> tuple[Exit, Trace | None]:
 
 
 def _on_spark(tables: DemoTables, found: Trace, traces: Path) -> Exit:
-    """Play the counterexample on Spark under its own protocol and under the default; save the trace and its page."""
+    """Play the counterexample on Spark under its own protocol and under the default. Save the trace and its page."""
     from nbcc.model import Protocol
     from nbcc.simulator.demo import last_snapshot, under
     from nbcc.simulator.trace import save
@@ -151,7 +151,7 @@ def _on_spark(tables: DemoTables, found: Trace, traces: Path) -> Exit:
 
 
 def _progress(what: str) -> None:
-    """Print what the demo waits for on standard error, if it is a terminal."""
+    """Print to standard error what the demo waits for, if that is a terminal."""
     if sys.stderr.isatty():
         click.echo(f"({what})", err=True)
 

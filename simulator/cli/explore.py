@@ -74,8 +74,8 @@ def command(
     """Search every interleaving of WORLD under a protocol and report whether each promise HOLDS.
 
     WORLD is a name from the list below, a .toml file, or package.module:factory of your own model. A promise HOLDS if
-    every interleaving within the world's limits keeps it. For a VIOLATED promise the shortest interleaving that breaks
-    it is printed and saved as a trace for `nbcc replay`.
+    every interleaving within the world's limits keeps it. For a VIOLATED promise the command prints the shortest
+    interleaving that breaks it, and saves it as a trace for `nbcc replay`.
 
     \b
     Examples:
@@ -144,8 +144,16 @@ def _save(broken: dict[str, Trace], folder: Path) -> None:
 
 def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
     """The answer in lines: one for each promise, the bound, then the shortest counterexample."""
-    from nbcc.simulator.view.text import render, screen_width
+    from nbcc.simulator.view.text import render, screen_width, wrapped
 
+    width = screen_width()
+    yield from (wrapped(line, width) for line in _summary(found, broken))
+    if broken:
+        yield ""
+        yield render(min(broken.values(), key=lambda trace: len(trace.steps)), width=width)
+
+
+def _summary(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
     result = found.result
     verdict_width = max((len(str(promise.verdict)) for promise in result.promises.values()), default=0)
     name_width = max(map(len, result.promises), default=0)
@@ -160,13 +168,10 @@ def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
     every = "" if result.stopped else "; every interleaving within the limits"
     yield f"{found.world} under {found.protocol}: {result.bound}{every}"
     yield from seen(result)
-    if broken:
-        yield ""
-        yield render(min(broken.values(), key=lambda trace: len(trace.steps)), width=screen_width())
 
 
 def _because(promise: PromiseResult, trace: Trace | None) -> str:
-    """The reason in the words of the trace, if there is one; the search's note about its length stays."""
+    """The reason in the trace's wording, if there is one; the search's note about its length stays."""
     from nbcc.simulator.explore.exhaustive import NOT_SHORTEST
 
     reason, mark, why = (promise.because or "").partition(NOT_SHORTEST)
@@ -183,5 +188,5 @@ def seen(result: Result) -> Iterator[str]:
         yield f"covered: {taken} of {len(covered.actions)} actions were possible{never}"
         reasons = Counter(reason for _, reason in covered.never_false)
         if reasons:
-            times = ", ".join(f"{reason} ({count})" for reason, count in reasons.items())
-            yield f"conditions that never decided alone, and of how many actions: {times}"
+            times = ", ".join(f"{reason} (in {count} action{'s' * (count > 1)})" for reason, count in reasons.items())
+            yield f"conditions that were never the only false one: {times}"

@@ -24,7 +24,7 @@ COMMANDS = (
 
 
 class _Commands(click.Group):
-    """Imports the module of a command when it is used."""
+    """Imports the module of a command on its first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS]
@@ -48,13 +48,12 @@ def nbcc(limits: Sequence[str]) -> None:
 
     \b
     Start here:
-      nbcc demo              two minutes: two writers, a compactor, and an option that loses a row
-      nbcc explore demo      every interleaving of a small world
-      nbcc check demo        random interleavings of the real engine, compared with the model step by step
+      nbcc demo           a tour of two minutes: an option that loses a row
+      nbcc explore demo   every interleaving of a small world
+      nbcc check demo     random interleavings of engine and model, compared
 
-    \b
-    Exit codes: 0 AGREED or HOLDS, 1 VIOLATED or DISAGREED, 2 bad input, 3 UNDETERMINED,
-    4 could not run, 130 interrupted. Standard output holds the answer only.
+    Exit codes: 0 AGREED or HOLDS, 1 VIOLATED or DISAGREED, 2 bad input, 3 UNDETERMINED, 4 could not run, 130
+    interrupted. Standard output holds the answer only.
     """
     if limits:
         from nbcc.engine.limits import limits_of, set_limits
@@ -63,7 +62,7 @@ def nbcc(limits: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The console script. It exits the process and prints a traceback only with --debug."""
+    """The console script. It ends the process, and prints a traceback only with --debug."""
     if sys.stdout is not None:
         sys.stdout = _BreakablePipe(sys.stdout)
     code = run(sys.argv[1:] if arguments is None else arguments)
@@ -74,9 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 class _BreakablePipe:
-    """Standard output whose reader may exit early, as in `nbcc list actions | head -1`; the rest is dropped.
+    """Standard output whose reader may close it early, as in `nbcc list actions | head -1`. Further output is dropped.
 
-    The command runs to its end, so that the exit code is that of its answer.
+    The command runs to its end, so that its exit code is that of its answer.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -100,12 +99,12 @@ class _BreakablePipe:
 
 
 def _drop_output(stream: Any) -> None:
-    """Send further output to nowhere, so that Python does not report the broken pipe at shutdown."""
+    """Discard further output, so that Python does not report the broken pipe at shutdown."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def run(arguments: Sequence[str]) -> Exit:
-    """Run one command line and return how it ended."""
+    """Run one command line and return its outcome."""
     state = Run()
     try:
         outcome: Any = nbcc.main(args=[*arguments], prog_name="nbcc", standalone_mode=False, obj=state)
@@ -155,7 +154,7 @@ def _missing_extra(error: ImportError) -> Exception:
 
 
 def _typed(error: Exception) -> Exit | None:
-    """The exit code of an error whose text is written for users; None: the error is a bug."""
+    """The exit code of an error whose text is written for users; None for a bug."""
     from nbcc.engine.errors import CannotRun, NbccError
 
     from ..peers.process import PeerMissing

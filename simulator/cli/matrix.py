@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def table(rows: Sequence[MatrixRow]) -> Iterator[str]:
-    """A line a protocol, a column a promise."""
+    """A table with a row for each protocol and a column for each promise."""
     from nbcc.simulator.verdicts import sign
 
     promises = list(rows[0].cells)

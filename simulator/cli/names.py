@@ -1,4 +1,4 @@
-"""The names that commands accept, each with its meaning, looked up when they are needed."""
+"""The names that commands accept, each with its meaning, looked up on use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exit codes, and the one that a command with several outcomes reports."""
+"""Exit codes, and the exit code of a command with several outcomes."""
 
 from __future__ import annotations
 

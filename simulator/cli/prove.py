@@ -1,4 +1,4 @@
-"""`nbcc prove`: an inductive invariant that implies promises, for any number of actors."""
+"""`nbcc prove`: proves promises by an inductive invariant, for any number of actors."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def command(*, protocol: str, promises: tuple[str, ...], as_json: bool) -> Exit:
     """Prove promises for any number of writers, plans, compactors and readers.
 
     A search covers one small world. A proof needs no bound: an invariant holds initially, every step preserves it, and
-    it implies the promise. z3 answers each of these obligations. An obligation that fails comes with a counterexample
-    to induction: a state that satisfies the invariant, from which one step leaves it.
+    it implies the promise. z3 answers each of these obligations. A failed obligation has a counterexample to induction:
+    a state that satisfies the invariant, and a step to one that does not.
 
     \b
     Examples:
@@ -43,7 +43,7 @@ def command(*, protocol: str, promises: tuple[str, ...], as_json: bool) -> Exit:
     from nbcc.simulator.specs import protocol as resolve
 
     with users_words():
-        options = resolve(protocol).to_mapping()
+        options = resolve(protocol)
         _known(promises)
     proof = prove(protocol, options, promises)
     if as_json:
@@ -65,12 +65,13 @@ def _known(promises: tuple[str, ...]) -> None:
 
 def report(proof: Proof) -> Iterator[str]:
     """One line a promise, one a file of lemmas, then the first obligation that failed, with its counterexample."""
-    for name, (verdict, lemmas) in proof.promises.items():
-        yield f"{verdict:12}  {name:8}  {lemmas}"
+    for name, verdict in proof.promises.items():
+        yield f"{verdict.answer:12}  {name:8}  {', '.join(verdict.deciding)}"
     for part in proof.parts:
         yield _line(part)
+    shown: set[str] = set()
     for part in proof.parts:
-        yield from _open(part)
+        yield from _open(part, proof.protocol, shown)
 
 
 def _line(part: Part) -> str:
@@ -78,18 +79,36 @@ def _line(part: Part) -> str:
         return f"{part.lemmas.name}: {part.reason}"
     return (
         f"{part.lemmas.name}: {part.clauses} clauses, {len(part.results)} obligations, {part.seconds:.1f} s"
-        f"; {part.lemmas.about}"
+        f"; {part.lemmas.about}{'' if part.lemmas.worlds else '; not held against the model'}"
     )
 
 
-def _open(part: Part) -> Iterator[str]:
+def _open(part: Part, protocol: str, shown: set[str]) -> Iterator[str]:
+    """The obligations that are not proved, the first counterexample, and a run that ends so."""
     from nbcc.simulator.prove.words import facts
 
-    for place, result in enumerate(part.open()):
-        yield f"{result.answer}  {part.lemmas.name}: {result.obligation.name}"
-        if place == 0 and result.answer == "FAILED":
+    explained = False
+    for result in part.open():
+        name = result.obligation.name
+        yield f"{result.answer}  {part.lemmas.name}: {name}{' (as above)' if name in shown else ''}"
+        if result.answer == "FAILED" and not explained and name not in shown:
+            explained = True
             yield "  a state that satisfies the invariant, from which this obligation fails:"
-            yield from (f"    {fact}" for fact in facts(part.lemmas.system(), result))
+            yield from (f"    {fact}" for fact in facts(part.system, result))
+    shown |= {result.obligation.name for result in part.open()}
+    if part.searched:
+        yield _reached(part, protocol)
+
+
+def _reached(part: Part, protocol: str) -> str:
+    if not part.runs:
+        worlds = ", ".join(part.lemmas.search)
+        return f"  no reachable run in {worlds} breaks a promise: the invariant may be too weak"
+    run = part.runs[0]
+    return (
+        f"  a reachable run breaks {run.promise} in {run.steps} steps: {run.because}\n"
+        f"    nbcc explore {run.world} --protocol {protocol} --promise {run.promise}"
+    )
 
 
 def document(proof: Proof) -> dict[str, Any]:
@@ -97,7 +116,7 @@ def document(proof: Proof) -> dict[str, Any]:
     return {
         "protocol": proof.protocol,
         "verdict": proof.answer,
-        "promises": {name: {"verdict": v, "lemmas": lemmas} for name, (v, lemmas) in proof.promises.items()},
+        "promises": {name: {"verdict": v.answer, "lemmas": v.lemmas} for name, v in proof.promises.items()},
         "lemmas": {
             part.lemmas.name: {
                 "clauses": part.clauses,
@@ -105,6 +124,8 @@ def document(proof: Proof) -> dict[str, Any]:
                 "seconds": round(part.seconds, 2),
                 "open": [{"obligation": r.obligation.name, "answer": r.answer} for r in part.open()],
                 "reason": part.reason,
+                "reachable_runs": [run._asdict() for run in part.runs],
+                "held_against_the_model_in": [*part.lemmas.worlds],
             }
             for part in proof.parts
         },

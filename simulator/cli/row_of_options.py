@@ -1,4 +1,4 @@
-"""The row of the matrix for writers with given `hoodie.*` options (`nbcc verdicts --options`)."""
+"""The row of the verdict matrix for writers with given `hoodie.*` options (`nbcc verdicts --options`)."""
 
 from __future__ import annotations
 

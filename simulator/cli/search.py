@@ -22,7 +22,7 @@ Progress = Callable[[int, int, int, int], None]
 
 
 class Search(NamedTuple):
-    """A finished search: the names it was started with, the explored system and the result."""
+    """A finished search: the given names, the explored system and the result."""
 
     world: str
     protocol: str
@@ -44,8 +44,8 @@ def search(
 ) -> Search:
     """Explore a world under a protocol, both by name, for some promises or for all.
 
-    Several `workers` search a shard each, on this machine or on the Spark cluster of a `master`. A name that does not
-    exist is bad input.
+    Several `workers` search one shard each, on this machine or on the Spark cluster of a `master`. An unknown name is
+    bad input.
     """
     from nbcc.simulator.explore.jobs import SearchJob, promises_of
     from nbcc.simulator.explore.parallel import explore_in_shards
@@ -72,7 +72,9 @@ def search(
 
 
 def on_cluster(master: str) -> Callable[..., Any]:
-    """A function that runs search jobs on a Spark cluster: `spark` for one on this machine, or the URL of a master."""
+    """A function that runs search jobs on a Spark cluster. `spark` means a cluster on this machine; otherwise the URL
+    of a master.
+    """
     from nbcc.simulator.explore.cluster import search_on_spark
 
     return partial(search_on_spark, spark_of(master))

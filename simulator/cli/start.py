@@ -1,6 +1,6 @@
-"""The entry point of `nbcc`: Ctrl-C ends the command with exit code 130 and without a traceback, whenever it comes.
+"""The entry point of `nbcc`: Ctrl-C always ends the command with exit code 130 and without a traceback.
 
-Little is imported before the handler is installed: until then Python would print a traceback.
+Few modules are imported before the handler is installed: until then Python would print a traceback.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`nbcc validate`: whether a table's history is possible, and what is broken or at risk in it."""
+"""`nbcc validate`: whether a table's history is possible, and what is damaged or at risk."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def exit_of(report: Report) -> Exit:
 
 
 def _of_trace(name: str, as_json: bool) -> Exit:
-    """Judge a trace: can the model take every step?"""
+    """Judge a trace: whether the model can take every step."""
     from nbcc.simulator import trace as traces
     from nbcc.simulator.validate.trace import judge_trace
 

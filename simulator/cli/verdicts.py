@@ -115,7 +115,7 @@ def command(
 
 
 class _Matrix:
-    """One run of the command."""
+    """One run of the command `verdicts`."""
 
     def __init__(self, level: Depth, accept: bool, cache: ResultCache | None) -> None:
         from nbcc.simulator import verdicts as judged
@@ -172,7 +172,7 @@ class _Matrix:
         ])  # fmt: skip
 
     def interrupted(self) -> str:
-        """How many searches ended, and how to continue."""
+        """The message after an interrupt: how many searches ended, and how to continue."""
         if self.cache:
             saved = f"they are saved in {self.cache.path}; the same command continues from there"
         else:
@@ -188,7 +188,7 @@ class _Matrix:
             yield f"\n{self.cache.hits:,} searches taken from {self.cache.path}, {self.cache.misses:,} made"
 
     def _write(self, found: tuple[MatrixRow, ...]) -> None:
-        """Write the matrix of this depth and of each smaller one, whose worlds were searched as well."""
+        """Write the accepted matrix of this depth and of each smaller one, whose worlds were searched as well."""
         from nbcc.simulator import verdicts as judged
 
         texts = {}

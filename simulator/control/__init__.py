@@ -1,3 +1,3 @@
-"""Run real code under a chosen interleaving: actors run in threads, and every seam call is a scheduling point."""
+"""Runs real code under a chosen interleaving: actors run in threads, and every seam call is a scheduling point."""
 
 from __future__ import annotations

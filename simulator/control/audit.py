@@ -1,7 +1,7 @@
-"""The leak detector: an actor under control fails if it uses files, sockets, threads or sleep outside the seams.
+"""The leak detector: an actor fails if it uses files, sockets, threads or sleep outside its storage, lock and clock.
 
-Python's audit hooks see every such call of the interpreter (a started thread since 3.12, a sleep since 3.13). Python
-cannot remove a hook. So the first use installs one, which does nothing in threads that no conductor watches.
+Python's audit hooks report every such call of the interpreter (thread starts since Python 3.12, sleeps since 3.13).
+Python cannot remove a hook. So the first use installs one. It does nothing in threads that no conductor watches.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Watched(Protocol):
 
 
 class LeakOutsideSeams(Exception):
-    """An actor did I/O that the conductor did not see, so the schedule did not choose its order."""
+    """An actor did I/O outside the seams, so the schedule did not choose its order."""
 
 
 def watch(owner: Watched) -> None:
-    """Watch the calling thread as this actor's."""
+    """Watch the calling thread as this actor's thread."""
     _install()
     _WATCHED[threading.get_ident()] = owner
 
@@ -53,7 +53,7 @@ def unwatch() -> None:
 
 @contextmanager
 def inside_seam(owner: Watched) -> Iterator[None]:
-    """Allow I/O within a seam call, which the conductor does see."""
+    """Allow I/O within a seam call, which the conductor schedules."""
     me = threading.get_ident()
     _INSIDE.add(me)
     try:
@@ -74,7 +74,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _exempt() -> bool:
-    """Whether an import makes the call, or Spark's driver on its way to its JVM."""
+    """Whether an import makes the call, or Spark's driver when it calls its JVM."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         file = frame.f_code.co_filename

@@ -11,12 +11,11 @@ T = TypeVar("T")
 
 
 class Caller(Protocol):
-    """The maker of a call, with the choices that the schedule has made for it.
+    """The actor that makes a call, with the choices of the schedule for this call.
 
-    shows          whether a listing contains an object that was put while the listing ran
-    still_shows    whether a listing contains an object that was deleted while the listing ran
-    loses_answer   whether the next put stores its object and answers "exists"
-    stops_waiting  whether a wait for the lock ends although another actor still holds the lock
+    `shows`: Whether a listing contains an object that was put while the listing ran. `still_shows`: Whether a listing
+    contains an object that was deleted while the listing ran. `loses_answer`: Whether the next put stores its object
+    but answers "exists". `stops_waiting`: Whether a wait for the lock ends although another actor still holds the lock.
     """
 
     actor: str

@@ -1,4 +1,4 @@
-"""A seam call: one request of an actor to storage, lock, clock or jobs, in the words of the mapping."""
+"""A seam call: one request of an actor to storage, lock, clock or jobs, in the vocabulary of the mapping."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Call(NamedTuple):
 def kind_of(path: str) -> str:
     """The kind of the object at a path of a Hudi table, in one word.
 
-    A timeline file is ``<action>.<state>`` (``deltacommit.requested``), and ``<action>`` once completed. So a new
-    action needs no entry here.
+    A timeline file has the kind ``<action>.<state>`` (``deltacommit.requested``), or ``<action>`` once completed. So a
+    new action needs no entry here.
     """
     if path.rstrip("/") == ".hoodie/timeline":
         return "timeline"

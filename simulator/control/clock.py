@@ -1,4 +1,4 @@
-"""Virtual time: a tick of the model and an instant of the engine are one number in two notations."""
+"""Virtual time: each tick of the model corresponds to one instant of the engine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def tick_of(instant: str) -> int:
 
 
 class VirtualClock:
-    """The reading of the slowest clock, in ticks. `skew`: how many ticks a generator waits for the other clocks.
+    """The time of the slowest clock, in ticks. `skew`: the number of ticks for which a generator waits for the other
+    clocks.
 
     ``in_two``: an actor reads its clock and waits in two calls, because it can lose its lock between them.
     """
@@ -44,7 +45,7 @@ class VirtualClock:
 class ActorsClock:
     """One actor's clock: the engine's real generator over virtual time. Waiting advances virtual time at no cost.
 
-    ``ahead`` is its lead over the slowest clock, in ticks. At -1 it shows the newest tick that was taken again.
+    ``ahead`` is its lead over the slowest clock, in ticks. At -1 the clock shows the newest taken tick again.
     """
 
     def __init__(self, virtual: VirtualClock) -> None:
@@ -54,12 +55,12 @@ class ActorsClock:
         self._generator = WallClock(virtual.skew, self._now_ns, self._sleep)
 
     def take(self) -> str:
-        """The generator's next time. It returns once the generator takes the slowest clock to have passed it."""
+        """The generator's next time. It returns once, by this actor's clock, every other clock has passed that time."""
         return self._generator.take()
 
     @property
     def in_two(self) -> bool:
-        """Whether reading and waiting are two calls."""
+        """Whether reading the clock and waiting are two calls."""
         return self._virtual.in_two
 
     def read(self) -> str:
@@ -68,7 +69,7 @@ class ActorsClock:
         return self._generator.read()
 
     def wait(self, instant: str) -> None:
-        """Wait until every clock has passed the time that `read` returned, by the same clock."""
+        """Wait until every clock has passed the time that `read` returned, judged by this actor's clock."""
         self.ahead = self._read_ahead
         self._generator.wait(instant)
 
@@ -84,7 +85,7 @@ class ActorsClock:
 
 
 class ReadOnlyClock:
-    """A clock that shows the newest time and takes none, so that reads do not shift the times of actors."""
+    """A clock that returns the newest time and takes none, so that reads do not shift the times of actors."""
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock

@@ -21,7 +21,9 @@ RETURN = "return"
 
 
 class ActorCrashed(BaseException):
-    """Unwinds the thread of a crashed actor. Not an Exception, so no ``except Exception`` of the engine stops it."""
+    """Raised in the thread of a crashed actor to end it. It is not an Exception, so no ``except Exception`` of the
+    engine stops it.
+    """
 
 
 class ActorSilent(Exception):
@@ -75,7 +77,7 @@ class Task:
         return self.calls[before:]
 
     def crash(self) -> None:
-        """Make every handle of the actor dead, then unwind its thread, so that no ``finally`` reaches the table."""
+        """Disable every handle of the actor, then end its thread, so that no ``finally`` reaches the table."""
         self.dead = True
         if not self.finished:
             if self._thread.ident is None:  # it never ran: nothing to unwind
@@ -86,7 +88,7 @@ class Task:
     def call(self, call: Call, execute: Callable[[], T], ready: Callable[[], bool] | None = None) -> T:
         """Announce a call, wait for permission, and execute it. Seams call this on the actor's thread.
 
-        A call from another thread, such as a read of the table by the harness, belongs to no actor and runs at once.
+        A call from another thread, such as a read by the harness, belongs to no actor and runs at once.
         """
         if threading.current_thread() is not self._thread:
             return execute()

@@ -1,9 +1,9 @@
-"""The objects that each segment accessed, and whether a segment was atomic for the other actors.
+"""Records the objects that each segment accessed, and checks that each segment was atomic for other actors.
 
 The model treats a segment of the engine's calls as one step. That is sound if no other actor can observe a difference
-(Lipton's reduction). Such a segment has calls that acquire (lock.acquire), then at most one call that conflicts with
-another actor's, then calls that release (lock.release). After each history `violations` searches the recorded accesses
-for a segment of another shape.
+(Lipton's reduction). Such a segment has three parts: calls that acquire (lock.acquire), at most one call that conflicts
+with another actor's, and calls that release (lock.release). After each history `violations` searches the recorded
+accesses for a segment of another shape.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from .calls import ARCHIVE, kind_of, parsed
 
 
 class Access(NamedTuple):
-    """One executed call: its actor, its model step (counted from 0), its object, whether the actor held the lock."""
+    """One executed call: its actor, its model step (counted from 0), its object, and whether the actor held the lock.
+    """
 
     actor: str
     step: int
@@ -36,13 +37,13 @@ class Access(NamedTuple):
 
 
 def is_unobserved(path: str) -> bool:
-    """Whether only other systems read the object: inflight files of the timeline, markers, partition metadata."""
+    """Whether only other systems read the object: inflight files, markers and partition metadata."""
     kind = kind_of(path)
     return kind in {"marker", "partition_metadata"} or kind.endswith("inflight")
 
 
 def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = None) -> list[str]:
-    """One sentence for each segment that another actor could have seen half done; empty if all were atomic.
+    """One sentence for each segment whose intermediate state another actor could have seen; empty if all were atomic.
 
     ``crashed`` maps an actor to the step in which it died. No later segment can interleave with its calls.
     """
@@ -78,7 +79,7 @@ def unread_attempts(accesses: Iterable[Access]) -> set[str]:
 
 
 def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
-    """What breaks the shape acquire* conflict? release*, or an empty text."""
+    """The reason why a segment lacks the form acquire* conflict? release*; '' if it has it."""
     past = ""  # the call after which only releases may follow
     for access in _merged_listings(_without_explanation(segment)):
         if access.verb == "lock.release":
@@ -95,11 +96,11 @@ def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
 
 
 def _without_explanation(segment: list[Access]) -> list[Access]:
-    """The segment without the timeline accesses by which a reader explains a missing file at its end.
+    """The segment without the timeline accesses at its end by which a reader explains a missing file.
 
-    Such a reader searches for the clean or restore that deleted the file. That plan was there before the deletion and
-    stays, so the moment of the search does not matter. A segment that reads another file afterwards has used the
-    result, and is judged whole.
+    The reader searches for the clean or restore that deleted the file. That plan preceded the deletion and stays, so
+    the time of the search does not matter. A segment that reads another file afterwards has used the result, and is
+    judged as a whole.
     """
     last = next((n for n in reversed(range(len(segment))) if not _is_explanation(segment[n])), None)
     if last is None or (segment[last].verb, segment[last].outcome) != ("get", "missing"):
@@ -122,8 +123,8 @@ def _is_explanation(access: Access) -> bool:
 def _merged_listings(segment: list[Access]) -> Iterator[Access]:
     """The segment with each listing as one access, if it begins and ends in the segment.
 
-    A listing of the timeline and the read of the archive that follows it are one access as well: a reader finds an
-    instant that an archiver moves between the two in one of them.
+    A listing of the timeline and the following read of the archive count as one access. If an archiver moves an instant
+    between the two, a reader finds it in one of them.
     """
     previous: Access | None = None
     for access in segment:
@@ -142,7 +143,7 @@ def _completes_listing(access: Access, previous: Access) -> bool:
 
 
 class _Conflicts:
-    """Finds an access of another actor that does not commute with a certain access."""
+    """Finds an access of another actor that does not commute with a given access."""
 
     def __init__(self, accesses: list[Access], crashed: Mapping[str, int]) -> None:
         self._crashed = crashed
@@ -188,7 +189,7 @@ def _may_delete(access: Access, path: str) -> bool:
 
 
 def _is_in_vain(one: Access, other: Access) -> bool:
-    """Whether `one` deletes an object that `other` has deleted before: it changes nothing, so the two commute."""
+    """Whether `one` deletes an object that `other` has deleted already. It changes nothing, so the two commute."""
     return one.verb == "delete" and one.outcome == "missing" and other.step < one.step
 
 
@@ -204,10 +205,10 @@ def _conflict(one: Access, other: Access) -> bool:
 
 
 def _is_archived(read: Access, delete: Access) -> bool:
-    """Whether `read` does not depend on the removal of an archived instant from the active timeline.
+    """Whether `read` returns the same before and after an archived instant is removed from the active timeline.
 
-    A get of the instant finds the same in the archive. A listing by a holder of the lock uses the pending instants, the
-    newest time and the archive.
+    A get of the instant finds the same content in the archive. A listing under the lock uses only the pending instants,
+    the newest time and the archive.
     """
     if delete.verb != "delete" or "completed" not in parsed(delete.path):
         return False
@@ -215,7 +216,8 @@ def _is_archived(read: Access, delete: Access) -> bool:
 
 
 def _immutable_read(read: Access, write: Access) -> bool:
-    """Whether `read` is a get that found its object: objects are put once, so every later get finds the same."""
+    """Whether `read` is a get that found its object. Objects are put once, so every later get finds the same content.
+    """
     return read.verb == "get" and read.outcome == "done" and write.verb == "put"
 
 

@@ -1,4 +1,4 @@
-"""A foreign service: an operation of nbcc whose instants are stored without nbcc's mark."""
+"""A foreign service: an operation of nbcc whose instants lack nbcc's mark."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _ForeignStorage:
 
 
 def foreign_storage(storage: Storage) -> Storage:
-    """The storage, written to as a service of another engine would write."""
+    """The storage with the mark removed from each put, as if a service of another engine wrote."""
     return cast(Storage, _ForeignStorage(storage))
 
 

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Harness:
-    """The parts that all actors of a history share. ``step`` is the number of the current model step."""
+    """The objects that all actors of a history share. ``step`` is the number of the current model step."""
 
     def __init__(self, storage: Storage | None = None, patience: float = 10.0, skew: int = 0) -> None:
         self.storage: Storage = storage if storage is not None else MemoryStorage()
@@ -36,13 +36,13 @@ class Harness:
         self._started: dict[str, int] = {}
 
     def started(self, actor: str) -> int:
-        """How many operations the actor has begun."""
+        """The number of operations that the actor has begun."""
         return self._started.get(actor, 0)
 
     def start(self, actor: str, operation: Callable[[Handle], object]) -> Handle:
         """Prepare an operation of an actor. It begins with the first `Task.run`.
 
-        Each operation has a new handle, so that a handle which outlives a crash stays dead.
+        Each operation has a new handle, so that the handle of a crashed operation stays dead.
         """
         number = self._started[actor] = self._started.get(actor, 0) + 1
         handle = Handle(self, actor, number)
@@ -105,7 +105,9 @@ class ControlledClock:
         return instant
 
     def not_before(self, instant: str) -> None:
-        """Make later times greater than this one. No scheduling point: other actors cannot observe it."""
+        """Make later times greater than this one. This is not a scheduling point, because other actors cannot observe
+        it.
+        """
         self._clock.not_before(instant)
 
 
@@ -127,7 +129,9 @@ class ControlledNames:
 
 
 def _digits(actor: str) -> str:
-    """``w2`` -> ``2302``: two digits for the alphabet place of each letter, then the number. Unique for an actor."""
+    """``w2`` -> ``2302``: two digits for the position of each letter in the alphabet, then the number. The digits are
+    unique for each actor.
+    """
     letters = actor.rstrip("0123456789")
     places = "".join(f"{ord(letter) - 96:02d}" for letter in letters)
     return f"{places}{int(actor.removeprefix(letters)):02d}".lstrip("0")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class VirtualHeartbeats:
-    """The heartbeats of one table. A check is no scheduling point; an expiry is a step of the model."""
+    """The heartbeats of one table. A check is not a scheduling point; an expiry is a step of the model."""
 
     def __init__(self) -> None:
         self.beating: dict[str, str] = {}  # requested time -> actor

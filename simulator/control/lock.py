@@ -1,4 +1,4 @@
-"""The controlled lock seam: an actor waits, at no cost, until the schedule frees the lock."""
+"""The controlled lock: an actor waits, at no cost, until the schedule frees the lock."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class VirtualLock:
         self.lost: set[str] = set()  # actors that have lost it and do not know
 
     def expire(self) -> None:
-        """Free the lock: the lease of its dead holder has run out."""
+        """Free the lock, because the lease of its dead holder has expired."""
         self.holder = None
 
     def lose(self) -> None:
-        """Free the lock, unknown to its live holder."""
+        """Free the lock without notice to its live holder."""
         assert self.holder is not None, "an actor holds it"
         self.lost.add(self.holder)
         self.holder = None
@@ -62,3 +62,13 @@ class ControlledLock:
         if self._lock.holder != self._caller.actor:
             raise RuntimeError(f"{self._caller.actor} releases a lock that {self._lock.holder or 'no actor'} holds")
         self._lock.holder = None
+
+
+class ObserversLock:
+    """The lock of an observer. It changes nothing, because an observer takes no time under it."""
+
+    def acquire(self) -> None:
+        """Do nothing."""
+
+    def release(self) -> None:
+        """Do nothing."""

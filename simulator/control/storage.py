@@ -1,4 +1,4 @@
-"""The controlled storage seam, and a store in memory."""
+"""Controlled storage, and a store in memory."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class MemoryStorage:
             self.changes += 1
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        """Delete those of the objects that exist."""
+        """Delete those objects that exist."""
         for path in paths:
             self.delete(path)
 
@@ -62,8 +62,8 @@ class MemoryStorage:
 class ControlledStorage:
     """The storage as one actor sees it: each call is a scheduling point and leaves a footprint.
 
-    A listing has two points, because it is no snapshot. It contains the objects that existed from its begin to its end.
-    Of the objects that were put or deleted in between, it contains those that the schedule shows.
+    A listing has two scheduling points, because it is not a snapshot. It contains the objects that existed from its
+    begin to its end. Of the objects that were put or deleted in between, it contains those that the schedule shows.
     """
 
     def __init__(self, backend: Storage, caller: Caller) -> None:
@@ -72,7 +72,7 @@ class ControlledStorage:
         self.url = backend.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """As the backend's. A put of an existing object leaves the footprint ``exists``."""
+        """As in the backend. A put of an existing object leaves the footprint ``exists``."""
         created = self._caller.call(
             Call("put", path),
             lambda: self._backend.put_if_absent(path, data),
@@ -82,11 +82,11 @@ class ControlledStorage:
         return created and not lost
 
     def put(self, path: str, data: bytes) -> None:
-        """As the backend's."""
+        """As in the backend."""
         self._caller.call(Call("put", path), lambda: self._backend.put(path, data))
 
     def get(self, path: str) -> bytes:
-        """As the backend's. A get of an absent object leaves the footprint ``missing``."""
+        """As in the backend. A get of an absent object leaves the footprint ``missing``."""
         data = self._caller.call(
             Call("get", path),
             lambda: _content(self._backend, path),
@@ -97,7 +97,7 @@ class ControlledStorage:
         return data
 
     def delete(self, path: str) -> None:
-        """As the backend's. A deletion of an absent object leaves the footprint ``missing``."""
+        """As in the backend. A deletion of an absent object leaves the footprint ``missing``."""
 
         def delete() -> bool:
             exists = _content(self._backend, path) is not None
@@ -107,7 +107,9 @@ class ControlledStorage:
         self._caller.call(Call("delete", path), delete, lambda exists: "done" if exists else "missing")
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        """As the backend's, as one call: a reader that needs one of the files fails, whichever of them are deleted."""
+        """As in the backend, as one call: a reader that needs one of the files fails, regardless of which files are
+        deleted.
+        """
         self._caller.call(Call("delete.all", paths[0]), lambda: self._backend.delete_all(paths))
 
     def _ended(self, prefix: str, first: Iterable[Entry], last: Iterable[Entry]) -> list[Entry]:
@@ -118,7 +120,7 @@ class ControlledStorage:
         return shown + [entry for entry in removed if self._caller.still_shows(entry.path)]
 
     def list(self, prefix: str) -> list[Entry]:
-        """As the backend's, at two scheduling points."""
+        """As in the backend, with two scheduling points."""
         first = self._caller.call(Call("list.begin", prefix), lambda: self._backend.list(prefix))
         ended = Call("list.end", prefix)
         return self._caller.call(ended, lambda: self._ended(prefix, first, self._backend.list(prefix)))

@@ -1,4 +1,5 @@
-"""Random histories of model and system, generated and shrunk by Hypothesis. Agreement is evidence, not proof."""
+"""Plays random histories on model and system. Hypothesis generates and shrinks them. Agreement is evidence, not proof.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from nbcc.model import Model, Protocol, Step, World
 
 from .. import trace as traces
 from ..explore.quotient import Quotient
-from ..schedule import AtomicPhases, Choose, Pct, Random, Replay, Schedule, Swarm, no_choice
+from ..schedule import AtomicPhases, Choose, Limited, Pct, Random, Replay, Schedule, Swarm, no_choice
 from ..shrink import shrink_disagreement
 from ..systems import System
 from .coverage import PINNED, EdgeCoverage, all_edges, pinned
@@ -22,6 +23,7 @@ from .mapping import MAPPING, MappingRow
 from .overlaps import overlapping_kinds
 from .readers import Reader, standard_readers
 from .report import CheckReport, Tally
+from .themes import themed
 
 Factory = Callable[[World, Protocol, traces.Batches], System]
 SCHEDULES: tuple[Callable[[], Schedule], ...] = (
@@ -34,11 +36,14 @@ SCHEDULES: tuple[Callable[[], Schedule], ...] = (
 )
 """Each history picks one at random. PCT rarely switches actors, by design, so it has a third of the entries."""
 PINNED_ONE_IN = 5
+IN_FLIGHT_ONE_IN = 4
+LONGEST_IN_FLIGHT = 32
+"""One history in so many stops after at most so many steps, perhaps with actors within their operations."""
 
 
 @dataclass
 class CheckOptions:
-    """The options of a check. Without ``world`` each history generates its own."""
+    """The options of a check. Without ``world`` each history generates its own world."""
 
     factory: Factory
     protocol: Protocol = field(default_factory=Protocol)
@@ -51,6 +56,12 @@ class CheckOptions:
     kinds: Collection[str] | None = None  # of actors in random worlds; None: of every mechanism
     found_by: str = ""
     system: str = ""  # the name of the factory
+    repeats: bool = True  # whether a batch may hold several records of a key
+
+    @property
+    def widened(self) -> bool:
+        """Whether histories also draw what the client of Apache Hudi cannot play: themes, repeated keys, early ends."""
+        return self.kinds is None and self.system != "hudi"
 
 
 class Check:
@@ -69,16 +80,23 @@ class Check:
             Disagreement: model and system differ.
         """
         options = self.options
-        world = options.world or (
-            PINNED if choose(PINNED_ONE_IN) == PINNED_ONE_IN - 1 else draw_world(choose, options.kinds)
-        )
-        world = options.fitted(world)
+        world = options.fitted(options.world or self._drawn_world(choose))
         graph = None
         if world == options.fitted(PINNED) and options.model is Model:
             graph = pinned(world, options.protocol)
         model = graph.model if graph else options.model(world, options.protocol)
-        batches = draw_batches(choose, world)
-        self.walk(model, batches, options.schedules[choose(len(options.schedules))](), choose, graph)
+        batches = draw_batches(choose, world, repeats=options.widened and options.repeats)
+        schedule = options.schedules[choose(len(options.schedules))]()
+        if options.widened and choose(IN_FLIGHT_ONE_IN) == IN_FLIGHT_ONE_IN - 1:
+            schedule = Limited(schedule, 1 + choose(LONGEST_IN_FLIGHT))
+        self.walk(model, batches, schedule, choose, graph)
+
+    def _drawn_world(self, choose: Choose) -> World:
+        options = self.options
+        if choose(PINNED_ONE_IN) == PINNED_ONE_IN - 1:
+            return PINNED
+        world = draw_world(choose, options.kinds)
+        return themed(choose, world) if options.widened else world
 
     def walk(
         self,
@@ -88,7 +106,7 @@ class Check:
         choose: Choose = no_choice,
         graph: Quotient | None = None,
     ) -> None:
-        """Play one history of a world along a schedule. Count the edges if the world's `graph` is known.
+        """Play one history of a world along a schedule. If the world's `graph` is known, count the edges.
 
         Raises:
             Disagreement: model and system differ.
@@ -110,7 +128,7 @@ class Check:
         tally.skipped.update(history.skipped)
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
-        """Play a trace as `play` would. Returns the trace as played if it shows the same difference, else None."""
+        """Play a trace again as `play` does. Returns the trace as played if it shows the same difference, else None."""
         options = self.options
         model = options.model(trace.world, options.protocol)
         system = options.factory(trace.world, options.protocol, trace.batches)

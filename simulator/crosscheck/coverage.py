@@ -1,6 +1,6 @@
-"""Coverage of a small world by random histories: the share of its edges, up to renaming of equal actors.
+"""The coverage of a small world by random histories: the share of its edges, where equal actors are interchangeable.
 
-The world is small enough to be explored, so the denominator is known and a check can report what it did not cover.
+The world is small enough to be explored, so the total is known and a check can report what it did not cover.
 """
 
 from __future__ import annotations
@@ -43,5 +43,5 @@ def pinned(world: World, protocol: Protocol) -> Quotient:
 
 @cache
 def all_edges(world: World, protocol: Protocol) -> int:
-    """The number of edges of the pinned world, by exploring it."""
+    """The number of edges of the pinned world, found by exploring it."""
     return len(pinned(world, protocol).edges())

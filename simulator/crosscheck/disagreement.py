@@ -1,4 +1,4 @@
-"""A disagreement: after a step an observable differs between model and system."""
+"""A disagreement: after a step, an observable differs between model and system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Difference(NamedTuple):
     system: Any
 
     def in_words(self, says: Callable[[Any], str]) -> Difference:
-        """The difference with the elements of tuples as sentences."""
+        """The difference, with the elements of tuples as sentences."""
         return Difference(self.what, *(_worded(value, says) for value in (self.model, self.system)))
 
     def __str__(self) -> str:

@@ -1,4 +1,5 @@
-"""Reads of a table by another reader: slices and merge order by the reader's protocol, base files as written."""
+"""Reads of a table by another reader: slices and merge order follow the reader's protocol, base files stay as written.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ _BASE: Log = (0, 0)  # the rows of a base file, in the place of a log; no log ha
 def foreign_rows(
     model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol
 ) -> tuple[Any, ...]:
-    """A snapshot, as-of or incremental read by ``reader``'s rules of a table written by the model's rules."""
+    """The answer of a snapshot, as-of or incremental read by ``reader``'s rules, of a table written by the model's
+    rules.
+    """
     table = model.table(state)
     rows = {}
     for group in range(model.world.groups):
@@ -47,7 +50,7 @@ def foreign_rows(
 
 
 def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reader: Rules) -> Fold | None:
-    """The content of the base file in the reader's fold, as the writer's compaction merged it."""
+    """The content of the base file as the writer's compaction merged it, in the reader's representation."""
     if shape.base is None:
         return None
     whole = shape.base._replace(shown=None)  # a window may hide rows of it
@@ -72,7 +75,7 @@ def _on_base(base: Ranked | None, record_of: Callable[[Log], Ranked | None], log
 
 
 def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol) -> str:
-    """The reader's option that alone explains its different answer; if none does, all its options."""
+    """The reader's option that alone explains its different answer; otherwise all its options."""
     answer = foreign_rows(model, state, query, data, reader)
     for name, value in reader.differences().items():
         alone = Protocol.from_mapping({**model.protocol.to_mapping(), name: value})
@@ -82,10 +85,9 @@ def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[i
 
 
 def is_inverted(table: Table) -> bool:
-    """Whether a completed write has overtaken another write or a completed plan's barrier.
+    """Whether some completed write was requested before, and completed after, another write or a completed plan.
 
-    It was requested earlier and completed later. In tables without such a write, a reader that orders by requested time
-    returns the promised snapshot.
+    In tables without such a write, a reader that orders by requested time returns the promised snapshot.
     """
     rules = rules_of(Protocol())
     writes = [write for write in table.writes if write.completed is not None]

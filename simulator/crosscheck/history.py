@@ -14,7 +14,17 @@ from ..components import field_of, is_assumed
 from ..systems import CannotStep, Impossible, Operation, System
 from .disagreement import Difference, Disagreement, first_difference
 from .mapping import CRASH, FAULT, MAPPING, MappingRow, by_action
-from .observables import EVERY_STEP, Batch, final_queries, is_answer, model_rows, model_slices, reader_rows
+from .observables import (
+    EVERY_STEP,
+    Batch,
+    as_written,
+    final_queries,
+    is_answer,
+    model_rows,
+    model_slices,
+    other_queries,
+    reader_rows,
+)
 from .symbols import Symbols
 
 SNAPSHOT = Query("snapshot")
@@ -23,7 +33,7 @@ SNAPSHOT = Query("snapshot")
 class History:
     """Plays steps one by one on model and system.
 
-    ``batches`` maps a write (its actor and its number from 1) to its rows. The model knows the rows by the requested
+    ``batches`` maps a write (its actor and its number from 1) to its rows. The model finds the rows by the requested
     time of the write, once the write has taken it.
 
     Raises (from `take` and `finish`):
@@ -58,7 +68,7 @@ class History:
         return list(self.model.enabled(self.state))
 
     def resolved(self, named: Step) -> Step:
-        """A recorded step with ticks in place of symbols. KeyError: a symbol has no tick yet."""
+        """A recorded step with ticks in place of symbols. Raises KeyError for a symbol without a tick."""
         return self.symbols.resolved(named)
 
     def sentence(self, text: str) -> str:
@@ -66,7 +76,7 @@ class History:
         return self.symbols.sentence(text)
 
     def take(self, step: Step) -> None:
-        """Take a step on both, and compare the observables after it."""
+        """Take a step on both systems, then compare the observables."""
         after = self.model.apply(self.state, step)
         self.steps.append(self.symbols.step(step))
         self.observed.append({})
@@ -87,17 +97,22 @@ class History:
             self._observe("read", self.symbols.rows(read))
 
     def finish(self) -> None:
-        """Compare every read that is possible at the end, and check the system's own complaints."""
+        """Compare every read that is possible at the end, and check the system's own diagnostics."""
         for query in final_queries(self.timeline, change_logs=self.keeps_promises):
             rows = self._compare_rows(query)
             if query.kind == "as_of" and query.until is not None and is_answer(rows):
                 self._compare_slices(query.until)
+        if self.keeps_promises and getattr(self.system, "refuses_by_class", False):
+            for query in other_queries(self.timeline, self.model.settled(self.state)):
+                self._compare_rows(query)
         complaints: Callable[[], Iterable[str]] = getattr(self.system, "complaints", tuple)
         self.compare("segments that are not atomic", (), tuple(complaints()))
 
     @property
     def keeps_promises(self) -> bool:
-        """Whether every promise holds: the protocol is the default, and the world has only faults that it covers."""
+        """Whether every promise must hold: the protocol is the default, and the world has only faults that it
+        tolerates.
+        """
         world = self.model.world
         return getattr(self.model, "protocol", Protocol()) == Protocol() and is_assumed(world)
 
@@ -126,7 +141,7 @@ class History:
 
     @property
     def _within_a_call(self) -> bool:
-        """Whether a call is in progress (granularity `call`): the system has executed all of it already."""
+        """Whether a call is in progress (granularity `call`). The system has already executed all of it."""
         continuations: frozenset[str] = getattr(self.model, "continuations", frozenset())
         return bool(continuations) and any(step.action in continuations for step in self.enabled())
 
@@ -200,7 +215,7 @@ class History:
         new = {requested for action, requested in pending if (action, requested) not in earlier}
         batch = self._batches.get((step.actor, self._started.get((step.actor, row.operation), 0)))
         if batch and len(new) == 1:
-            self.data[new.pop()] = batch
+            self.data[new.pop()] = as_written(batch)
 
     def _compare_rows(self, query: Query) -> Any:
         expected = _or_refusal(lambda: model_rows(self.model, self.state, query, self.data))
@@ -216,7 +231,7 @@ class History:
         return expected
 
     def _compare_slices(self, time: int) -> None:
-        """Compare past file slices, if the system offers them."""
+        """Compare file slices of earlier times, if the system offers them."""
         look = getattr(self.system, "slices_as_of", None)
         if look is None:
             self.skipped[f"{self.system.name} offers no past file slices"] += 1
@@ -226,7 +241,7 @@ class History:
         self.compare(what, expected, self._ask(what, lambda: look(time)), self.symbols.slice)
 
     def _ask(self, what: str, look: Callable[[], Any]) -> Any:
-        """Observe the system. A failed observation is a difference."""
+        """Observe the system. An observation that fails counts as a difference."""
         try:
             return look()
         except Impossible:
@@ -244,7 +259,7 @@ class History:
 
 
 def _or_refusal(read: Callable[[], tuple[Any, ...]]) -> Any:
-    """The rows of a read, or its refusal as a text."""
+    """The rows of a read, or its refusal as text."""
     try:
         return read()
     except NoAnswer as refused:

@@ -1,6 +1,6 @@
-"""Hypothesis as the driver: it generates the numbers that a history consumes, and shrinks them when a history fails.
+"""Drives histories with Hypothesis: it generates the numbers that a history consumes, and shrinks them after a failure.
 
-Hypothesis varies each history a few times before it generates a new one. Without shrinking, each is independent.
+Hypothesis varies each history a few times before it generates a new one. Without shrinking, histories are independent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..schedule import Choose
 
 
 class TimeIsUp(BaseException):
-    """Ends the generation from inside a play. Not an Exception: Hypothesis would treat it as a failed history."""
+    """Ends the generation from within a play. Not an Exception: Hypothesis would treat it as a failed history."""
 
 
 def given_choices(
@@ -27,9 +27,9 @@ def given_choices(
     shrinks: bool,
     expected: type[Exception],
 ) -> None:
-    """Call ``play`` up to ``examples`` times with fresh choices; after a failure, again with simpler ones.
+    """Call ``play`` up to ``examples`` times with fresh choices; after a failure, repeat it with simpler ones.
 
-    The function swallows failures of the type ``expected``; the last failing call is the simplest. Other exceptions
+    The function suppresses failures of the type ``expected``; the last failing call is the simplest. Other exceptions
     propagate. `TimeIsUp` ends the generation without a failure.
     """
     if not shrinks:

@@ -1,15 +1,14 @@
-"""The mapping: for each action of the model, the segment of the engine's calls that it stands for.
+"""The mapping: for each action of the model, the corresponding segment of the engine's calls.
 
-A segment begins at the actor's next call. It ends after the first call whose `Call.text` is ``ends_after``, or one of
-several such texts, and the calls in ``also`` directly after it. RETURN: it ends when the operation returns. After every
-history `footprints.violations` checks that each segment was atomic for other actors.
-To map a new action, append a row.
+A segment begins at the actor's next call. It ends after the first call whose `Call.text` is ``ends_after`` (or one of
+several such texts) and the following calls in ``also``. With RETURN it ends when the operation returns. After every
+history `footprints.violations` checks that each segment was atomic for other actors. To map a new action, append a row.
+The rows of actors that read are in `mapping_reads`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Final
 
 from nbcc.model import World
@@ -17,33 +16,10 @@ from nbcc.model.mechanisms import kind_of
 from nbcc.model.mechanisms.archiving.options import ArchiveLimits
 from nbcc.model.mechanisms.cleaning.options import Cleans
 
-from ..control.conductor import RETURN
+from .mapping_reads import READS
+from .mapping_row import CRASH, FAULT, MappingRow
 
-CRASH: Final = "crash"
-FAULT: Final = "fault"
-
-Constant = Callable[[World, str], object]
-"""A function that computes an argument from the world and the actor's name."""
-
-
-@dataclass(frozen=True, slots=True)
-class MappingRow:
-    """One action of the model. ``operation`` is the engine's; ``starts`` marks the action that begins it.
-
-    ``arguments`` of the operation: each is a field of the actor's component, or a function of the world and the
-    actor's name. ``raises``: the error that may end the operation in this segment; ``always``: it must.
-    ``operation`` CRASH kills the actor's operation; FAULT happens to the system and not in an actor.
-    """
-
-    action: str
-    operation: str
-    ends_after: str | tuple[str, ...] = RETURN
-    also: tuple[str, ...] = ()
-    starts: bool = False
-    arguments: tuple[tuple[str, str | Constant], ...] = ()
-    raises: str = ""
-    always: bool = False
-
+__all__ = ["CRASH", "FAULT", "MAPPING", "MappingRow", "by_action"]
 
 DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean", "put restore")
 """The completed instants that a decision log decides."""
@@ -60,7 +36,7 @@ def retained(world: World, actor: str) -> int:
 
 
 def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """The rows of an actor that waits after reading its clock."""
+    """The mapping rows of an actor that waits after reading its clock."""
     return (
         MappingRow(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
         MappingRow(f"{kind}_reads_clock_again", operation, ends_after="clock.take"),
@@ -319,15 +295,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("archiver_removes_instant",        "archive",
         ends_after=("delete deltacommit", "delete commit", "delete clean", "delete rollback")),
 
-    MappingRow("reader_starts_listing",           "snapshot", ends_after="list.begin timeline", starts=True),
-    MappingRow("reader_ends_listing",             "snapshot", ends_after="list.end timeline"),
-    MappingRow("reader_starts_listing_again",     "snapshot", ends_after="list.begin timeline"),
-    MappingRow("reader_ends_listing_again",       "snapshot", ends_after="list.end timeline"),
-    # The files of a manifest exist before it and never change, so reading them later is safe.
-    MappingRow("reader_looks_into_archive",       "snapshot", ends_after="get version"),
-    # only under options that the engine does not support
-    MappingRow("reader_opens_archive",            "snapshot", ends_after="get version", starts=True),
-    MappingRow("reader_reads",                    "snapshot", raises="Cleaned"),
+    *READS,
     # Only in worlds with a metadata table. The engine refuses to write such tables, and reads them by listing.
     MappingRow("reader_lists_files",              "snapshot", starts=True),
     MappingRow("actor_begins_metadata",           "upsert"),
@@ -338,11 +306,6 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("rollbacker_finishes_decided",     "publish_decided", starts=True),
     MappingRow("log_compactor_finishes_decided",  "publish_decided", starts=True),
     MappingRow("restorer_finishes_decided",       "publish_decided", starts=True),
-    # The first listing determines the window's end, the second finds the writes that completed in it.
-    MappingRow("consumer_takes_window",           "incremental", ends_after="list.end timeline", starts=True,
-        arguments=(("after", "after"),)),
-    MappingRow("consumer_lists_window",           "incremental", ends_after="list.end timeline"),
-    MappingRow("consumer_reads_window",           "incremental", raises="Cleaned"),
 
     MappingRow("actor_crashes", CRASH),
     MappingRow("lock_expires",  FAULT),

@@ -1,4 +1,4 @@
-"""Checks of mutants: model or engine has another option or function."""
+"""Checks of mutants, in which the model or the engine has another option or function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .check import CheckOptions
 def options_of(mutant: Mutant, options: CheckOptions) -> CheckOptions:
     """The options of a check with the mutant's options on the side that it mutates.
 
-    A mutant that replaces a function has no options. Play its check inside `nbcc.simulator.mutants.applied`.
+    A mutant that replaces a function has no options. Run its check inside `nbcc.simulator.mutants.applied`.
     """
     if mutant.world:
         options = replace(options, world=specs.world(mutant.world))

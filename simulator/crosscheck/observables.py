@@ -7,14 +7,33 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from nbcc.model import Change, Query, Record
-from nbcc.model.answers import Cleaned, Several, answer
+from nbcc.model.answers import BadInput, Cleaned, Several, answer
+from nbcc.model.kernel.merge import combined
 from nbcc.model.promises.view import answers
 
 from ..systems import System
 from .symbols import Symbols
 
-Batch = Mapping[tuple[int, int], Mapping[str, Record]]
-"""The rows of one write by log file: (group, version) -> key -> record. A record's value names the write."""
+Batch = Mapping[tuple[int, int], Mapping[str, Any]]
+"""The rows of one write by log file: (group, version) -> key -> record. A record's value names the write.
+
+A user's batch may hold several records of a key: then it has `Several` in the place of the record, in their order.
+"""
+
+
+def records_in(entry: Record | Several) -> tuple[Record, ...]:
+    """The records of one key in a batch, in the order of the batch."""
+    return entry.records if isinstance(entry, Several) else (entry,)
+
+
+def as_written(batch: Batch) -> Batch:
+    """The rows that a writer puts: of several records of a key the one that counts."""
+    if not any(isinstance(entry, Several) for records in batch.values() for entry in records.values()):
+        return batch
+    return {
+        file: {key: combined(records_in(entry)) for key, entry in records.items()}
+        for file, records in batch.items()
+    }
 
 
 class Observable(NamedTuple):
@@ -45,16 +64,16 @@ EVERY_STEP: Final[list[Observable]] = [
 
 
 def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """The model's answer of a read in canonical form, or `refused`."""
+    """The model's answer to a read in canonical form, or `refused`."""
     try:
         return canonical_rows(model.rows(state, query, data))
-    except Cleaned as error:
+    except (BadInput, Cleaned) as error:
         return refused(error)
 
 
-def refused(error: Exception) -> tuple[Any, ...]:
+def refused(error: Exception | str) -> tuple[Any, ...]:
     """A refusal in place of rows: the name of the error class, which is the same in model and system."""
-    return (("refused", type(error).__name__),)
+    return (("refused", error if isinstance(error, str) else type(error).__name__),)
 
 
 def is_answer(rows: Any) -> bool:
@@ -63,11 +82,13 @@ def is_answer(rows: Any) -> bool:
 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """The answer of a reader actor, from the instants that it found, or `refused`.
+    """The answer of a reader actor from the instants that it found, or `refused`.
 
-    For a consumer: its newest window.
+    For a consumer: its newest window. For a querier: its newest query.
     """
     own = model.component(state, reader)
+    if reader in model.actors_of("querier"):
+        return refused(own.refusal) if own.refusal else query_rows(model, own, data)
     if own.step == "refused":
         return refused(Cleaned())
     if reader in model.actors_of("consumer"):
@@ -76,6 +97,11 @@ def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) 
     table = next(table for name, _, table in answers(model, state) if name == reader)
     rows = answer(model.rules, table, model.world.groups, Query("snapshot"), 0, data, model.merger)
     return canonical_rows(rows)
+
+
+def query_rows(model: Any, own: Any, data: Mapping[int, Batch]) -> tuple[Any, ...]:
+    """The answer of a querier, from the table of its second listing."""
+    return canonical_rows(answer(model.rules, own.table, model.world.groups, own.query, 0, data, model.merger))
 
 
 def canonical_rows(rows: Mapping[Any, Any]) -> tuple[Any, ...]:
@@ -106,8 +132,8 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
 
     Incremental windows are all pairs of completion times (and 0) while there are at most ``most_windows`` of them, else
     the consecutive ones and the full one. Change logs compose, so for them the latter always suffice. An engine that
-    keeps the promises may compute a change log from the keys that the window's writes touched. Under protocols that
-    break promises that is wrong, so callers leave change logs out.
+    keeps the promises may compute a change log from the keys that the window's writes contain. Under protocols that
+    break promises this is wrong, so callers omit change logs.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)
@@ -124,3 +150,24 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
     for after, until in few if change_logs else ():
         yield Query("changes", after=after, until=until)
     yield Query("read_optimized")
+
+
+LONG_AFTER: Final = 1000
+"""How long after the newest time a time in the future is, in ticks."""
+
+
+def other_queries(timeline: tuple[Any, ...], settled: int, most: int = 4) -> Iterator[Query]:
+    """Reads at times that are no completions: requests, barriers, times between, before the first write, the future.
+
+    Up to ``most`` as-of points, spread over the settled times. Of windows, one that begins and ends at such times, and
+    one that ends in the future. No one of these reads takes a time, so they change nothing.
+    """
+    ends = {completed for _, _, _, completed in timeline}
+    times = [time for time in range(1, settled + 1) if time not in ends]
+    for time in times[len(times) % 2 :: max(1, -(-len(times) // most))]:
+        yield Query("as_of", until=time)
+    yield Query("as_of", until=settled + LONG_AFTER)
+    yield Query("incremental", after=settled, until=settled + LONG_AFTER)
+    if times:
+        yield Query("incremental", after=times[len(times) // 2], until=times[-1])
+        yield Query("changes", after=times[0], until=times[len(times) // 2])

@@ -1,4 +1,4 @@
-"""The kinds of actions that overlapped on a file group in a history, as pairs in the order of their requests."""
+"""The kinds of actions that overlapped on a file group in a history, as pairs ordered by their requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .history import History
 
 
 class Interval(NamedTuple):
-    """The time of an instant from its request to its completion, and its file groups."""
+    """The period of an instant from its request to its completion, and its file groups."""
 
     requested: int
     completed: float
@@ -20,9 +20,10 @@ class Interval(NamedTuple):
 
 
 def overlapping_kinds(history: History) -> set[tuple[str, str]]:
-    """``(kind, kind)`` of each two instants that were pending at once on a file group, the earlier request first.
+    """``(kind, kind)`` of each two instants that were pending on a file group at the same time, the earlier request
+    first.
 
-    A write is an ``upsert``, or a ``delete`` if it deletes in that file group; every other action has its own name.
+    A write is an ``upsert``, or a ``delete`` if it deletes in that file group. Other actions keep their names.
     """
     intervals = sorted(_intervals(history))
     return {

@@ -1,4 +1,4 @@
-"""Other readers of the system's table, which read it at the end of a history."""
+"""Other readers, which read the system's table at the end of a history."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ REFUSES_RIVALS = "is already present in File Group"
 
 
 def standard_readers() -> list[Reader]:
-    """hudi-rs, if it is installed."""
+    """The reader hudi-rs, if it is installed."""
     return [hudi_rs if find_spec("hudi") else _not_installed]
 
 
 def hudi_rs(history: History, tally: Tally) -> None:
-    """Compare the snapshot, as-of points and windows by hudi-rs with the model's prediction under its protocol.
+    """Compare hudi-rs's snapshot, as-of points and windows with the model's prediction under hudi-rs's protocol.
 
-    The snapshot of a history without inversion must also be as promised.
+    In a history without overtaking, the snapshot must also be the promised one.
     """
     from ..systems.hudi_rs import HudiRs
 
@@ -116,7 +116,7 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
 
 
 def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
-    """Whether the as-of time is before the first commit and a rolled back write has left files.
+    """Whether the as-of time precedes the first commit, and a rolled back write has left files.
 
     See the finding rolled-back-write-shown-before-the-first-commit.
     """

@@ -19,9 +19,9 @@ class CheckReport:
     """The figures of a check.
 
     ``overlapping`` counts histories in which a compaction and a write were pending at once. The histories took
-    ``edges`` of ``all_edges`` edges of the pinned world. ``differences`` counts, by option, the predicted differences
-    of other readers. ``skipped`` counts steps and reads that the system does not offer. ``disagreement`` is the shrunk
-    trace of a history that disagreed.
+    ``edges`` of the ``all_edges`` edges of the pinned world. ``differences`` counts, by option, the predicted
+    differences of other readers. ``skipped`` counts steps and reads that the system does not support. ``disagreement``
+    is the shrunk trace of a history that disagreed.
     """
 
     histories: int
@@ -44,7 +44,7 @@ class CheckReport:
 
     @property
     def exit_code(self) -> int:
-        """0 agreed, 1 disagreed, 3 nothing was played."""
+        """0: agreed; 1: disagreed; 3: nothing was played."""
         return 1 if self.disagreement is not None else 0 if self.histories else 3
 
     @property

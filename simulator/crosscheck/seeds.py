@@ -17,7 +17,8 @@ Across = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[tuple[Any, Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seed:
-    """A check by names and numbers, which can be sent to another process. Without `world` the worlds are random."""
+    """A check given by names and numbers, which can be sent to another process. Without `world` the worlds are random.
+    """
 
     seed: int
     examples: int
@@ -27,7 +28,7 @@ class Seed:
     seconds: float | None = None
 
     def options(self) -> CheckOptions:
-        """The options of the check. ValueError: a name is unknown; the message names those that exist."""
+        """The options of the check. Raises ValueError for an unknown name; the message lists the known ones."""
         by = f"nbcc check{f' {self.world}' if self.world else ''} --protocol {self.protocol}"
         return CheckOptions(
             factory=factory(self.system),
@@ -36,6 +37,7 @@ class Seed:
             fitted=fitted(self.system),
             found_by=f"{by} --seed {self.seed} --on {self.system}",
             system=self.system,
+            repeats=":" not in self.system,  # a user's system knows one record of a key in a batch
         )
 
 

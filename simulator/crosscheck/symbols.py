@@ -11,8 +11,8 @@ from nbcc.model import Step
 class Symbols:
     """Symbols for the times of a history: ``r1`` is the first requested time, ``c1`` that instant's completion time.
 
-    Requested times rise, so a symbol keeps its meaning from its first step on. It also does when its instant leaves the
-    timeline, if `then` makes the symbols of the later timeline.
+    Requested times increase, so a symbol keeps its meaning from its first step on. If its instant leaves the timeline,
+    the symbols made by `then` keep it.
     """
 
     def __init__(self, timeline: tuple[Any, ...]) -> None:
@@ -31,7 +31,7 @@ class Symbols:
         return Symbols((*timeline, *removed))
 
     def symbol(self, tick: int | None) -> str:
-        """``r1`` or ``c1``; ``-`` for no time; the number for a tick that belongs to no instant."""
+        """``r1`` or ``c1``; ``-`` for no time; the number of a tick that belongs to no instant."""
         return "-" if tick is None else self._symbols.get(tick, str(tick))
 
     def step(self, step: Step) -> Step:
@@ -47,14 +47,19 @@ class Symbols:
         return step._replace(args=tuple((name, self._numbered(value)) for name, value in step.args))
 
     def sentence(self, text: str) -> str:
-        """A sentence of the model with symbols for its times (``t3``). A time that belongs to no instant stays."""
+        """A sentence of the model with symbols for its times (``t3``). A time that belongs to no instant stays
+        unchanged.
+        """
         return re.sub(r"\bt(\d+)\b", lambda time: self._symbols.get(int(time[1]), time[0]), text)
 
     def _named(self, value: object) -> object:
         return tuple(map(self.symbol, value)) if isinstance(value, tuple) else value
 
     def _numbered(self, value: object) -> object:
-        return tuple(self.ticks[symbol] for symbol in value) if isinstance(value, tuple) else value
+        return tuple(map(self._tick, value)) if isinstance(value, tuple) else value
+
+    def _tick(self, symbol: str) -> int:
+        return int(symbol) if symbol.isdecimal() else self.ticks[symbol]
 
     def instant(self, entry: tuple[Any, ...]) -> str:
         """``deltacommit r1 completed c1``."""

@@ -1,7 +1,7 @@
-"""A tour: the fewest runs that take every edge of a world, up to renaming of equal actors, driven on a system.
+"""A tour: the fewest runs that take every edge of a world on a system, where equal actors are interchangeable.
 
-Random histories reach likely states. A tour takes every step from every state, the rarest first. The rows of the
-writes are random: a tour covers the interleavings, not the contents.
+Random histories reach likely states. A tour takes every possible step from every state, the rarest first. The rows of
+the writes are random: a tour covers the interleavings, not the data.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class TourReport:
 
     @property
     def exit_code(self) -> int:
-        """0 agreed, 1 disagreed."""
+        """0: agreed; 1: disagreed."""
         return int(self.disagreement is not None)
 
     @property
@@ -89,7 +89,7 @@ def tour(
     progress: Progress | None = None,
     traces_dir: Path | None = None,
 ) -> TourReport:
-    """Drive a share of the runs through the world of the options. Stop at the first disagreement.
+    """Play a share of the tour's runs through the world in the options. Stop at the first disagreement.
 
     `progress(number from 0, total)` is called after each run. Equal seeds write equal rows.
 

@@ -1,12 +1,12 @@
 """Acyclicity: a proof, from the transitions that a search has evaluated, that no run returns to an earlier state.
 
-In a cycle every component returns to its value. A component whose values never return cannot be part of a cycle, so
-no transition that always changes it is a step of one. Such transitions are removed, and the rest is examined again: a
-compactor returns from idle to idle, but it publishes in between, and the published instants only grow. If no transition
-is left, there is no cycle. Otherwise `progress.judge_cycles` has to examine all states.
+In a cycle every component returns to its value. A component whose values never return cannot be part of a cycle. So no
+transition that always changes it is a step of a cycle. Such transitions are removed, and the rest is examined again.
+For example, a compactor returns from idle to idle, but it publishes in between, and the published instants only grow.
+If no transition is left, there is no cycle. Otherwise `progress.judge_cycles` must examine all states.
 
-Under symmetry a cycle may close only up to the names of actors. Repeated several times it closes by name as well.
-Therefore the proof uses values without names, and treats exchangeable actors as one.
+Under symmetry, a cycle of canonical states may end with other names of actors than it began. Repeated several times, it
+ends with the same names. Therefore the proof uses values without names, and treats exchangeable actors as one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FIELD = (1 << WIDTH) - 1
 
 
 def may_cycle(space: Space) -> bool:
-    """False: it is proven that no run returns to an earlier state. True: one may."""
+    """False: no run returns to an earlier state, which is proven. True: some run may."""
     coding = getattr(space.system, "coding", None)
     if coding is None:
         return True
@@ -60,7 +60,7 @@ def _never_returns(several: Iterable[_Edges]) -> bool:
 
 
 class _WithoutNames:
-    """The changes of components, with values as numbers that are equal where values are equal but for names."""
+    """The changes of components, with values as numbers. Two values have equal numbers if they differ only in names."""
 
     def __init__(self, coding: Coding, exchangeable: Iterable[Iterable[str]]) -> None:
         self.coding = coding

@@ -1,9 +1,9 @@
-"""Checks that exchanged actors were a symmetry of everything that a reduced search of a `TransitionSystem` evaluated.
+"""Checks that exchanging actors was a symmetry of everything that a reduced search of a `TransitionSystem` evaluated.
 
-`symmetry_detection` finds exchanges on a sample of states. For the model of the table this suffices, because its actors
-of one kind have the same transitions; a `TransitionSystem` may declare the same (`uniform`). The transitions of any
-other system are arbitrary functions: two actors may differ in states outside of the sample. At its end, the search of
-such a system is therefore checked on all that it evaluated: every transition on every footprint, every promise on every
+`symmetry_detection` finds exchangeable actors on a sample of states. For the model of the table a sample suffices,
+because its actors of one kind have the same transitions. A `TransitionSystem` may declare the same (`uniform`). The
+transitions of any other system are arbitrary functions: two actors may differ in states outside of the sample. So the
+search of such a system is checked at its end: every evaluated transition on every footprint, every promise on every
 value that it read, and their images under the exchanges, until no new image appears. If all of these commute with the
 exchanges, then so does every step of every reachable state.
 """
@@ -30,7 +30,7 @@ _Check = Callable[[Hashable, "Exchanged"], tuple[Hashable, bool]]
 
 
 def refuted(search: Search) -> str | None:
-    """Why the reduction of a finished search is not sound; None if it is."""
+    """The reason why the reduction of a finished search is not sound; None if it is."""
     space = search.space
     if (
         not isinstance(space, Reduced)
@@ -53,7 +53,7 @@ def refuted(search: Search) -> str | None:
 
 
 class Exchanged:
-    """The exchange of two names in states of a system."""
+    """Exchanges two actor names in states of a system."""
 
     def __init__(self, system: TransitionSystem, names: Renaming) -> None:
         self.names = names
@@ -124,9 +124,9 @@ def _check_end(holds: Callable[[State], bool], end: Any, exchange: Exchanged) ->
 
 
 class _Transitions:
-    """Transitions and footprints.
+    """The transitions of a finished search, with their footprints.
 
-    A stepper of its own evaluates them, because coverage counts the search's footprints.
+    Its own stepper evaluates them, because coverage counts the search's footprints.
     """
 
     def __init__(self, system: TransitionSystem) -> None:
@@ -135,7 +135,7 @@ class _Transitions:
         self.compiled = {(each.transition.actor, each.transition.action): each for each in self.stepper.rows}
 
     def found(self, compiled: Compiled) -> list[Hashable]:
-        """What the search evaluated of a transition: footprints, and values of the actor's own component."""
+        """The values on which the search evaluated a transition: footprints, and the actor's own component."""
         row, own = (compiled.transition.actor, compiled.transition.action), compiled.own
         awake = [(row, "awake", number << own * WIDTH) for number in range(len(self.coding.values(own)))]
         return [*awake, *((row, "moves", footprint) for footprint in compiled.memo)]
@@ -162,7 +162,7 @@ class _Transitions:
 
 
 class _Promise:
-    """A promise, restricted to the components that it reads and those that an exchange maps to them."""
+    """A promise restricted to the components that it reads and those that an exchange maps to them."""
 
     def __init__(self, system: TransitionSystem, promise: Any, exchangeable: Sequence[Sequence[str]]) -> None:
         self.system, self.promise = system, promise

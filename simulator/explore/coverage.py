@@ -1,4 +1,4 @@
-"""Coverage of a finished search: the actions that were possible, and the conditions that decided alone."""
+"""The coverage of a finished search: the actions that were possible, and the conditions that decided alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ FAR = 64
 
 
 def coverage_of(space: Space, watchers: Watchers) -> Coverage:
-    """The coverage, from the memos of the transitions. A system without transitions has no actions or conditions."""
+    """The coverage, computed from the cached evaluations of the transitions. A system without transitions has no
+    actions or conditions.
+    """
     untested = tuple(w.promise.name for w in watchers.watches if not w.reached and not w.unfit)
     actions: dict[str, int] = {}
     false: dict[tuple[str, str], bool] = {}

@@ -1,4 +1,4 @@
-"""Searches that failed or ran out of memory: their results say nothing about the model."""
+"""Searches that failed or ran out of memory. Their results are no evidence about the model."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ def failed_search(reason: str | Exception) -> Result:
 
 
 def _sentence(error: Exception) -> str:
-    """The error in one line, with the innermost place of the code."""
+    """The error in one line, with the innermost line of code."""
     places = traceback.extract_tb(error.__traceback__)
     at = f" ({places[-1].filename.rpartition('/')[2]}, line {places[-1].lineno})" if places else ""
     return f"the search failed: {' '.join(f'{type(error).__name__}: {error}'.split())[:300]}{at}"
 
 
 def transient(result: Result) -> str | None:
-    """Why a second run of the same search may end differently: it failed or ran out of memory. None: it will not."""
+    """The reason why a second run of the same search may end differently: it failed or ran out of memory. None if it
+    would end in the same way.
+    """
     reasons = (result.stopped, *(promise.because for promise in result.promises.values()))
     return next((why for why in reasons if why and (FAILED in result.promises or is_of_memory(why))), None)

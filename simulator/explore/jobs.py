@@ -27,7 +27,7 @@ from .shards import Shard
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchJob:
-    """One search. `world` and `protocol` are names, paths or values; without `promises` all are judged.
+    """One search. `world` and `protocol` are names, paths or values. Without `promises` all are judged.
 
     A `world` of the form ``package.module:factory`` names a model of your own: `factory()` returns it. `mutant` names
     a file of specs/mutants that is applied during the search. `reduce` and `shard` are those of `explore`. A shard has

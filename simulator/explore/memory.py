@@ -17,7 +17,7 @@ SHARE = 0.8
 
 
 def held() -> int:
-    """The memory of this process, in bytes; its peak where the system does not report the present value."""
+    """The memory of this process in bytes; its peak if the system does not report the present value."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except (OSError, IndexError, ValueError):
@@ -32,7 +32,7 @@ def peak_memory() -> int:
 
 
 def free() -> int | None:
-    """The available memory, in bytes; None where the system does not report it."""
+    """The available memory in bytes; None if the system does not report it."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -42,7 +42,7 @@ def free() -> int | None:
 
 
 def is_of_memory(reason: str) -> bool:
-    """Whether a search stopped for lack of memory: on another machine it may finish."""
+    """Whether a search stopped for lack of memory, so that it may finish on another machine."""
     return "GiB" in reason
 
 
@@ -62,9 +62,9 @@ def without_gc() -> Iterator[None]:
 
 
 class MemoryBound:
-    """A bound of `gib`, or of a share of the memory that is free now.
+    """A memory bound of `gib`, or of a share of the free memory.
 
-    `reached` accounts for a table that is about to grow: it is copied, and both copies must fit.
+    `reached` accounts for a table that is about to grow, because the old and the new copy must fit in memory.
     """
 
     def __init__(self, gib: float | None) -> None:

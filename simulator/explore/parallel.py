@@ -1,4 +1,4 @@
-"""One search split into shards, and the results of these merged into one (see `shards`)."""
+"""Runs one search as several shards and merges their results (see `shards`)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def explore_in_shards(
     progress: Callable[..., None] | None = None,
     **bounds: Any,
 ) -> Result:
-    """The result of `run_job`, from several processes; `search` and `bounds` are those of `run_jobs`.
+    """The result of `run_job`, computed by several processes; `search` and `bounds` are those of `run_jobs`.
 
-    `memory` (GiB) is divided among the processes of this machine; without it, most of the free memory is. A system
+    `memory` (GiB) is divided among the processes of this machine; the default is most of the free memory. A system
     without a shard key is searched in this process.
     """
     began = time.perf_counter()
@@ -80,14 +80,14 @@ class _ShardProgress:
 
 
 def _stopped(found: Sequence[Result], max_states: int | None) -> str | None:
-    """Why the shards together have not visited all states; None if they have."""
+    """The reason why the shards together have not visited all states; None if they have."""
     if max_states and sum(result.distinct for result in found) > max_states:
         return f"more than {max_states:,} distinct states"
     return next((result.stopped for result in found if result.stopped), None)
 
 
 def merge_results(promises: Sequence[Any], canary: Any | None, found: Sequence[Result], stopped: str | None) -> Result:
-    """The results of the prefix and of all shards as one. `stopped`: why states are missing."""
+    """One result from those of the prefix and of all shards. `stopped`: the reason why states are missing."""
     seen = None if canary is None else any(_violated(result, canary.name) for result in found)
     doubt = stopped or (blind(canary) if seen is False else None)
     deadlocks = [result.deadlock for result in found if result.deadlock is not None]
@@ -141,7 +141,7 @@ def _covered(found: Sequence[Coverage]) -> Coverage | None:
 
 
 def _shortest(job: SearchJob, whole: Result, memory: float | None) -> Result:
-    """The result, with shortest counterexamples where those of the shards may be longer."""
+    """The result with shortest counterexamples; those of the shards may be longer."""
     if not any(_violated(whole, name) for name in whole.promises):
         return whole
     with applied(job.mutant):

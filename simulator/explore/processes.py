@@ -1,4 +1,4 @@
-"""Search jobs in processes of their own, which end with the calling process.
+"""Runs search jobs in separate processes, which end with the calling process.
 
 If a process dies, its job is UNDETERMINED, with the reason; other jobs are not affected.
 """
@@ -32,7 +32,7 @@ EVERY = 0.5
 def in_processes(
     work: Work, jobs: Sequence[Any], workers: int, progress: Callable[..., None] | None = None
 ) -> Generator[tuple[int, Result]]:
-    """Run `work` on each job, and yield the number of the job with its result, in the order in which they end.
+    """Run `work` on each job. Yields the number of each job with its result, in the order in which they end.
 
     `progress(number, *figures)` is called from time to time.
     """

@@ -1,9 +1,9 @@
-"""Liveness of a finished search: the states in which runs end, the cycles, and what is outstanding there.
+"""Liveness of a finished search: the states in which runs end, the cycles, and the events outstanding there.
 
-A promise about whole runs (`kind` run) has `outstanding(system, state)`: what must still happen, each with a sentence;
-empty once the goal is reached. Under weak fairness a run ends in a state without successors, or stays permanently in a
-strongly connected component, or in a part of one. It can stay there only if no fair action is possible in every state
-and never taken. An event that is outstanding in all these states never happens.
+A promise about whole runs (`kind` run) has `outstanding(system, state)`. It returns the events that must still happen,
+each with a sentence, or nothing once the goal is reached. Under weak fairness a run either ends in a state without
+successors, or stays permanently in a strongly connected component or a part of one. It can stay there unless some fair
+action is possible in every state and never taken. An event that is outstanding in all these states never happens.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .watch import Watchers
 
 
 class Ends:
-    """The states without successors: deadlocks, limits of the world, or ends of the run."""
+    """The states without successors: deadlocks, states at a limit of the world, or ends of the run."""
 
     def __init__(self, space: Space, watchers: Watchers) -> None:
         self.space, self.watchers = space, watchers
@@ -49,8 +49,8 @@ class Ends:
 def judge_cycles(space: Space, states: Sequence[Any], numbers: Mapping[Any, int], watches: Sequence[Any]) -> None:
     """Find fair cycles that break a promise about runs.
 
-    A run may cycle in a part of a component: an event need only be outstanding in the states that the run visits.
-    Therefore each event is examined in the components of the states in which it is outstanding.
+    A run may cycle within a part of a component. An event only needs to be outstanding in the states that the run
+    visits. Therefore each event is examined in the components of the states in which it is outstanding.
     """
     left = [watch for watch in watches if watch.broken is None]
     if space.about:  # with reductions neither the names of events nor single steps are known
@@ -69,7 +69,7 @@ def judge_cycles(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]
 
 
 def _never(space: Space, component: Sequence[Any], promise: Any) -> tuple[str, Any, Any]:
-    """The violation: the events that are outstanding in every state of a component."""
+    """The violation by a component: the events that are outstanding in all its states."""
     left = [promise.outstanding(space.system, state) for state in component]
     common = set.intersection(*(set(each) for each in left))
     return f"a run can cycle permanently, and {'; '.join(left[0][n] for n in sorted(common))}", component[0], None
@@ -104,7 +104,7 @@ def components(
     """The strongly connected components, as numbers of states; a component comes after those that it leads to.
 
     `within` restricts the graph to some states. This is Tarjan's algorithm without recursion. It computes successors
-    again from the memos of the transitions, because a list of all edges would take ten times the memory of the states.
+    again from cached transitions, because a list of all edges would take ten times the memory of the states.
     """
     order: dict[int, int] = {}
     low: dict[int, int] = {}
@@ -139,7 +139,7 @@ def components(
 def _lowering(
     following: Iterator[int], at: int, order: dict[int, int], low: dict[int, int], on_stack: set[int]
 ) -> Iterator[int]:
-    """The successors that were not visited yet; those on the stack lower the low link of `at`."""
+    """The successors that were not visited yet. Those on the stack lower the low link of `at`."""
     for number in following:
         if number not in order:
             yield number

@@ -1,4 +1,6 @@
-"""The graph of a world up to the names of exchangeable actors. Tours walk it, and coverage counts its edges."""
+"""The graph of a world in which states that differ only in the names of exchangeable actors are one state. Tours take
+its edges, and coverage counts them.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ class Quotient:
         return Edge(self.symmetry.canonical(state), names, self.symmetry.canonical(after))
 
     def from_state(self, state: State) -> Iterator[Edge]:
-        """The edges from a state."""
+        """The edges that leave a state."""
         found = (self.edge(state, step, after) for step, after in self.model.successors(state))
         yield from dict.fromkeys(found)
 
@@ -50,7 +52,7 @@ class Quotient:
         return found
 
     def run(self, edges: Sequence[Edge]) -> Iterator[Step]:
-        """A run of the model that takes these edges, from the first state."""
+        """A run of the model that takes these edges, starting in the first state."""
         state = self.model.initial
         for edge in edges:
             step, state = next(

@@ -37,7 +37,7 @@ def renamed(value: Any, names: Renaming) -> Any:
 
 
 class InOrder:
-    """Value -> the actors that it names, in the order of their first places. A set has no order."""
+    """Value -> the actors that it names, in the order of their first occurrence. A set has no order."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = frozenset(names)
@@ -75,7 +75,7 @@ def renamed_step(step: Step, names: Renaming) -> Step:
 
 
 class Image:
-    """One renaming, applied component by component, with memos."""
+    """One renaming, applied to each component, with cached results."""
 
     def __init__(
         self, model: Model | TransitionSystem, names: Renaming, own: Sequence[int], others: Sequence[int]

@@ -12,8 +12,8 @@ from .verdict import Verdict, worst
 class PromiseResult:
     """The verdict on one promise.
 
-    `trace` is the shortest counterexample, `steps` its length. `because` is the message of the violated promise, or why
-    the verdict is not HOLDS.
+    `trace` is the shortest counterexample, and `steps` its length. `because` is the message of the violated promise, or
+    the reason why the verdict is not HOLDS.
     """
 
     name: str
@@ -31,8 +31,8 @@ class Coverage:
     """The coverage of a search.
 
     `actions`: action -> the number of footprints in which it was possible, summed over shards. `never_false`: (action,
-    condition) pairs where no state made this condition alone false. `untested`: promises whose `sometimes` no state
-    satisfied.
+    condition) pairs for which the condition never was the only false one in any state. `untested`: promises whose
+    `sometimes` no state satisfied.
     """
 
     actions: dict[str, int]
@@ -55,9 +55,9 @@ class Result:
     """The figures and verdicts of a search.
 
     `distinct`, `generated` (the first state and every successor) and `depth` (levels) are counted as TLC counts them.
-    `stopped` says why the search did not visit all states; None if it did. `deadlock` is a run to a state without
-    successors in which an actor is within an operation. `ends` counts the states without successors, `ends_at_limit`
-    those of them in which only a limit of the world stops an actor.
+    `stopped` is the reason why the search did not visit all states; None if it did. `deadlock` is a run to a state
+    without successors in which an actor is within an operation. `ends` counts the states without successors.
+    `ends_at_limit` counts those of them in which only a limit of the world stops an actor.
     """
 
     distinct: int

@@ -1,7 +1,7 @@
 """Finished searches cached in a file: an interrupted matrix continues where it stopped.
 
 The file has one JSON object for each search: the job (world, protocol, promises, reductions, bounds) and its result.
-The first line identifies the code that searched. A process that dies while it writes a line loses this search alone.
+The first line identifies the version of the code. A process that dies while it writes a line loses only that search.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NO_BOUNDS: Final = ("workers", "memory", "raises")
 
 
 class ResultCache:
-    """A cache of finished searches. `hits` counts the searches that it held, `misses` those that were run.
+    """A cache of finished searches. `hits` counts the searches found in the cache, `misses` those that were run.
 
     Raises:
         ValueError: the file is not such a cache, or other code wrote it.
@@ -78,7 +78,7 @@ class ResultCache:
 
 
 def key_of(job: SearchJob, bounds: Mapping[str, Any]) -> str:
-    """Everything but the code that decides the result of a job."""
+    """All inputs except the code that determine the result of a job."""
     if job.mutant or job.shard is not None:
         raise ValueError("searches of mutants and of shards are not cached")
     world = specs.world(job.world) if isinstance(job.world, str) else job.world
@@ -116,7 +116,7 @@ def _read(path: Path) -> dict[str, Result]:
 
 
 def _loaded(line: bytes) -> dict[str, Any]:
-    """The JSON object of a line; empty if the line is not one."""
+    """The JSON object of a line; empty if the line is invalid."""
     try:
         value = json.loads(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The breadth-first search: it numbers states in the order of discovery, and judges promises on the way."""
+"""The breadth-first search: numbers states in the order of discovery, and judges promises during the search."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Progress = Callable[[int, int, int, int], None]
 
 
 class Bounds(NamedTuple):
-    """Where a search stops: distinct states, levels, GiB of memory (None: most of the free memory)."""
+    """The limits of a search: distinct states, levels, GiB of memory (None: most of the free memory)."""
 
     max_states: int | None = None
     max_depth: int | None = None
@@ -30,12 +30,12 @@ class Bounds(NamedTuple):
 
 
 def blind(canary: Any) -> str:
-    """The reason why a search that has not found the canary proves nothing."""
+    """The reason why a search that has not found the canary is no evidence."""
     return f"the canary {canary.name} was not found violated: this search proves nothing"
 
 
 class Search:
-    """A search: `states` in the order of discovery, and in `parents` the number of the state that led to each."""
+    """A search. `states` are in the order of discovery; `parents` holds the number of each state's predecessor."""
 
     def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
         self.space, self.watchers, self.progress = space, watchers, progress
@@ -102,7 +102,7 @@ class Search:
         return None
 
     def _add(self, coming: Sequence[Any]) -> None:
-        """Add states that the search has not discovered."""
+        """Add those states that the search has not discovered yet."""
         for state in coming:
             if state not in self.numbers:
                 self.numbers[state] = len(self.states)
@@ -152,7 +152,7 @@ class Search:
         return [self.states[each] for each in reversed(numbers)]
 
     def run_to_end(self, number: int | None) -> tuple[Any, ...] | None:
-        """A run of the system to the end of the state with this number, or to one that differs only in names."""
+        """A run of the system to the end of the state with this number, or to a state that differs only in names."""
         if number is None:
             return None
         taken, reached = self.space.walk(self.chain(number))
@@ -178,7 +178,7 @@ class Search:
         return found
 
     def _broken_run(self, watch: Any) -> tuple[tuple[Any, ...], str]:
-        """A run whose last step violates the promise, and the message of the promise there."""
+        """A run whose last step violates the promise, and the message of the promise for it."""
         message, before, _ = watch.broken
         if before is None:
             return (), message

@@ -1,6 +1,6 @@
 """Search checkpoints: an unfinished search in a file, which continues in another process.
 
-Only the same search continues a file: the same system, promises, reductions and code. The file is read with an
+Only the same search continues from a file: the same system, promises, reductions and code. The file is read with an
 unpickler that accepts plain values and nbcc's named tuples, so that a file cannot run code.
 """
 
@@ -32,7 +32,7 @@ class NotACheckpoint(ValueError):
 
 
 def identity(system: Any, promises: Sequence[Any], reduced: bool) -> str:
-    """A hash of what must be equal for a search to continue."""
+    """A hash of everything that must be equal for a search to continue."""
     what: Any = repr(system)
     if isinstance(system, Model):
         what = (system.world.to_mapping(), system.protocol.to_mapping())

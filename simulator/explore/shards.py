@@ -1,10 +1,10 @@
 """Shards: one search split among processes that never exchange states.
 
-A system may name a component that is settled once and then stays, as its shard key (`shard_key`). In the model of the
-table this is the first published instant. States in which the key is still open form the prefix; it is small, and every
+A system may name a component as its shard key (`shard_key`): its value is settled once and then stays. In the model of
+the table this is the first published instant. States whose key is still open form the prefix, which is small. Every
 process searches it. Every other state belongs to exactly one shard: it is reached only from the prefix and from states
-of the same shard. The shards together visit the states of the whole search. Which of several shortest counterexamples
-they report may differ.
+of the same shard. The shards together visit all states of the search. Which of several shortest counterexamples they
+report may differ.
 
 Each search checks that none of its states escaped to another shard.
 """
@@ -32,9 +32,9 @@ class Shard(NamedTuple):
     exchangeable: tuple[tuple[str, ...], ...] | None = None
 
     def split(self, count: int) -> list[Shard]:
-        """This shard as at most `count` shards of similar size.
+        """This shard split into at most `count` shards of similar size.
 
-        The key that begins first usually has the most states, so keys are dealt in turns: 1 2 3, 3 2 1, 1 2 3, ...
+        The first key usually has the most states, so keys are assigned in alternating order: 1 2 3, 3 2 1, 1 2 3, ...
         """
         turns = [*range(count), *reversed(range(count))]
         owners = [turns[place % len(turns)] for place in range(len(self.keys))]
@@ -87,7 +87,7 @@ class PrefixSearch(Search):
         return Shard(tuple(self.first_states()), tuple(map(tuple, self.space.exchangeable)))
 
     def first_states(self) -> Mapping[Hashable, Mapping[int, list[Any]]]:
-        """Shard key -> level -> the states of the shard that are reached from the prefix."""
+        """Shard key -> level -> the first states of the shard, as reached from the prefix."""
         levels = array("q")
         first: dict[Hashable, dict[int, list[Any]]] = {}
         for state, parent in zip(self.states, self.parents, strict=True):
@@ -99,7 +99,8 @@ class PrefixSearch(Search):
 
 
 class _PrefixEnds(Ends):
-    """The ends of runs within the prefix. The first state of a shard has successors there, so it is not an end."""
+    """The ends of runs within the prefix. The first state of a shard has successors in the shard, so it is not an end.
+    """
 
     def __init__(self, space: Space, watchers: Watchers, keys: ShardKeys) -> None:
         super().__init__(space, watchers)
@@ -111,7 +112,9 @@ class _PrefixEnds(Ends):
 
 
 class ShardSearch(Search):
-    """Searches all states with some shard keys. The search of the prefix has counted and judged the first of them."""
+    """Searches all states with some shard keys. The search of the prefix has counted and judged the first states of
+    each shard.
+    """
 
     def __init__(
         self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, keys: Sequence[Hashable]

@@ -1,4 +1,4 @@
-"""The space of a search: a system as it is, or reduced by symmetry and by fusing private steps."""
+"""The space of a search: a system unchanged, or reduced by symmetry and by fusing private steps."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .transition_system import TransitionSystem
 
 
 def has_transitions(system: Any) -> bool:
-    """Whether a system consists of transitions: then it can be reduced, and coverage is known."""
+    """Whether a system consists of transitions. Then it can be reduced, and its coverage is known."""
     return isinstance(system, Model | TransitionSystem)
 
 
 class Space:
-    """A system as it is. `canonical(state)`, if not None, is the representative of the state's orbit."""
+    """A system without reduction. `canonical(state)`, if not None, is the representative of the state's orbit."""
 
     canonical: Callable[[Any], Any] | None = None
     about: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Space:
         self.limits: Callable[[Any], Iterable[Any]] = getattr(system, "stopped_by_limits", lambda state: ())
 
     def rows(self) -> Sequence[Compiled]:
-        """The compiled transitions with their memos; empty for a system without transitions."""
+        """The compiled transitions with their cached results; empty for a system without transitions."""
         return self.system.stepper.rows if has_transitions(self.system) else ()
 
     def stands_for(self, state: Any) -> int:
@@ -73,9 +73,9 @@ class Space:
 
 
 def _may_strand(model: Model | TransitionSystem, promises: Sequence[Any]) -> bool:
-    """Whether an actor may have no visible step after a private one, and an end of a run there matters.
+    """Whether an actor may have no visible step after a private one, so that an end of a run there matters.
 
-    In the model of the table this cannot happen; a test shows it.
+    In the model of the table this is impossible, as a test shows.
     """
     return not isinstance(model, Model) and (hasattr(model, "finished") or any(p.kind == "run" for p in promises))
 

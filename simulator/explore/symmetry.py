@@ -2,13 +2,14 @@
 
 `symmetry_detection` finds these actors.
 
-Orbits are exact. The canonical state of an orbit is an image in which the components of the exchangeable actors are in
-order. If these components name no actor, the order is ascending; actors with equal components are ordered by their
-first place in the other components. Ties that remain (the members of a set) are tried, and the smallest image is
-canonical. If a component names another actor, every renaming is tried, once for each value of these components.
+The reduction is exact: each orbit has one canonical state. The canonical state of an orbit is an image in which the
+components of the exchangeable actors are in order. If these components name no actor, the order is ascending; actors
+with equal components are ordered by their first place in the other components. Remaining ties (the members of a set)
+are all tried, and the smallest image is canonical. If a component names another actor, every renaming is tried, once
+for each value of these components.
 
-A search does not store the renamings of its edges. The path to a canonical state is walked again from the first state,
-each time to a successor whose canonical state is the next one. The result is a run of the original system.
+A search does not store the renamings of its edges. The path to a canonical state is reconstructed from the first state:
+each step leads to a successor whose canonical state is the next one. The result is a run of the original system.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Symmetry detection: finds the actors that differ only in their names, on the first states of a search.
+"""Symmetry detection: finds actors that differ only in their names, on a sample of the first states of a search.
 
-Candidates are actors of one kind with the same options and writes in the world: a difference there may show only in
+Candidates are actors of one kind with the same options and writes in the world. Other differences might show only in
 later states. Two candidates are exchangeable if steps commute with exchanging their names, and every promise has the
-same verdict on both sides. Promises that judge shapes (`promises.shape`) have the same verdict for equal shapes.
+same verdict before and after. Promises that judge shapes (`promises.shape`) have the same verdict for equal shapes.
 
-The transitions of a `TransitionSystem` may be any functions, so `certify` checks its exchanges again, on all that the
-search evaluated.
+The transitions of a `TransitionSystem` may be any functions. So `certify` checks its exchanges again, on everything
+that the search evaluated.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Exchange:
         self._image = Image(cache.model, names, range(len(cache.model.coding.names)), ())
 
     def difference(self, state: State) -> str | None:
-        """Why the exchange is not a symmetry in this state; None if it is."""
+        """The reason why the exchange is not a symmetry in this state; None if it is one."""
         other = self._image.of_own(state)
         moves = [(step, after, self._image.of_own(after)) for step, after in self.model.successors(state)]
         if {(renamed_step(step, self.names), there) for step, _, there in moves} != set(self.model.successors(other)):

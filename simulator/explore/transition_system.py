@@ -1,4 +1,4 @@
-"""A model of your own: transitions over named components, packed and memoised like the model of the table.
+"""Models of a user: transitions over named components, packed and cached like the model of the table.
 
 docs/write-your-own-model.md shows how to write one.
 """
@@ -16,7 +16,9 @@ from nbcc.model.machine.transition import Args
 
 
 class Guard(NamedTuple):
-    """A condition of a transition. `reason` says what must hold; a `limit` bounds the world, not the protocol."""
+    """A condition of a transition. `reason` states the condition in words. A `limit` bounds the world, not the
+    protocol.
+    """
 
     reason: str
     holds: Callable[..., bool]
@@ -31,7 +33,7 @@ def no_arguments(*_: object) -> Iterable[Args]:
 class Transition(NamedTuple):
     """One action of one actor.
 
-    `reads` names the components whose values guards, `arguments` and `effect` get, in this order. The first one is the
+    `reads` names components. Guards, `arguments` and `effect` get their values, in this order. The first one is the
     actor's own; `actor_guards` read it alone and are evaluated once for each of its values. `arguments` returns every
     choice of keyword arguments; `effect(*values, **args)` returns the new values of `writes`.
     """
@@ -97,5 +99,5 @@ class TransitionSystem:
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """A function of states that is equal exactly where these components have equal values."""
+        """A function of states, with equal results exactly if these components have equal values."""
         return self.coding.projection(names)

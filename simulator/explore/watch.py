@@ -1,7 +1,7 @@
 """Promises during a search: each is evaluated once for each footprint or shape, until its first violation.
 
-In a breadth-first search the first violation has a shortest counterexample. States are passed with all undeclared
-components hidden: a promise that reads more than it declares fails (`packed.UndeclaredRead`).
+In a breadth-first search the first violation has a shortest counterexample. All undeclared components of a state are
+hidden: a promise that reads more than it declares fails (`packed.UndeclaredRead`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Watch:
         """The message, the state before the last step, and the last step (None: the first state violates it)."""
 
     def result(self, trace: tuple[Any, ...] | None, doubt: str | None) -> PromiseResult:
-        """The verdict; `doubt` is the reason why the search proves nothing."""
+        """The verdict; `doubt` is the reason why the search is no evidence."""
         name, doubt = self.promise.name, doubt or self.doubt
         if self.unfit:
             return PromiseResult(name=name, verdict=Verdict.NOT_APPLICABLE, because=self.unfit)
@@ -112,7 +112,7 @@ class _Group:
 
     @property
     def is_settled(self) -> bool:
-        """Whether no further state matters: every promise was tested, and those over states are violated."""
+        """Whether no further state matters: every promise was tested, and all promises about states are violated."""
         return all(watch.reached for watch in self.all) and all(watch.broken for watch in self.of_states)
 
     def _shown(self, state: Any) -> Any:

@@ -1,6 +1,6 @@
-"""Programs that run other people's systems: each in an environment and a process of its own, importing nothing of ours.
+"""Programs that run other systems, each in its own environment and process. They import nothing of nbcc.
 
-A peer reads one JSON object a line and answers with one; the adapter in `nbcc.simulator.systems` speaks to it.
+A peer reads one JSON object a line and writes one as the answer. The adapters in `nbcc.simulator.systems` use it.
 """
 
 from __future__ import annotations

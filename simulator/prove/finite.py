@@ -1,4 +1,4 @@
-"""A relation on a finite instance: its initial state, its steps, and how many states it reaches."""
+"""A relation on a finite instance: its initial state, its steps, and its reachable states."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ class Explorer:
         """Every relation is empty, and every time is 0."""
 
     def initial(self) -> tuple[Any, ...]:
-        """The state without facts; the system's own condition must hold there."""
+        """The state without facts, which must satisfy the system's initial condition."""
         if not self.system.initially(self.view(self.blank)):
-            raise ValueError(f"{self.system.name}: the state without facts is not an initial state")
+            raise ValueError("the state without facts is not an initial state")
         return self.blank
 
     def view(self, state: tuple[Any, ...]) -> Finite:
-        """The state as formulas read it."""
+        """The state in the form that formulas evaluate."""
         return Finite(self.instance.elements, {**self._fixed, **dict(zip(self.keys, state, strict=True))})
 
     def successors(
         self, state: tuple[Any, ...], actions: tuple[Action, ...] | None = None
     ) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
-        """Every step from a state, of all actions or of some."""
+        """The steps from a state, of all actions or of some."""
         now = self.view(state)
         for action in self.system.actions if actions is None else actions:
             for parameters in product(*(self._values(now, kind) for kind in action.parameters)):
@@ -97,7 +97,7 @@ class Explorer:
                     seen.add(after)
                     todo.append(after)
                     if len(seen) > most:
-                        raise ValueError(f"{self.system.name}: more than {most} states")
+                        raise ValueError(f"more than {most} states")
         return seen, possible
 
     def _values(self, now: Finite, kind: Sort | Predicate | str) -> Sequence[Any]:

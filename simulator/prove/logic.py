@@ -1,7 +1,7 @@
 """Formulas that two backends evaluate: z3, for any number of elements, and Python, for a few named ones.
 
 A formula is a Python function over a *state*. It joins truth values by the functions of this module and quantifies by
-`state.every` and `state.some`. Times are whole numbers, so that `<`, `<=`, `+` need no function.
+`state.every` and `state.some`. Times are whole numbers, so that `<`, `<=` and `+` need no function.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def iff(left: Term, right: Term) -> Term:
 
 
 def choose(condition: Term, yes: Term, otherwise: Term) -> Term:
-    """One of two values."""
+    """One of two values, selected by a truth value."""
     if _is_symbolic(condition):
         import z3
 
@@ -100,7 +100,7 @@ def same(left: Sequence[Term], right: Sequence[Term]) -> Term:
 
 
 def at(now: Callable[..., Term], *key: Term, to: Term) -> Update:
-    """The relation `now` with another value for the arguments `key`."""
+    """The relation `now`, with another value for the arguments `key`."""
     return lambda *arguments: choose(same(arguments, key), to, now(*arguments))
 
 
@@ -109,7 +109,7 @@ def _is_symbolic(term: Term) -> bool:
 
 
 class Symbolic:
-    """A state of any size: each relation is an uninterpreted function, or an update of another state's."""
+    """A state of any size: each relation is an uninterpreted function, or an update of another state's relation."""
 
     def __init__(self, relations: Iterable[Relation], updates: Mapping[str, Update] | None = None,
                  before: Symbolic | None = None) -> None:  # fmt: skip
@@ -172,7 +172,7 @@ class Finite:
 
 
 def z3_time() -> Term:
-    """One time, any: the same in a state and in the next one."""
+    """Any single time, the same in a state and in the next one."""
     return constant("time", "any time")
 
 

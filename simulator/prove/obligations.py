@@ -1,43 +1,51 @@
 """The proof obligations of a system, and their answers.
 
-    initially        an initial state satisfies each clause
-    preserved        a step from a state that satisfies all clauses leads to one that satisfies each
-    implied          the clauses imply each promise, of a state or of a step
+    `initially`: an initial state satisfies each clause.
+    `preserved`: a step from a state that satisfies all clauses leads to one that satisfies each.
+    `implied`: the clauses imply each promise, of a state or of a step.
+    `possible`: some state satisfies all clauses and the guard of each action.
 
-If z3 finds a counterexample, the obligation fails. If it does not decide in time, the obligation is undetermined.
+If z3 finds a counterexample, the obligation fails. If it does not decide, the obligation is undetermined. Limits count
+z3's steps, not seconds: the answers do not depend on the load of the machine.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from .logic import Relation, Sort, Symbolic, Term, constant, no, symbol
+from .small import Universe
 from .system import Action, Claim, Predicate, System
 
 Answer = Literal["PROVED", "FAILED", "UNDETERMINED"]
-MILLISECONDS = 20_000
+STEPS: Final = 60_000_000
+"""z3's steps in the longest attempt of a proof: about twenty seconds."""
 
 
 @dataclass(frozen=True)
 class Obligation:
-    """One query. `clause` is the clause or promise; `action` the step, "" for initial states and promises of states."""
+    """One query. `clause` is the clause or promise. `action` is the step; "" for initial states and promises about
+    states.
+    """
 
-    kind: Literal["initially", "preserved", "implied"]
+    kind: Literal["initially", "preserved", "implied", "possible"]
     clause: str
     action: str
     given: tuple[Term, ...]
     goal: Term
     near: tuple[Term, ...] = ()
     """The part of what is given that names the goal's own clause and the action."""
+    sorts: tuple[Sort, ...] = ()
 
     @property
     def name(self) -> str:
         return {
             "initially": f"initially: {self.clause}",
             "preserved": f"{self.action} preserves: {self.clause}",
+            "possible": f"{self.action} is possible",
             "implied": f"{self.clause} over {self.action}" if self.action else f"implied: {self.clause}",
         }[self.kind]
 
@@ -55,21 +63,23 @@ class Result:
 def obligations(system: System) -> Iterator[Obligation]:
     """All obligations of a system."""
     now = Symbolic(system.relations)
+    sorts = tuple(dict.fromkeys(sort for relation in system.relations for sort in relation.arguments))
     assumed = tuple(formula(now) for formula in system.background.values())
     clauses = {name: formula(now) for name, formula in system.clauses.items()}
     start = system.initially(now)
     for name, clause in clauses.items():
-        yield Obligation("initially", name, "", (*assumed, start), clause)
-    invariant = (*assumed, *clauses.values())
+        yield Obligation("initially", name, "", (*assumed, start), clause, (*assumed, start), sorts)
+    premises = {name: (*assumed, *(clauses[each] for each in system.premises(name))) for name in clauses}
     for action in system.actions:
         guard, after = step(system, now, action)
         for name, formula in system.clauses.items():
             goal = formula(after)
             near = (*assumed, *(clauses[each] for each in (name, *system.hints.get(name, ()))), guard)
-            yield Obligation("preserved", name, action.name, (*invariant, guard), goal, near)
+            yield Obligation("preserved", name, action.name, (*premises[name], guard), goal, near, sorts)
+        yield Obligation("possible", "", action.name, (*assumed, *clauses.values()), guard, sorts=sorts)
     for claim in system.claims:
         used = [clauses[name] for name in claim.by] or list(clauses.values())
-        yield from _implied(system, claim, now, (*assumed, *used))
+        yield from (replace(each, sorts=sorts) for each in _implied(system, claim, now, (*assumed, *used)))
 
 
 def _implied(system: System, claim: Claim, now: Symbolic, invariant: tuple[Term, ...]) -> Iterator[Obligation]:
@@ -95,34 +105,88 @@ def _parameter(action: Action, place: int, kind: Sort | Predicate | str) -> Term
     return constant(kind, name)
 
 
-def discharge(obligation: Obligation, milliseconds: int = MILLISECONDS) -> Result:
+_proved: dict[tuple[frozenset[int], int], tuple[Term, ...]] = {}
+"""Proofs from a few premises, by the identities of their terms. The terms are kept, so that z3 does not reuse these."""
+
+
+def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
     """Ask z3 for a state that satisfies what is given and not the goal.
 
-    A proof needs few of the clauses, so the first attempts are short: the same clause and the guard alone, then all
-    clauses without a search for models. Only the last attempt can find a counterexample.
+    A proof needs few of the clauses, so that most attempts are short: the same clause and the guard alone, then all
+    clauses. The length of a proof depends on chance, so that many short attempts are better than a long one. If the
+    first attempts fail, a counterexample with few elements is searched: z3 finds it soon, and it is easy to read.
     """
+    began = time.perf_counter()
+    if obligation.kind == "possible":
+        state = small_state((*obligation.given, obligation.goal), obligation.sorts)
+        return Result(obligation, "PROVED" if state is not None else "UNDETERMINED", time.perf_counter() - began)
+    near = obligation.near or obligation.given
+    key = frozenset(term.get_id() for term in near), obligation.goal.get_id()
+    if key in _proved or any(obligation.goal.eq(term) for term in obligation.given):
+        return Result(obligation, "PROVED", time.perf_counter() - began)
+    for place, attempt in enumerate(_attempts(obligation, near, steps)):
+        answer, model = attempt.ask(obligation.goal)
+        if answer == "unsat":
+            if attempt.given is near:
+                _proved[key] = (*near, obligation.goal)
+            return Result(obligation, "PROVED", time.perf_counter() - began)
+        if place == SHORT:
+            model = small_state((*obligation.given, no(obligation.goal)), obligation.sorts) or model
+        if model is not None and (place == SHORT or attempt.given is obligation.given):
+            return Result(obligation, "FAILED", time.perf_counter() - began, model)
+    return Result(obligation, "UNDETERMINED", time.perf_counter() - began)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One question to z3. `models`: search for models of quantified formulas. `steps`: z3's limit."""
+
+    given: tuple[Term, ...]
+    steps: int
+    models: bool = False
+    seed: int = 0
+    arithmetic: int = 6
+    """The number of z3's solver for arithmetic."""
+
+    def ask(self, goal: Term) -> tuple[str, Term]:
+        """z3's answer, with its model if it has one."""
+        import z3
+
+        solver = z3.Solver()
+        solver.set("rlimit", self.steps)
+        solver.set("smt.mbqi", self.models)
+        solver.set("smt.random_seed", self.seed)
+        solver.set("smt.arith.solver", self.arithmetic)
+        solver.add(*self.given, no(goal))
+        answer = solver.check()
+        return str(answer), solver.model() if answer == z3.sat else None
+
+
+def _attempts(obligation: Obligation, near: tuple[Term, ...], steps: int) -> Iterator[Attempt]:
+    given, short = obligation.given, steps // 40
+    yield from (Attempt(near, short), Attempt(near, short, models=True), Attempt(given, short))
+    for seed in range(1, 9):
+        yield from (Attempt(near, short, seed=seed), Attempt(near, short, seed=seed, arithmetic=2))
+        yield Attempt(given, short, models=seed % 2 == 0, seed=seed)
+    yield Attempt(given, steps, models=True)
+    yield from (Attempt(near, steps, seed=seed, arithmetic=2) for seed in (1, 2))
+
+
+SHORT: Final = 2
+"""The number of short attempts before the search for a small counterexample."""
+
+
+def small_state(terms: tuple[Term, ...], sorts: tuple[Sort, ...]) -> Term:
+    """A state with one, two or three elements of each sort that satisfies the terms; None if z3 finds none."""
     import z3
 
-    began = time.perf_counter()
-    if any(obligation.goal.eq(term) for term in obligation.given):
-        return Result(obligation, "PROVED", 0.0)
-    for given, options in (
-        (obligation.near, {"timeout": 8_000, "smt.mbqi": False}),
-        (obligation.near, {"timeout": 8_000}),
-        (obligation.given, {"timeout": 8_000, "smt.mbqi": False}),
-        (obligation.given, {"timeout": milliseconds}),
-    ):
+    for most in (1, 2, 3):
         solver = z3.Solver()
-        for name, value in options.items():
-            solver.set(name, value)
-        solver.add(*given, no(obligation.goal))
-        answer = solver.check()
-        if answer == z3.unsat:
-            return Result(obligation, "PROVED", time.perf_counter() - began)
-    seconds = time.perf_counter() - began
-    if answer == z3.sat:
-        return Result(obligation, "FAILED", seconds, solver.model())
-    return Result(obligation, "UNDETERMINED", seconds)
+        solver.set("rlimit", STEPS // 4)
+        solver.add(*Universe(sorts, most).given(terms))
+        if solver.check() == z3.sat:
+            return solver.model()
+    return None
 
 
 def prove(system: System, report: Callable[[Result], None] = lambda _: None) -> list[Result]:

@@ -1,17 +1,21 @@
 """The proof of a protocol: every obligation of every file of lemmas, and the verdict of each promise.
 
-A promise is PROVED if every obligation on which it rests is proved. A failed obligation has a counterexample to
+A promise is PROVED if every obligation that it depends on is proved. A failed obligation has a counterexample to
 induction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from nbcc.model import Protocol
 
 from .lemmas import LEMMAS, Lemmas
-from .obligations import Answer, Result, discharge, obligations
+from .obligations import Answer, Obligation, Result, discharge, obligations
+from .reachable import Run, search
+from .system import System
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,13 @@ class Part:
     lemmas: Lemmas
     results: tuple[Result, ...] = ()
     reason: str = ""
-    clauses: int = 0
+    system: System | None = None
+    runs: tuple[Run, ...] = ()
+    searched: bool = False
+
+    @property
+    def clauses(self) -> int:
+        return len(self.system.clauses) if self.system else 0
 
     @property
     def seconds(self) -> float:
@@ -29,25 +39,54 @@ class Part:
 
     @property
     def promises(self) -> dict[str, Answer]:
-        """The promises whose obligations were discharged, each with its verdict; all promises if none could be."""
+        """The promises whose obligations were checked, each with its verdict; all promises if none could be checked."""
         asked = {result.obligation.clause for result in self.results if result.obligation.kind == "implied"}
         names = dict.fromkeys(claim.promise for claim in self.lemmas.system().claims)
         return {name: self._verdict(name) for name in names if name in asked or self.reason}
 
     def _verdict(self, promise: str) -> Answer:
-        if self.reason:
+        """FAILED: the clauses do not imply it, or a reachable run breaks it. UNDETERMINED: a clause is not proved."""
+        if any(run.promise == promise for run in self.runs):
+            return "FAILED"
+        if self.system is None:
             return "UNDETERMINED"
-        answers = {result.answer for result in self.results if _supports(result, promise)}
-        return next((answer for answer in ("FAILED", "UNDETERMINED") if answer in answers), "PROVED")
+        rests_on = [result for result in self.results if supports(self.system, result.obligation, {promise})]
+        if any(result.obligation.kind == "implied" and result.answer == "FAILED" for result in rests_on):
+            return "FAILED"
+        return "PROVED" if all(result.answer == "PROVED" for result in rests_on) else "UNDETERMINED"
+
+    def with_runs(self, protocol: Protocol, shown: frozenset[str]) -> Part:
+        """With the runs of the model that break a promise; `shown`: failed obligations of earlier files."""
+        failed = {result.obligation.name for result in self.open() if result.answer == "FAILED"}
+        if not failed - shown:
+            return self
+        return replace(self, runs=search(self.lemmas.search, protocol, self.promises), searched=True)
 
     def open(self) -> Iterator[Result]:
         """The obligations that are not proved."""
         return (result for result in self.results if result.answer != "PROVED")
 
 
-def _supports(result: Result, promise: str) -> bool:
-    """Every clause supports every promise of its file; another promise does not."""
-    return result.obligation.kind != "implied" or result.obligation.clause == promise
+def supports(system: System, obligation: Obligation, promises: Collection[str]) -> bool:
+    """Whether one of the promises rests on the obligation."""
+    if obligation.kind == "implied":
+        return obligation.clause in promises
+    return obligation.kind == "possible" or any(obligation.clause in system.support(name) for name in promises)
+
+
+class Verdict(NamedTuple):
+    """The verdict on a promise, and that of each file of lemmas that implies it.
+
+    A file that does not describe the protocol is UNDETERMINED, and decides nothing.
+    """
+
+    answer: Answer
+    lemmas: dict[str, Answer]
+
+    @property
+    def deciding(self) -> tuple[str, ...]:
+        """The files of lemmas that have this verdict."""
+        return tuple(name for name, answer in self.lemmas.items() if answer == self.answer)
 
 
 @dataclass(frozen=True)
@@ -58,37 +97,46 @@ class Proof:
     parts: tuple[Part, ...] = field(default_factory=tuple)
 
     @property
-    def promises(self) -> dict[str, tuple[Answer, str]]:
-        """Promise -> its verdict and the file of lemmas that decides it."""
-        return {name: (answer, part.lemmas.name) for part in self.parts for name, answer in part.promises.items()}
+    def promises(self) -> dict[str, Verdict]:
+        """Promise -> its verdict."""
+        names = dict.fromkeys(name for part in self.parts for name in part.promises)
+        return {name: self._verdict(name) for name in names}
+
+    def _verdict(self, promise: str) -> Verdict:
+        parts = [part for part in self.parts if promise in part.promises]
+        deciding = {part.promises[promise] for part in parts if not part.reason} or {"UNDETERMINED"}
+        return Verdict(worst(deciding), {part.lemmas.name: part.promises[promise] for part in parts})
 
     @property
     def answer(self) -> Answer:
+        """FAILED if an obligation fails, also one that no broken promise follows from."""
         answers = {result.answer for part in self.parts for result in part.results}
-        if "FAILED" in answers:
-            return "FAILED"
-        return "UNDETERMINED" if "UNDETERMINED" in answers or any(part.reason for part in self.parts) else "PROVED"
+        return worst(answers | {verdict.answer for verdict in self.promises.values()})
+
+
+def worst(answers: Collection[Answer]) -> Answer:
+    return next((answer for answer in ("FAILED", "UNDETERMINED") if answer in answers), "PROVED")
 
 
 def prove(
-    protocol: str, options: Mapping[str, Any], promises: Iterable[str] = (),
+    name: str, protocol: Protocol, promises: Iterable[str] = (),
     progress: Callable[[Lemmas, Result], None] = lambda _lemmas, _result: None,
 ) -> Proof:  # fmt: skip
-    """Discharge every obligation under a protocol; with `promises`, of the lemmas that imply one of them."""
+    """Discharge every obligation under a protocol; with `promises`, those on which one of them rests."""
     wanted = set(promises)
-    parts = []
+    parts: list[Part] = []
     for lemmas in LEMMAS:
         if wanted and not wanted & {claim.promise for claim in lemmas.system().claims}:
             continue
-        system, reason = lemmas.under(options)
+        system, reason = lemmas.under(protocol.to_mapping())
         if system is None:
             parts.append(Part(lemmas, reason=reason))
             continue
         results = []
         for obligation in obligations(system):
-            if wanted and obligation.kind == "implied" and obligation.clause not in wanted:
-                continue
-            results.append(discharge(obligation))
-            progress(lemmas, results[-1])
-        parts.append(Part(lemmas, tuple(results), clauses=len(system.clauses)))
-    return Proof(protocol, tuple(parts))
+            if not wanted or supports(system, obligation, wanted):
+                results.append(discharge(obligation))
+                progress(lemmas, results[-1])
+        shown = frozenset(result.obligation.name for part in parts for result in part.open())
+        parts.append(Part(lemmas, tuple(results), system=system).with_runs(protocol, shown))
+    return Proof(name, tuple(parts))

@@ -1,12 +1,13 @@
-"""A transition relation over any number of actors, with an invariant: what `nbcc prove` reads."""
+"""A transition relation over any number of actors, with an invariant: the input of `nbcc prove`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from .logic import Relation, Sort, Term, Update
+from .logic import Relation, Sort, Term, Update, both
 
 Formula = Callable[[Any], Term]
 """State -> truth value."""
@@ -32,10 +33,30 @@ class Action:
     updates: Callable[..., Mapping[str, Update]]
     stands_for: tuple[str, ...] = ()
 
+    def extend(
+        self, guard: Callable[..., Term] | None = None, updates: Callable[..., Mapping[str, Update]] | None = None
+    ) -> Action:
+        """The action with a further guard and further updates, which a mechanism adds."""
+        if guard is not None:
+            both_guards = partial(_and, self.guard, guard)
+            return replace(self, guard=both_guards).extend(None, updates)
+        return self if updates is None else replace(self, updates=partial(_joined, self.updates, updates))
+
+
+def _and(first: Callable[..., Term], second: Callable[..., Term], *arguments: Any) -> Term:
+    return both(first(*arguments), second(*arguments))
+
+
+def _joined(
+    first: Callable[..., Mapping[str, Update]], second: Callable[..., Mapping[str, Update]], *arguments: Any
+) -> Mapping[str, Update]:
+    return {**first(*arguments), **second(*arguments)}
+
 
 @dataclass(frozen=True)
 class Claim:
-    """A promise as a formula over every state, or over every step (`step`: state, next state -> truth value)."""
+    """A promise as a formula over every state, or over every step if `step` is true (state, next state -> truth value).
+    """
 
     promise: str
     about: str
@@ -49,8 +70,6 @@ class Claim:
 class System:
     """Relations, initial states, actions, the clauses of the invariant in words, and the promises that they imply."""
 
-    name: str
-    about: str
     relations: tuple[Relation, ...]
     initially: Formula
     actions: tuple[Action, ...]
@@ -60,3 +79,15 @@ class System:
     """Facts about fixed relations, assumed in every state."""
     hints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Clause -> the other clauses with which its proof is tried first."""
+    common: frozenset[str] = frozenset()
+    """Clauses whose proofs use no other clauses than these: those of the core and of its actors. The clauses of one
+    mechanism rest on them, never the reverse."""
+
+    def premises(self, clause: str) -> tuple[str, ...]:
+        """The clauses that the proof of a clause may use."""
+        return tuple(name for name in self.clauses if name in self.common or clause not in self.common)
+
+    def support(self, promise: str) -> frozenset[str]:
+        """The clauses on which a promise rests."""
+        used = {name for claim in self.claims if claim.promise == promise for name in claim.by or self.clauses}
+        return self.common if used <= self.common else frozenset(self.clauses)

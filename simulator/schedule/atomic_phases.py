@@ -18,7 +18,7 @@ class AtomicPhases:
         self._last: Step | None = None
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """As the inner schedule."""
+        """As in the inner schedule."""
         self._last = None
         self._inner.begin(choose, actors, actions)
 

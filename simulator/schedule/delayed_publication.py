@@ -23,7 +23,7 @@ class DelayedPublication:
         self._inner = inner
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """As the inner schedule."""
+        """As in the inner schedule."""
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:

@@ -1,7 +1,9 @@
-"""Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): priorities that change at a few points.
+"""Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): actors have priorities that change at a few
+points.
 
-The enabled actor with the highest priority runs. With d - 1 change points in k steps of n actors, a run finds a bug
-that needs d ordered events with a probability of at least 1 / (n * k ** (d - 1)). A random walk has no such bound.
+The enabled actor with the highest priority runs. A bug may need d ordered events, in a run of k steps of n actors. Then
+a run with d - 1 change points finds it with a probability of at least 1 / (n * k ** (d - 1)). A random walk has no such
+bound.
 """
 
 from __future__ import annotations
@@ -11,11 +13,11 @@ from collections.abc import Sequence
 from nbcc.model import Step
 
 from .protocol import Choose
-from .random import without_faults
+from .random import one_of, without_faults
 
 
 class Pct:
-    """``depth`` ordering constraints; change points are within the first ``length`` steps."""
+    """The schedule allows for ``depth`` ordering constraints. Change points are within the first ``length`` steps."""
 
     def __init__(self, depth: int = 3, length: int = 32) -> None:
         self._depth = depth
@@ -43,4 +45,4 @@ class Pct:
         self._count += 1
         actor = next((actor for actor in self._order if actor in ready), enabled[0].actor)
         mine = [step for step in enabled if step.actor == actor]
-        return mine[choose(len(mine))]
+        return one_of(choose, mine)

@@ -1,4 +1,4 @@
-"""The engine as a system: its operations run in actor threads, and stop where the mapping ends a model action."""
+"""The engine as a system: its operations run in actor threads, and stop at the end of each model action's segment."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
 from nbcc.engine.data.jobs import InProcessJobs, Jobs
 from nbcc.engine.definition.load import PROPERTIES, open_table
-from nbcc.engine.errors import Cleaned
+from nbcc.engine.errors import BadInput, Cleaned
 from nbcc.engine.file_names import LogName, in_partition, marker
 from nbcc.engine.names import bucket_file_id, bucket_of
 from nbcc.engine.rules import Rules
 from nbcc.model import Protocol, Query, World
 from nbcc.model.kernel.compactor import COMPACTOR
+from nbcc.model.kernel.writer import WRITER
 from nbcc.model.mechanisms import kind_of as kind_of_actor
 from nbcc.model.mechanisms.clock_waits import waits
 from nbcc.model.mechanisms.clocks import clock_of
@@ -33,6 +34,7 @@ from nbcc.model.mechanisms.foreign_services import ForeignServices
 from nbcc.model.mechanisms.lost_locks import LostLocks
 from nbcc.model.mechanisms.occ.options import Occ, Retries
 from nbcc.model.mechanisms.partial_updates.mechanism import column_names
+from nbcc.model.mechanisms.queries.querier import QUERIER
 from nbcc.model.mechanisms.schema_evolution.options import Alterations
 
 from ..control.calls import kind_of, parsed
@@ -41,6 +43,7 @@ from ..control.conductor import Task
 from ..control.footprints import Access, violations
 from ..control.foreign_writer import foreign_storage
 from ..control.harness import Handle, Harness
+from ..control.lock import ObserversLock
 from ..control.storage import MemoryStorage
 from ..crosscheck.mapping import MAPPING, MappingRow, by_action
 from ..crosscheck.observables import Batch, refused
@@ -59,16 +62,20 @@ _READS: Final = {"snapshot", "incremental"}
 ALTERS: Final = "alter_schema"
 """The operation whose `columns` are to be added. For others they are those that its actor knew on opening the table."""
 
-DECIDED: Final = {"seen", "ahead", "instants"}
+DECIDED: Final = {"seen", "ahead", "instants", "at", "window"}
 """Arguments of steps that the schedule decides; the operation does not get them."""
+
+TIMES: Final = {"instant", "after", "until", "time"}
+"""Arguments of operations that are times."""
 
 MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
 
 
 class EngineSystem:
-    """A table in memory whose actors run in threads. ``rules`` replace those that follow from the protocol."""
+    """A table in memory whose actors run in threads. ``rules`` replace the rules that the protocol determines."""
 
     name = "engine"
+    refuses_by_class = True
 
     def __init__(
         self,
@@ -110,10 +117,10 @@ class EngineSystem:
         if "partitions" in arguments:
             named = (partition_name(number) if self.world.partitions > 1 else "" for number in arguments["partitions"])
             arguments["partitions"] = set(named)
-        for name in arguments.keys() & {"instant", "after"}:
+        for name in arguments.keys() & TIMES:
             arguments[name] = instant_of(arguments[name])
         handle = self.harness.start(actor, lambda own: run(self.context(own), config, **arguments))
-        if operation in _READS:
+        if operation in _READS and kind_of_actor(actor) != QUERIER.name:
             handle.clock = ReadOnlyClock(self.harness.clock)
         self._tasks.append(handle.task)
         return self.operation(operation, handle)
@@ -132,7 +139,7 @@ class EngineSystem:
         if sent := batch_of(world, actor, number):
             arguments["batch_id"] = f"batch {sent}"
             arguments["replay_difference"] = world.protocol_of(actor, self.protocol)[BatchIds].replay_difference
-        if world[Retries].retries:
+        if world[Retries].retries and kind_of_actor(actor) == WRITER.name:
             arguments["retries"] = world[Retries].retries
         return arguments
 
@@ -152,7 +159,7 @@ class EngineSystem:
         return {}
 
     def _late_file(self, actor: str, group: int, version: int) -> None:
-        """Put a marker and a torn file, as a task that outlives its driver does."""
+        """Put a marker and a torn file, as a task does that outlives its driver."""
         puts = [access.path for access in self.harness.accesses if access.actor == actor and access.verb == "put"]
         requested = [name["requested"] for name in map(parsed, puts) if "requested" in name][-1]
         number, bucket = divmod(group, self.world.buckets)
@@ -173,9 +180,10 @@ class EngineSystem:
             yield folder
 
     def complaints(self) -> list[str]:
-        """Segments of the history that another actor could have seen half done.
+        """The segments of the history whose intermediate state another actor could have seen.
 
-        Where a lock can be lost, no segment is atomic. The model then has separate steps where promises depend on them.
+        If a lock can be lost, no segment is atomic. In that case the model has separate steps wherever promises depend
+        on them.
         """
         if self.world[LostLocks].lock_losses:
             return []
@@ -198,11 +206,13 @@ class EngineSystem:
         return EngineOperation(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
-        """The runner of the actor's data phase: in the actor's thread, each file as a call of its storage."""
+        """The runner of the actor's data phase. It runs in the actor's thread; each file is a call of the actor's
+        storage.
+        """
         return InProcessJobs(handle.storage, handle.names)
 
     def data(self, table: pa.Table) -> Any:
-        """A batch as the runner takes it."""
+        """A batch in the type that the runner accepts."""
         return table
 
     def context(self, handle: Handle) -> Context:
@@ -213,7 +223,7 @@ class EngineSystem:
         return Context(*seams, own_heartbeats=handle.heartbeats)
 
     def _opened_by(self, actor: str, added: int) -> TableConfig:
-        """The configuration under which an actor opens the table, after ``added`` columns were added."""
+        """The config with which an actor opens the table, after ``added`` columns were added."""
         own = self.world.protocol_of(actor, self.protocol) if self.world.settings else self.protocol
         if own != self.protocol and self.rules == rules_of(self.protocol):  # else one set of rules is for all
             self._rules_of[actor] = rules_of(own)
@@ -229,7 +239,8 @@ class EngineSystem:
         """A context for the harness's own reads: storage and jobs without scheduling points, and a read-only clock."""
         none: Any = None
         clock = ReadOnlyClock(self.harness.clock)
-        return Context(self.harness.storage, none, clock, none, CachedJobs(self.harness.storage), self.rules)
+        jobs = CachedJobs(self.harness.storage)
+        return Context(self.harness.storage, ObserversLock(), clock, none, jobs, self.rules)
 
     # Observables: the engine's own operations, executed outside the schedule.
 
@@ -248,7 +259,7 @@ class EngineSystem:
         times = {name: instant_of(tick) for name, tick in arguments.items() if tick is not None}
         try:
             return from_rows(self.plain(self._look(query.kind, **times)), query)
-        except Cleaned as error:
+        except (BadInput, Cleaned) as error:
             return refused(error)
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:
@@ -283,7 +294,7 @@ class EngineSystem:
         return self._operations[operation].run(self._looking, config, **arguments)
 
     def _cached(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """A value that depends on stored objects alone. It is computed again only after a put or a deletion."""
+        """A value that depends on stored objects alone. It is computed again only after a put or delete."""
         changes = getattr(self.harness.storage, "changes", None)
         if changes is None:
             return compute()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from nbcc.engine.errors import Cleaned
+from nbcc.engine.errors import BadInput, Cleaned
 from nbcc.model import Query
+from nbcc.model.answers import KINDS
 
 from ..control.calls import Call, parsed
 from ..control.clock import tick_of
@@ -52,7 +53,7 @@ class EngineOperation:
         self.task.crash()
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
-        """Run the segment of a row. Returns the arguments that the name of the last object put contains."""
+        """Run the segment of a mapping row. Returns the arguments in the name of the last object that it put."""
         title = f"{self.name} of {self.task.actor}"
         if self.task.finished and row.ends_after != RETURN:  # before RETURN it may have made its last call
             raise CannotStep(f"{title} has already returned")
@@ -62,9 +63,9 @@ class EngineOperation:
             if row.always and self.task.error is None:
                 raise CannotStep(f"{title} returned without the error {row.raises}")
             return self._returned()
-        ended_by = next((call for call in calls if call.text in _texts(row)), None)
+        ended_by = next((call for call in calls if call.text in _several(row.ends_after)), None)
         if ended_by is None:
-            raise CannotStep(f"{title} returned without {' or '.join(_texts(row))}")
+            raise CannotStep(f"{title} returned without {' or '.join(_several(row.ends_after))}")
         return self._observed(ended_by)
 
     def _run(self, row: MappingRow, title: str) -> list[Call]:
@@ -72,17 +73,17 @@ class EngineOperation:
             calls = self.task.run(row.ends_after, row.also)
         except (ActorBlocked, ActorSilent) as error:
             raise CannotStep(str(error)) from error
-        if (failed := self.task.error) is not None and type(failed).__name__ != row.raises:
+        if (failed := self.task.error) is not None and type(failed).__name__ not in _several(row.raises):
             raise CannotStep(f"{title} failed: {type(failed).__name__}: {failed}") from failed
         return calls
 
     def _returned(self) -> Mapping[str, Any]:
-        if self.name not in ("snapshot", "incremental"):  # a service may end with `Cleaned` as well
+        kind = next((kind for kind in KINDS if kind == self.name), None)
+        if kind is None:  # a service may end with `Cleaned` as well
             return {}
-        if isinstance(failed := self.task.error, Cleaned):
+        if isinstance(failed := self.task.error, BadInput | Cleaned):
             return {"rows": refused(failed)}
-        read = Query("incremental" if self.name == "incremental" else "snapshot")
-        return {"rows": from_rows(self.system.plain(self.task.result), read)}
+        return {"rows": from_rows(self.system.plain(self.task.result), Query(kind))}
 
     def _observed(self, call: Call) -> Mapping[str, Any]:
         name = parsed(call.path)
@@ -94,9 +95,9 @@ class EngineOperation:
         return observed
 
 
-def _texts(row: MappingRow) -> tuple[str, ...]:
-    """The calls that end the segment of a row."""
-    return (row.ends_after,) if isinstance(row.ends_after, str) else row.ends_after
+def _several(words: str | tuple[str, ...]) -> tuple[str, ...]:
+    """One word or several words of a row, as a tuple."""
+    return (words,) if isinstance(words, str) else words
 
 
 def _only(times: tuple[int, ...]) -> Callable[[str], bool]:

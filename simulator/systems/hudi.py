@@ -1,7 +1,7 @@
 """Apache Hudi on Spark as a system: its real client runs in a separate process, one protocol step at a time.
 
-Hudi's instants are times of day. This module counts the model's ticks and maps each instant to the tick of the step in
-which it appeared. `complaints` reports instants whose order differs from that of their ticks.
+Hudi's instants are readings of the clock. So this module counts the model's ticks, and maps each instant to the tick of
+the step in which it appeared. `complaints` reports instants whose order differs from that of their ticks.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class HudiSystem:
         return tuple(instants[requested] for requested in sorted(instants))
 
     def entries(self) -> list[dict[str, str | None]]:
-        """The files of the timeline, by the parts of their names."""
+        """The table's folder."""
         return [match.groupdict() for name in self._look()["timeline"] if (match := _INSTANT.match(name))]
 
     def slices(self) -> tuple[Any, ...]:
@@ -131,7 +131,7 @@ class HudiSystem:
         return tuple(sorted(slices, key=lambda entry: (entry[0], entry[1] or 0)))
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """Hudi's answer on Spark. `Impossible` for reads that it does not offer."""
+        """Hudi's answer on Spark. Raises `Impossible` for reads that Hudi does not offer."""
         if query.kind == "changes":
             raise Impossible("Hudi returns change logs only for tables with CDC")
         instants = {tick: instant for instant, tick in self.ticks.items()}
@@ -165,7 +165,7 @@ class HudiSystem:
 
 
 class HudiOperation:
-    """The steps of one client."""
+    """The steps of one client of Hudi."""
 
     def __init__(self, system: HudiSystem, actor: str, rows: list[list[Any]], instant: str | None) -> None:
         self._system = system

@@ -1,4 +1,4 @@
-"""The histories that Apache Hudi can play: the reduction of a world, and the steps that must be left out."""
+"""The histories that Apache Hudi can play: which part of a world, and which steps must be left out."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ FITTED: Final = ("compactor", "rollbacker", "writer")
 
 
 def fitted(world: World) -> World:
-    """The world as Hudi can play it: merge-on-read, whole rows, one step a call.
+    """The world as Hudi can play it: merge-on-read, whole rows, all steps of a call together.
 
-    A write has one log file a group, because Hudi's client never rolls such small logs. A world without a name has only
-    actors of the kinds in `FITTED`.
+    A write has one log file in each group, because Hudi's client never starts a new log for so few rows. A world
+    without a name has only actors of the kinds in `FITTED`.
     """
     actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
     shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}
@@ -25,17 +25,17 @@ def fitted(world: World) -> World:
 
 
 def does_otherwise(model: Any, state: Any, step: Step) -> bool:
-    """Whether Hudi's client would do something else now than the model's step says.
+    """Whether Hudi's client would act otherwise now than the model's step.
 
     Hudi takes the lock and publishes, or is refused, in one call: no other actor moves in between. No compactor takes
-    up the plan of a live one: it would first roll back that run and delete its files. Four more steps are left out.
-    They concern a live writer whose heartbeat has expired for other clients:
+    up the plan of a live one: it would first roll back that run and delete its files. Four more kinds of steps are left
+    out. They concern a live writer whose heartbeat other clients consider expired:
 
-    - It stalls only once its files are on storage. Before that a rollback makes Hudi's client fail at once.
+    - It stalls only after its files are on storage. Before that a rollback makes Hudi's client fail at once.
     - It is refused only after its rollback has completed. Before that Hudi commits.
     - It takes the lock to commit only before its rollback has completed. After that Hudi refuses it.
-    - A rollback of a write that has committed meanwhile is not executed. Hudi takes such an instant off the timeline
-      (the finding commit-undone-by-a-planned-rollback); the model leaves it there without files.
+    - A rollback of a write that has committed meanwhile is not executed. Hudi removes such an instant from the timeline
+      (the finding commit-undone-by-a-planned-rollback). The model leaves it there without files.
     """
     if (holder := model.component(state, "lock")) is not None:
         return step.actor != holder or step.action == "actor_crashes"

@@ -1,4 +1,4 @@
-"""The table of peer steps: for each action of the model, the call of Apache Hudi's client that it is part of.
+"""The table of peer steps: for each action of the model, the call of Apache Hudi's client that contains it.
 
 To map a new action, append a row.
 
@@ -14,7 +14,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class PeerStep:
-    """One action of the model. ``call`` is the peer's step; None: it has none, and ``because`` says why.
+    """One action of the model. ``call`` is the peer's step; None: the peer has none, and ``because`` is the reason.
 
     ``takes`` marks an action that takes a time. The peer's instant for it appears with ``call``, or with the call of a
     later action. ``impossible``: a history with this action cannot be played.
@@ -73,7 +73,8 @@ STEPS: Final[tuple[PeerStep, ...]] = (
       for action in ("reader_starts_listing", "reader_ends_listing", "reader_starts_listing_again",
                      "reader_ends_listing_again", "reader_looks_into_archive", "reader_opens_archive",
                      "reader_reads", "consumer_takes_window", "consumer_lists_window",
-                     "consumer_reads_window")),
+                     "consumer_reads_window", "querier_asks_as_of", "querier_asks_window", "querier_asks_changes",
+                     "querier_asks_read_optimized", "querier_settles", "querier_lists_again", "querier_reads")),
 
     *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no answer is lost")
       for action in ("answer_is_lost", "writer_recognises_instant", "writer_reports_failure")),

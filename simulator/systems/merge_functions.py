@@ -1,7 +1,7 @@
-"""Merge functions for the engine: each merges two rows into a text of the names of the writes that made them.
+"""Merge functions for the engine. Each merges two rows into a text: the names of the writes that made them.
 
-One keeps all the laws of merging. Each of the others breaks one law and no other.
-`nbcc.model.mechanisms.merge_function` has the model's counterparts, which share no code with these.
+One keeps all laws of merging. Each of the others breaks exactly one law. `nbcc.model.mechanisms.merge_function` has the
+model's counterparts, which share no code with these.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ Row = dict[str, Any]
 
 
 def union(older: Row, newer: Row) -> Row:
-    """Each name once: keeps every law."""
+    """Each name once; keeps every law."""
     return _row(older, newer, " ".join(sorted({*older["value"].split(), *newer["value"].split()})))
 
 
 def total(older: Row, newer: Row) -> Row:
-    """Each name as often as it occurs: not idempotent."""
+    """Each name as often as it occurs; not idempotent."""
     return _row(older, newer, " ".join(sorted(f"{older['value']} {newer['value']}".split())))
 
 
 def in_turn(older: Row, newer: Row) -> Row:
-    """Names in order of first occurrence: not commutative."""
+    """Names in order of first occurrence; not commutative."""
     names = older["value"].split()
     return _row(older, newer, " ".join([*names, *(each for each in newer["value"].split() if each not in names)]))
 
 
 def by_two(older: Row, newer: Row) -> Row:
-    """The two values in brackets: not associative."""
+    """The two values in brackets; not associative."""
     one, other = sorted((older["value"], newer["value"]))
     return _row(older, newer, one if one == other else f"({one} {other})")
 

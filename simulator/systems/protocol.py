@@ -10,22 +10,23 @@ from typing import Any, Protocol
 
 
 class CannotPlay(ValueError):
-    """A system cannot follow a protocol or play in a world. The message says why, and what to use instead."""
+    """Raised if a system cannot follow a protocol or play in a world. The message has the reason and an alternative."""
 
 
 class CannotStep(Exception):
-    """The system cannot take a step that the model allows now. The message says what happened instead."""
+    """Raised if the system cannot take a step that the model allows now. The message describes what happened instead.
+    """
 
 
 class Impossible(CannotStep):
-    """The system has no such step or read at all. The message says why. The check skips it and counts it."""
+    """Raised if the system has no such step or read. The message has the reason. The check skips it and counts it."""
 
 
 class Operation(Protocol):
     """One operation of one actor, in progress."""
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Run the segment of the operation that this model action stands for.
+        """Run the segment of the operation for this model action.
 
         Returns observed values by name. A name that is also an argument of the action (``group``, ``version``) must
         have the argument's value. ``rows`` is the answer of a read.
@@ -43,7 +44,8 @@ class Operation(Protocol):
 class System(Protocol):
     """A table with several actors.
 
-    A system may also have `slices_as_of(time)`, which returns past file slices in the form of `slices`.
+    A system may also have `slices_as_of(time)`, which returns past file slices in the form of `slices`. With a true
+    `refuses_by_class` its refusals are compared by their class: `rows` returns `crosscheck.observables.refused(error)`.
     """
 
     name: str

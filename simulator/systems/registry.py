@@ -1,4 +1,4 @@
-"""Systems by name: ``model``, ``engine``, ``spark``, ``hudi``, or another one as ``package.module:factory``."""
+"""Systems by name: ``model``, ``engine``, ``spark``, ``hudi``, or a user's as ``package.module:factory``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def factory(name: str) -> Factory:
 
 
 def fitted(name: str) -> Callable[[World], World]:
-    """A function that reduces a world to what the system of this name can play."""
+    """A function that reduces a world to the part that the system of this name can play."""
     if name != "hudi":
         return lambda world: world
     from .hudi_histories import fitted as to_hudi

@@ -14,7 +14,7 @@ from nbcc.model.mechanisms.partial_updates.columns import text_of
 from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns, column_names
 
 from ..control.clock import tick_of
-from ..crosscheck.observables import Batch
+from ..crosscheck.observables import Batch, records_in
 from .merge_functions import name_of
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
@@ -52,7 +52,7 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
 
 
 def _added(columns: int) -> list[str]:
-    """The names of the added columns, as the model names them."""
+    """The names of the added columns in the model."""
     return [f"c{number}" for number in range(1, columns + 1)]
 
 
@@ -72,19 +72,21 @@ def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
             "_hoodie_is_deleted": record.deleted,
         }
         for (group, _), records in sorted(batch.items())
-        for key, record in records.items()
+        for key, entry in records.items()
+        for record in records_in(entry)
     ]
     return pa.Table.from_pylist(rows, schema=schema_of(world, added).append(_FLAG))
 
 
 def columns_set(batch: Batch, world: World) -> tuple[str, ...] | None:
     """The columns that a write sets; None: all."""
-    sets = {name for records in batch.values() for record in records.values() for name in record.sets}
+    records = (record for file in batch.values() for entry in file.values() for record in records_in(entry))
+    sets = {name for record in records for name in record.sets}
     return tuple(sorted(sets)) if 0 < len(sets) < world[PartialColumns].columns else None
 
 
 def is_rolled(batch: Batch) -> bool:
-    """Whether the batch has several log versions in a group, so that the engine must roll its log after each row."""
+    """Whether the batch has several log versions in a group, so that the engine must start a new log after each row."""
     return any(version > 1 for _, version in batch)
 
 

@@ -22,6 +22,7 @@ from nbcc.model import Protocol, Query, World
 from ..control.calls import Call
 from ..control.clock import ReadOnlyClock
 from ..control.harness import Handle, Harness
+from ..control.lock import ObserversLock
 from ..crosscheck.mapping import MAPPING, MappingRow
 from .engine import MEMORY, EngineSystem
 from .engine_operation import EngineOperation
@@ -66,7 +67,9 @@ class SparkSystem(EngineSystem):
         return self._spark.createDataFrame(table)
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """The answer of a read: of the whole history by Spark jobs, of others by the same tasks in this process."""
+        """The rows of a read. A read of the whole history runs as Spark jobs; others run the same tasks in this
+        process.
+        """
         last = max((completed for *_, completed in self.timeline() if completed), default=None)
         by_spark = query.kind == "read_optimized" or (query.until == last and not query.after)
         self._looking = self._spark_context if by_spark else self._process_context
@@ -74,7 +77,7 @@ class SparkSystem(EngineSystem):
 
     def observer_context(self) -> Context:
         none: Any = None
-        seams = (self.harness.storage, none, ReadOnlyClock(self.harness.clock), none)
+        seams = (self.harness.storage, ObserversLock(), ReadOnlyClock(self.harness.clock), none)
         self._spark_context = Context(*seams, SparkJobs(self._spark, self.harness.storage, none), self.rules)
         self._process_context = Context(*seams, InProcessJobs(self.harness.storage, none), self.rules)
         return self._process_context
@@ -94,7 +97,7 @@ class SparkSystem(EngineSystem):
 
 
 class SparkOperation(EngineOperation):
-    """The first step of a data phase runs its whole job; its other steps do nothing."""
+    """The first step of a data phase runs the whole Spark job; its other steps do nothing."""
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         row = self.system.rows_by_action[action]

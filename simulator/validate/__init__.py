@@ -1,4 +1,4 @@
-"""Judges a table of any writer from its files: whether its history is possible, and what is broken or at risk."""
+"""Judges a table of any writer from its files: whether its history is possible, and what is damaged or at risk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table's history, file group by file group, in the model's terms: writes, plans, and their times."""
+"""A table's history, file group by file group, in the terms of the model: writes, plans, and their times."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Written(NamedTuple):
 class Planned(NamedTuple):
     """A plan in one file group. `base` is the barrier of the base file that it starts from; `names` are its logs.
 
-    `unplanned`: it is a base file that a write made without a plan, such as a bulk insert; its past is unknown.
+    `unplanned`: it is a base file that a write made without a plan, such as a bulk insert, so its inputs are unknown.
     `replaces`: it is the plan of a replace, which takes no files and hides all earlier ones.
     """
 
@@ -78,7 +78,7 @@ class Histories:
 
     @property
     def groups(self) -> Iterator[GroupHistory]:
-        """The history of each group, one at a time: all histories together would be as big as the audit."""
+        """The history of each group, one at a time, because all histories together would be as big as the audit."""
         return map(self.history_of, self.playable)
 
 
@@ -106,7 +106,7 @@ def histories(view: View) -> Histories:
 
 
 def _not_modelled(view: View) -> dict[Group, str]:
-    """Groups with an event that the model does not have, each with the reason."""
+    """The groups with an event that the model does not have, each with the reason."""
     reasons: dict[Group, str] = dict.fromkeys(view.replaced, "a replace hides them")
     for commit in view.audit.commits.values():
         action = view.audit.timeline.begun_as.get((commit.instant.requested, commit.instant.completes_as))
@@ -145,7 +145,7 @@ def _pending_logs(view: View) -> Mapping[Group, list[LogFile]]:
 
 
 def _is_log(file: File, view: View) -> TypeGuard[LogFile]:
-    """Whether the history has this file: it has no log whose rows a later write repeats."""
+    """Whether the history includes this log: a later write must not have repeated its rows."""
     return isinstance(file, LogFile) and file.path not in view.audit.rewritten
 
 
@@ -161,7 +161,7 @@ def _writes(logs: Iterable[LogFile]) -> Iterator[Written]:
 
 
 def _plans(view: View, group: Group) -> Iterator[Planned]:
-    """By barrier: the plans, and base files without a plan (a bulk insert, a copy-on-write write)."""
+    """Barrier -> the plan, or a base file without a plan (of a bulk insert or copy-on-write write)."""
     parts = {part.barrier: part for part in view.plans.get(group, ())}
     bases = {f.requested: f for f in view.by_group.get(group, ()) if isinstance(f, BaseFile)}
     for barrier in sorted({*parts, *bases}):
@@ -173,7 +173,9 @@ def _plans(view: View, group: Group) -> Iterator[Planned]:
 
 
 def _planned(view: View, part: GroupPlan) -> Planned:
-    """The plan in a group. Logs with deletes that an earlier compaction kept are part of its base, not inputs."""
+    """The part of a plan in one group. Logs with deletes that an earlier compaction kept are part of its base file, not
+    inputs.
+    """
     operation = part.operation
     base = parse_base(operation.base_file) if operation.base_file else None
     instant = base.instant if base else None

@@ -1,4 +1,4 @@
-"""Whether a table's history is possible, under which protocols, and if not, why."""
+"""Checks whether a table's history is possible, under which protocols, and if not, why."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BIG: Final = 200_000
 class Refusal:
     """The first event that the model refuses: its time and file group, and the conditions that were false.
 
-    `before`: how many instants were requested earlier. `enabled`: what could have happened instead.
+    `before`: the number of instants that were requested earlier. `enabled`: the events that were possible instead.
     """
 
     time: str
@@ -42,10 +42,10 @@ class Refusal:
 
 @dataclass(frozen=True)
 class HistoryCheck:
-    """`own` is the protocol that the table should follow. Its history is possible under those in `legal` only.
+    """`own` is the protocol that the table should follow. Its history is possible under exactly those in `legal`.
 
     `refusal` is the first event that `own` refuses, or None. `left_out` maps a reason to the number of file groups that
-    the model cannot play for it. `played` counts segments, and `shapes` the different ones among them.
+    the model cannot play for that reason. `played` counts segments, and `shapes` the different ones among them.
     """
 
     own: str
@@ -69,7 +69,7 @@ class HistoryCheck:
 def check_history(view: View, progress: Progress = no_progress, workers: int = 1) -> HistoryCheck:
     """Play the history of a table on the model. Its own protocol is nbcc's default, or that of Hudi.
 
-    `workers`: how many processes share the file groups of a big table.
+    `workers`: the number of processes that share the file groups of a big table.
     """
     own = "default" if view.audit.own else "hudi-1.2.0"
     groups = histories(view)

@@ -65,7 +65,9 @@ def protocols() -> Mapping[str, Protocol]:
 
 
 class _Judging:
-    """`left` are the protocols that refuse nothing so far; `earliest` is the first segment that the own one refuses."""
+    """`left` are the protocols that have refused nothing so far; `earliest` is the first segment that the table's own
+    protocol refuses.
+    """
 
     def __init__(self, own: str) -> None:
         self.own = own
@@ -100,7 +102,7 @@ class _Judging:
             self.left.pop(name, None)
 
     def _refusals(self, shape: Shape, axes: tuple[str, ...]) -> Iterator[tuple[str, Refused]]:
-        """The remaining protocols that refuse a shape, among those that order neighbours by one of the axes."""
+        """The remaining protocols that refuse a shape, among those that sort neighbours by one of the axes."""
         for name in {self.own: 0, **self.left}:
             protocol = protocols()[name]
             if protocol[Order].merge_order in axes and (refused := play(shape, protocol)) is not None:

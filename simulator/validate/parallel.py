@@ -1,4 +1,4 @@
-"""Judging the file groups of a big table in several processes."""
+"""Judges the file groups of a big table in several processes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WAITING: Final = 2
 
 
 def judge_in_parallel(histories: Histories, own: str, progress: Callable[[int], None], helpers: int) -> Judgement:
-    """As `judge` on all groups, but it stops later. This process judges what the helpers have no time for."""
+    """As `judge` on all groups, but it may stop later. This process judges groups too, while the others are busy."""
     tasks: list[Future[Judgement]] = []
 
     def own_share(pool: Pool) -> Iterator[GroupHistory]:

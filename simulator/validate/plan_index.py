@@ -1,4 +1,4 @@
-"""Which plans and log compactions of a file group take the logs of which writes."""
+"""An index: which plans and log compactions of a file group take the logs of which writes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .history import GroupHistory, LogPlanned, Written
 class Link(NamedTuple):
     """The plans that concern a write, by their numbers.
 
-    `near`: the plans around its request and its completion, and all that list it. `taken`: the plan, the position among
-    the logs of that plan, and the version of each log that a plan took. `early`: a plan took it before it completed.
+    `near`: the plans around its request and its completion, and all that list it. `taken`: for each log that a plan
+    took, the plan, the log's position in it, and the log version. `early`: a plan took it before it completed.
     """
 
     near: AbstractSet[int]
@@ -24,7 +24,7 @@ class Link(NamedTuple):
 
 
 def order_of(axis: str) -> Callable[[Written], tuple[str, str]]:
-    """The sort key of writes: by their requests, or by their completions."""
+    """The sort key of writes: their requested or their completion times."""
     return _requested if axis == "requested" else _completed
 
 
@@ -83,7 +83,7 @@ class PlanIndex:
         return self.with_later(numbers)
 
     def with_later(self, numbers: set[int]) -> set[int]:
-        """These log compactions, and all that took a log which one of them made."""
+        """These log compactions, and all that took a log made by one of them."""
         reached, new = set[int](), numbers
         while new:
             reached |= new

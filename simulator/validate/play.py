@@ -1,4 +1,6 @@
-"""Plays a segment on the model. Nothing is searched: the times order the events; private steps of actors follow."""
+"""Plays a segment on the model. Nothing is searched: the times order the events, and the private steps of actors follow
+from them.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +111,7 @@ class _Play:
         return None
 
     def _timed(self, number: int, event: Event) -> tuple[str, ...]:
-        """Take an event at its own time, or at the time of the event before it, which few clocks return twice."""
+        """Take an event at its own time, or at the time of the previous event, which few clocks return twice."""
         before = self.model.component(self.state, "clock")
         self.tied = number in self.shape.tied
         reasons = self._event(event)
@@ -155,7 +157,7 @@ class _Play:
         return self._advance(actor, f"{kind}_publishes_instant")
 
     def _may_publish_late(self, actor: str) -> bool:
-        """Whether no plan of the segment took the write: it may have been published after the next plan."""
+        """Whether no plan of the segment took the write. Then it may have been published after the next plan."""
         write = int(actor.removeprefix(WRITER.prefix)) - 1
         taken = (*(plan.logs for plan in self.shape.plans), *self.shape.log_plans)
         return write < len(self.shape.early) and all(w != write for logs in taken for w, _ in logs)
@@ -217,13 +219,14 @@ class _Play:
             self.state = steps[0][1]
 
     def _takes(self, step: Step) -> bool:
-        """Whether a step belongs to the history: it is no crash, and it repeats a time only if the event does."""
+        """Whether a step belongs to the history: it is not a crash, and it repeats a time only if the event does."""
         ahead = dict(step.args).get("ahead")
         return step.action != "actor_crashes" and (ahead is None or (ahead == -1) == self.tied)
 
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:
-    """How the logs of a plan differ from the right ones. w1 is the first write, logc1 the first log compaction."""
+    """The differences between a plan's logs and the right ones. w1 is the first write, logc1 the first log compaction.
+    """
     differences = [
         f"{_log_name(log)} must be taken: it completed before the barrier, in the newest slice"
         for log in made

@@ -1,4 +1,4 @@
-"""The report on a table: its history, its diagnostics, and the verdict of each promise that follows from both."""
+"""The report on a table: its history, its diagnostics, and the resulting verdict on each promise."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class PromiseLine:
 
 @dataclass(frozen=True)
 class Report:
-    """`undetermined` is the reason why the table cannot be judged at all; then there is no history and no diagnostic.
+    """`undetermined` is the reason why the table cannot be judged at all. Then there is neither history nor diagnostic.
 
-    `gaps` maps a promise to the evidence that is missing for it. `opened`: the data files were opened.
+    `gaps` maps a promise to the evidence that is missing for it. `opened`: whether the data files were opened.
     """
 
     url: str
@@ -69,7 +69,7 @@ class Report:
 
     @property
     def promises(self) -> dict[str, PromiseLine]:
-        """The promises for which a table holds evidence."""
+        """The promises for which a table contains evidence."""
         if self.undetermined:
             return {name: PromiseLine("UNDETERMINED", self.undetermined) for name in SHOWN}
         return {name: self._promise(name) for name in SHOWN}
@@ -91,7 +91,7 @@ class Report:
 
     @property
     def verdict(self) -> Verdict:
-        """BROKEN if anything is broken, else UNDETERMINED if any promise is, else OK."""
+        """BROKEN if anything is broken; otherwise UNDETERMINED if any promise is; otherwise OK."""
         verdicts = {line.verdict for line in self.promises.values()}
         if any(d.gravity == "BROKEN" for d in self.diagnostics) or "BROKEN" in verdicts:
             return "BROKEN"
@@ -123,7 +123,7 @@ def _concerned(diagnostic: Diagnostic) -> set[str]:
 
 
 def missing_evidence(audit: Audit) -> dict[str, str]:
-    """Promise: the evidence that is missing for it."""
+    """Promise -> the evidence that is missing for it."""
     gaps: dict[str, str] = {}
     unrecorded = sum(instant not in audit.commits for instant in audit.archived)
     if unrecorded:

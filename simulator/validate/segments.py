@@ -1,8 +1,8 @@
-"""A file group's history, cut into segments so small that the model plays each in a millisecond, and few differ.
+"""A file group's history cut into small segments. The model plays each in a millisecond, and few of them differ.
 
 A segment holds a few neighbouring writes and the plans that could take their logs. One write that completes right
-before a plan represents the other logs that the plan took. Segments suffice, because a planner decides on each log of
-each file group alone, and the logs of a plan are in order if neighbours are. Tests compare segments with whole
+before a plan represents the other logs that the plan took. Segments suffice for two reasons: a planner decides on each
+log of each file group alone, and the logs of a plan are in order if neighbours are. Tests compare segments with whole
 histories.
 """
 
@@ -38,7 +38,7 @@ event = cache(Event)
 
 
 class Inputs(NamedTuple):
-    """The logs that a plan took of the writes in the segment, as (write, version).
+    """The logs of the segment's writes that a plan took, as (write, version).
 
     The log of a log compaction is (-1, 1) for the first one of the segment, (-2, 1) for the second, and so on.
     `base_is_last`: the plan starts from the base file before it.
@@ -50,11 +50,11 @@ class Inputs(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A segment without its times: equal shapes have equal verdicts.
+    """A segment without its times. Equal shapes have equal verdicts.
 
-    `versions`: how many logs each write has. `early`: whether a plan took a log of the write before it completed, so
-    that the log existed by then. `log_plans`: the logs that each log compaction took. `tied`: the events whose time is
-    that of the event before them.
+    `versions`: the number of logs of each write. `early`: whether a plan took a log of the write before it completed,
+    so that the log existed by then. `log_plans`: the logs that each log compaction took. `tied`: the events with the
+    same time as the previous event.
     """
 
     events: tuple[Event, ...]
@@ -67,7 +67,7 @@ class Shape(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """`times` are those of the events; `writes` and `plans` are requested times by number, '' for a placeholder."""
+    """`times` are those of the events. `writes` and `plans` are requested times by number; '' for a placeholder."""
 
     group: Group
     shape: Shape
@@ -78,7 +78,7 @@ class Segment(NamedTuple):
 
 
 def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
-    """The segments of a group. `axis` is the order that makes writes neighbours: requested or completion."""
+    """The segments of a group. `axis` is the order in which writes are neighbours: by requested or completion time."""
     logs = PlanIndex(history, axis)
     for chunk in _chunks(history, axis):
         yield _of_writes(history, chunk, logs)
@@ -86,7 +86,7 @@ def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
 
 
 def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """The segments of a group, each with the axes for which it is a segment: mostly both, and then made once."""
+    """The segments of a group, each with its axes. Most segments have both axes and are made once."""
     if history.in_one_order:
         yield from ((segment, AXES) for segment in segments(history, AXES[0]))
     elif history.log_plans:  # their placeholders depend on the axis, too
@@ -102,7 +102,7 @@ def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str
 
 
 def _chunks(history: GroupHistory, axis: str) -> Iterator[list[Written]]:
-    """A few neighbouring writes at a time, slice by slice, because a plan takes the logs of one slice."""
+    """A few neighbouring writes at a time, one slice after the other, because a plan takes the logs of one slice."""
     barriers, rank = [plan.barrier for plan in history.plans], order_of(axis)
     order = sorted(history.writes, key=lambda write: (bisect_right(barriers, write.completed or "~"), rank(write)))
     for start in range(0, max(len(order) - 1, 1), WRITES - 1):
@@ -193,7 +193,7 @@ def _of_compacting(compactions: list[LogPlanned]) -> Iterator[tuple[str, int, Ev
 
 
 def _tied(times: list[tuple[str, int]]) -> frozenset[int]:
-    """The events at the time of the event before them. Placeholders have no times of their own."""
+    """The events with the same time as the previous event. Placeholders have no times of their own."""
     if len({*times}) == len(times):
         return frozenset()
     return frozenset(n + 1 for n, (one, other) in enumerate(pairwise(times)) if one == other and one[1] == 1)

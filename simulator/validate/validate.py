@@ -1,4 +1,4 @@
-"""`validate`: gather the audit, run the diagnostics, play the history; an unknown table is UNDETERMINED."""
+"""`validate`: gathers the audit, runs the diagnostics and plays the history. An unsupported table is UNDETERMINED."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ def validate(
 ) -> Report:
     """Judge the table in `storage` without changing it.
 
-    `opened`: also open the data files. `now`: the instant to judge by; None means the machine's clock. `workers`: how
-    many processes play the history of a big table (a script that uses several needs its ``__main__`` guard). Raises
-    `NotATable` without ``hoodie.properties``; no other file in a table makes it fail.
+    `opened`: whether to open the data files as well. `now`: the instant that counts as the present; None means the
+    machine's clock. `workers`: the number of processes that play the history of a big table. A script that uses several
+    needs a ``__main__`` guard. Raises `NotATable` without ``hoodie.properties``; no other file in a table makes it
+    fail.
     """
     with without_gc():
         return _validate(storage, opened, now, rules, progress, workers=workers)
@@ -66,7 +67,7 @@ def _head(audit: Audit) -> dict[str, Any]:
 
 
 def _not_judged(audit: Audit) -> str | None:
-    """Why the table cannot be judged; None if it can."""
+    """The reason why the table cannot be judged; None if it can."""
     text = audit.properties.get("hoodie.table.version", "")
     version = int(text) if text.isdecimal() else None
     if version is None:
@@ -79,7 +80,9 @@ def _not_judged(audit: Audit) -> str | None:
 
 
 def _unsupported(audit: Audit) -> str | None:
-    """The property that this release does not support. Properties that contradict each other become diagnostics."""
+    """The property that this release does not support, if there is one. Properties that contradict each other become
+    diagnostics.
+    """
     schema = audit.properties.get("hoodie.table.create.schema")
     try:
         from_properties(audit.properties, pa.schema([]))

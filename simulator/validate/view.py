@@ -1,4 +1,4 @@
-"""The audit of a table by the rules by which it is read: slices, plans and replaces, for the diagnostics."""
+"""The audit of a table according to its rules: slices, plans and replaces, for the diagnostics."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class GroupPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """`now` is the instant to judge by. `data` are the faults inside data files, if they were opened."""
+    """`now` is the instant that counts as the present. `data` are the faults inside data files, if the files were
+    opened.
+    """
 
     audit: Audit
     now: str
@@ -40,7 +42,8 @@ class View:
 
     @property
     def mismatches(self) -> Sequence[tuple[str, Stat]]:
-        """Listed files that are missing, of another size or instant than listed, or no data file. Mostly none.
+        """Listed files that are missing, are not data files, or have another size or instant than listed. Usually there
+        are none.
 
         Each comes with the requested time of the commit that lists it.
         """
@@ -64,7 +67,7 @@ class View:
 
     @property
     def unlisted(self) -> Iterable[File]:
-        """`Audit.unlisted`, without another map of a million listed paths."""
+        """The same as `Audit.unlisted`, without another map of a million paths."""
         commits, shared = self.audit.commits, self.audit.shared_requests
         files = ((path, f) for path, f in self.audit.files.items() if f.requested in commits)
         return (f for path, f in files if path not in self.counted and f.requested not in shared)
@@ -93,7 +96,7 @@ class View:
 
     @cached_property
     def slices(self) -> tuple[FileSlice, ...]:
-        """All file slices as of now, those before the horizon of a clean included. Replaced groups have none."""
+        """All present file slices, including those before the horizon of a clean. Replaced groups have none."""
         pending = {
             group: [part.barrier for part in parts if part.completed is None] for group, parts in self.plans.items()
         }
@@ -108,13 +111,13 @@ class View:
 
     @cached_property
     def writes(self) -> list[str]:
-        """The completion times of the writes on the active timeline, in rising order; services change no row."""
+        """The completion times of the writes on the active timeline, in ascending order; services change no row."""
         done = ((i, self.audit.commits.get(i.requested)) for i in self.audit.timeline.completed if i.writes)
         return [i.completed or "" for i, commit in done if commit and commit.operation not in SERVICES]
 
     @cached_property
     def superseded(self) -> Mapping[str, str]:
-        """Path of a file in an older slice: the completion time of the base file that supersedes the slice."""
+        """Path of a file in an older slice -> the completion time of the base file that supersedes the slice."""
         superseded: dict[str, str] = {}
         after: dict[Group, str] = {}
         for piece in reversed(self.slices):  # barriers rise within a group
@@ -142,7 +145,7 @@ class View:
         return parsed.instant if parsed else None
 
     def pending(self, requested: str) -> bool:
-        """Whether a write or compaction requested then is on the timeline and not completed."""
+        """Whether a write or compaction with this requested time is on the timeline and not completed."""
         return any(i.completed is None and i.writes for i in self.actions.get(requested, ()))
 
     def bases(self, group: Group) -> Iterable[BaseFile]:

@@ -37,7 +37,9 @@ def to_data(rows: Sequence[MatrixRow], depth: Depth) -> dict[str, Any]:
 
 
 def row_data(row: MatrixRow) -> dict[str, Any]:
-    """A protocol: the options that differ from the default, the possible anomalies, the verdict on each promise."""
+    """The data of a protocol's row: its differences from the default, the possible anomalies, the verdict on each
+    promise.
+    """
     return {
         "options": {name: str(value) for name, value in row.file.protocol.differences().items()},
         "anomalies": anomalies(row.file.protocol),
@@ -46,7 +48,7 @@ def row_data(row: MatrixRow) -> dict[str, Any]:
 
 
 def _cell_data(cell: Cell) -> dict[str, Any]:
-    """A verdict: with steps, bound and message if violated, with the reason if undetermined."""
+    """The data of a verdict: steps, bound and message if violated, the reason if undetermined."""
     data: dict[str, Any] = {"verdict": str(cell.verdict)}
     if cell.verdict is Verdict.VIOLATED:
         data |= {"steps": cell.steps, "bound": sentence(cell.bounds[0])}
@@ -56,7 +58,7 @@ def _cell_data(cell: Cell) -> dict[str, Any]:
 
 
 def _worlds(rows: Sequence[MatrixRow]) -> Iterator[dict[str, Any]]:
-    """The worlds that were searched: the states under the default protocol, and the protocols searched in them."""
+    """The searched worlds: the number of states under the default protocol, and the protocols searched in each."""
     for world in dict.fromkeys(each.world for row in rows for each in row.searched):
         by = {row.name: each.result for row in rows for each in row.searched if each.world == world}
         states = by["default"].stands_for or by["default"].distinct if "default" in by else None
@@ -92,7 +94,7 @@ def _json(value: Any) -> str:
 
 
 def facts(data: Mapping[str, Any]) -> Iterator[str]:
-    """The matrix in lines that are readable alone: one for each option set, anomaly, verdict and world."""
+    """The matrix in lines that can be read alone: one for each option set, anomaly, verdict and world."""
     for name, row in data["protocols"].items():
         yield f"{name} options: {_words(row['options'])}"
         for anomaly, steps in row["anomalies"].items():

@@ -30,7 +30,7 @@ def failed_searches(rows: Iterable[MatrixRow]) -> tuple[FailedSearch, ...]:
 
 
 def messages(searches: Iterable[FailedSearch]) -> Iterator[str]:
-    """A line for each reason: the first search that has it, and how many more do."""
+    """A line for each reason: the first search with it, and the number of others."""
     by_reason: dict[str, list[FailedSearch]] = {}
     for each in searches:
         by_reason.setdefault(each.because, []).append(each)

@@ -44,9 +44,9 @@ class SearchedWorld:
 class Cell:
     """The verdict on one promise under one protocol.
 
-    `bounds`: of the worlds in which it holds, or of the world in which `trace` is a shortest violation. `because`: the
-    message of the violated promise, or why the verdict is neither HOLDS nor VIOLATED. `evidence`: what findings show
-    of the system that the protocol describes.
+    `bounds`: of the worlds in which the promise holds, or of the world in which `trace` is a shortest violation.
+    `because`: the message of the violated promise, or the reason why the verdict is neither HOLDS nor VIOLATED.
+    `evidence`: what findings show about the system that the protocol describes.
     """
 
     verdict: Verdict
@@ -103,10 +103,10 @@ def protocols() -> tuple[ProtocolFile, ...]:
 
 
 def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
-    """The worlds in which a protocol is searched, each with whether the search is reduced.
+    """The worlds in which a protocol is searched, each with a flag: whether the search is reduced.
 
-    These are the world of its pins, where the promise that it weakens can break, and the search bounds of the depth.
-    The default protocol is searched in the worlds of all pins, except those with faults that it assumes away; its
+    These are the world of its pins, in which the weakened promise can break, and the search bounds of the depth. The
+    default protocol is searched in the worlds of all pins, except those whose faults it excludes by assumption. Its
     verdicts there are pinned in specs/sizes.toml. It is also searched in worlds with optimistic writers, and at full
     depth in the large worlds.
     """
@@ -131,8 +131,8 @@ def matrix(
 ) -> tuple[MatrixRow, ...]:
     """Search every protocol in all its worlds.
 
-    `workers` is the number of processes, `bounds` are those of `explore`. `done` is called after each search; there
-    are `searches(depth)`. A search that fails leaves its cells undetermined and does not affect the others.
+    `workers` is the number of processes, `bounds` are those of `explore`. `done` is called after each of the
+    `searches(depth)` searches. A search that fails leaves its cells undetermined and does not affect the others.
     """
     rows = tuple(chosen) if chosen is not None else protocols()
     where = [(file, *each) for file in rows for each in worlds_of(file.name, depth).items()]
@@ -151,7 +151,7 @@ def searches(depth: Depth) -> int:
 
 
 def within(rows: Iterable[MatrixRow], depth: Depth) -> tuple[MatrixRow, ...]:
-    """The rows of a smaller depth, from the searches of a larger one."""
+    """The rows of a smaller depth, computed from the searches of a larger one."""
     wanted = {each.name: worlds_of(each.name, depth) for each in protocols()}
     smaller = ((each.file, [s for s in each.searched if s.world in wanted[each.name]]) for each in rows)
     return tuple(row(file, searched) for file, searched in smaller)
@@ -164,12 +164,14 @@ def row(file: ProtocolFile, searched: Sequence[SearchedWorld]) -> MatrixRow:
 
 
 def _with_evidence(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
-    """The cell, with what findings show of the system that the protocol describes (specs/findings)."""
+    """The cell, with what findings show about the system that the protocol describes (specs/findings)."""
     return replace(judged, evidence=findings.evidence(file.name, promise, judged.trace))
 
 
 def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
-    """The verdict of several searches. A violation decides; otherwise one unfinished search makes it undetermined."""
+    """The verdict of several searches. A violation decides the verdict. Otherwise one unfinished search makes it
+    undetermined.
+    """
     results = [(each, each.result.promises[promise]) for each in searched if promise in each.result.promises]
     broken = [(each, found) for each, found in results if found.verdict is Verdict.VIOLATED]
     if broken:
@@ -192,7 +194,7 @@ def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
 
 
 def sign(cell: Cell) -> str:
-    """A cell in a word: holds, the steps of a counterexample, ?, –."""
+    """A cell as a short text: holds, the steps of a counterexample, ?, –."""
     return str(cell.steps) if cell.verdict is Verdict.VIOLATED else SIGNS[cell.verdict]
 
 

@@ -1,6 +1,6 @@
-"""The accepted kills: which mutant breaks which promise, in which world. They bound what HOLDS may claim.
+"""The accepted kills: which mutant breaks which promise, in which world. They limit the claim HOLDS.
 
-A promise HOLDS only if enough of its mutants were killed, and only in worlds larger than those that killed them.
+A promise HOLDS only if enough of its mutants were killed, and only in worlds larger than theirs.
 """
 
 from __future__ import annotations

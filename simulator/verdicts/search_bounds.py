@@ -27,8 +27,8 @@ DEPTHS: Final[tuple[Depth, ...]] = ("quick", "full")
 class SearchBound:
     """A world that is searched.
 
-    `matrix`: protocols are judged in it. `reduced`: the search uses symmetry and fuses private steps, which pays in
-    worlds with many states.
+    `matrix`: protocols are judged in it. `reduced`: the search uses symmetry and fuses private steps, which is faster
+    in worlds with many states.
     """
 
     world: World
@@ -93,7 +93,9 @@ def _service(given: Mapping[str, Any]) -> Service:
 
 @cache
 def large() -> tuple[SearchBound, ...]:
-    """The worlds of the default protocol alone, at full depth: those of the file, each service, every two services."""
+    """The worlds that only the default protocol is searched in at full depth: those of the file, each service, every
+    two services.
+    """
     given = [from_mapping({**each, "depth": "full"}) for each in _file()["large"]]
     alone = [_with_services(each, groups=2, crashes=1) for each in services()]
     pairs = [_with_services(one, other, groups=1, crashes=0) for one, other in combinations(services(), 2)]
@@ -101,7 +103,7 @@ def large() -> tuple[SearchBound, ...]:
 
 
 def _with_services(*together: Service, groups: int, crashes: int) -> SearchBound:
-    """Two writers, a compaction and these services."""
+    """A world with two writers, a compaction and these services."""
     actors, limits = {"writer": 2, "compactor": 1}, {"compactions": 1, "crashes": crashes}
     for service in together:
         actors |= service.actors

@@ -1,3 +1,3 @@
-"""Traces for people."""
+"""Traces as text, pages and pictures."""
 
 from __future__ import annotations

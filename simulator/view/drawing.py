@@ -1,4 +1,4 @@
-"""A picture as data: texts and shapes in points from the upper left corner, which SVG and matplotlib paint alike."""
+"""A picture as data: texts and shapes in points from the upper left corner. SVG and matplotlib paint it alike."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Text(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """An outline, filled or stroked or both."""
+    """An outline that is filled, stroked or both."""
 
     outline: Outline
     fill: str = "none"
@@ -50,7 +50,7 @@ class Box(NamedTuple):
 
 
 class Drawing:
-    """Marks in painting order. `at` records where a named thing is, for lines that are drawn to it later."""
+    """Marks in painting order. `at` records the positions of named things, for lines that are drawn to them later."""
 
     def __init__(self, width: float, height: float) -> None:
         self.width, self.height = width, height
@@ -93,7 +93,7 @@ class Drawing:
         self.shape(rounded(Box(x - radius, y - radius, 2 * radius, 2 * radius), radius), fill, stroke, width)
 
     def cross(self, x: float, y: float, reach: float = 4.5) -> None:
-        """The place where an actor died."""
+        """Mark the place where an actor died."""
         for color, width in ((PAPER, 5), (INK, 2.2)):
             for rise in (reach, -reach):
                 self.line(x - reach, y - rise, x + reach, y + rise, color, width)

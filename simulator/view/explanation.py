@@ -1,4 +1,4 @@
-"""Why an answer is wrong, along one path: the lost row's write, its file, the rule that decides, the reader.
+"""Explains why an answer is wrong, as a path: the lost row's write, its file, the rule that decides, the reader.
 
 Each stop of the path has a sentence. The sentence about the rule is looked up in `rules.RULES` by the option that
 differs from the default protocol.
@@ -31,9 +31,9 @@ from .wording import (
 class WrongAnswer(NamedTuple):
     """The path of one wrong answer: from `instant` over its `file` in `slice` to the cell of `key`.
 
-    `stop`: where the row is lost, which is that slice or the base file that took the log. `barrier`: the barrier that
-    makes the file count as older (0: none). `source_file`: the file whose row is read instead ("": none). `captions`:
-    a sentence for each of the four stops; `right`: what happens under the default protocol.
+    `stop`: the place where the row is lost. It is that slice, or the base file that took the log. `barrier`: the
+    barrier that makes the file count as older (0: none). `source_file`: the file whose row is read instead ("": none).
+    `captions`: a sentence for each of the four stops; `right`: what happens under the default protocol.
     """
 
     key: str
@@ -96,9 +96,9 @@ def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongA
 
 
 def _outcome(case: Case, right: str, row: Parts) -> Parts:
-    """What the default protocol does, and what is read then.
+    """What the default protocol does, and the resulting answer.
 
-    The second part is left out where both answers are one read before and after a service: either may be wrong.
+    The second part is omitted if both answers are one read before and after a service, because either may be wrong.
     """
     text = f"{right[0].upper()}{right[1:]}"
     steady = case.reading.stable and case.reading.query.kind == "snapshot"
@@ -115,7 +115,7 @@ def _written(context: Context, step: int, key: Any, lost: Record) -> Parts:
 
 
 def _why_it_wins(context: Context, key: Any, lost: Record, got: Record | None) -> Parts:
-    """Why this row must be read and not the other one."""
+    """The reason why this row must be read and not the other one."""
     if got is None:
         return []
     other: Parts = ["the delete" if got.deleted else [f"{key}={got.value}", got.requested]]
@@ -149,7 +149,7 @@ def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -
 
 
 def _rule(context: Context, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
-    """The sentence about the rule that decided, and what the default protocol does; a general sentence if none fits."""
+    """The sentence about the rule that decided, and about the default protocol; a general sentence if none fits."""
     differences = context.protocol.differences()
     field = next((name for name in HELPS[status] if name in differences), next(iter(differences), ""))
     rule = RULES.get(f"{field}={differences.get(field)}")

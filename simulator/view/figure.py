@@ -1,7 +1,7 @@
-"""The breaking step of a trace as one static picture, for paper, the gallery and browsers without scripts.
+"""The breaking step of a trace as one static picture, for print, the gallery and browsers without scripts.
 
-The timeline is on the left and the files are on the right, or below where there are many file groups; above the files
-are both answers. A red path leads from the lost row's write over its file to the wrong answer.
+The timeline is on the left. The files are on the right, or below if there are many file groups. Both answers are above
+the files. A red path leads from the lost row's write over its file to the wrong answer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def figure(doc: Mapping[str, Any]) -> Drawing:
 
 
 def _answers(drawing: Drawing, moment: Moment, x: float) -> None:
-    """What must be read and what was read, of one key."""
+    """The correct and the wrong answer for one key."""
     doc = moment.doc
     answers = [{row[0]: row for row in rows or []} for rows in moment.answer[:2]]
     key = min((key for rows in answers for key in rows), key=lambda key: (key != doc["key"], key), default=None)

@@ -44,9 +44,9 @@ class Files:
         ``base G/B``    [status, reason, rows], each row with the requested time of the write that set it
         ``log G/T.V``   [status, reason, rows, barrier B of its slice]
 
-        G: file group, B: barrier (0: none), T: requested time, V: log version; rows are [key, value or null for a
-        delete, ordering value]. Status: read | merged (its rows are in a base file) | hidden | pending (its write is
-        not completed, its plan has no base file yet).
+        Names: G is a file group, B a barrier (0: none), T a requested time, V a log version. Rows are [key, value or
+        null for a delete, ordering value]. Status: read; merged (a base file holds its rows); hidden; or pending (its
+        write has not completed, or its plan has no base file yet).
         """
         rests_on = (self.model.table(state), self._reader(state))
         if rests_on not in self._tables:
@@ -107,7 +107,7 @@ class Files:
         return [_Part(plan.requested, part.logs) for plan in plans if (part := plan.part_in(group)) is not None]
 
     def _compacted(self, state: Any, group: int, barrier: int, log: Log) -> str:
-        """What happened to the rows of a log in the base file that merged it."""
+        """The fate of a log's rows in the base file that merged it."""
         base = {key: requested for key, _, _, requested in self._content(state, group, barrier)}
         rows = self._rows(group, log)
         if not rows or any(base.get(key) == log[0] for key, *_ in rows):
@@ -116,7 +116,7 @@ class Files:
         return f"compacted into t{barrier}, {'not kept' if gone else 'outranked'}"
 
     def _skipped(self, state: Any, log: Log, newer: int) -> str:
-        """Why the rule skips a log that the newer base file did not merge."""
+        """The reason why the rule skips a log that the newer base file did not merge."""
         slicing = self.model.protocol[Slicing].slicing
         if slicing == "base_instant":
             return f"named before base t{newer}: skipped"

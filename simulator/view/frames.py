@@ -42,7 +42,7 @@ class History:
         self._now: dict[str, Any] = {}
 
     def see(self, step: int, things: Mapping[str, Any]) -> None:
-        """Record all values after `step`. A name that is missing ends with null."""
+        """Record all values after `step`. A missing name ends with null."""
         for name in [name for name in self._now if name not in things]:
             self._now.pop(name)
             self.changes[name].append([step, None])
@@ -123,7 +123,7 @@ def _steps(run: Run, trace: Trace) -> dict[str, Any]:
 def _listings(run: Run) -> list[list[Any]]:
     """Each listing of a reader: [reader, first step, last step, completed instants it saw, those it missed].
 
-    A listing is not a snapshot: it may hold any part of what completes while it runs.
+    A listing is not a snapshot: it may contain any part of what completes while it runs.
     """
     found: list[list[Any]] = []
     began: dict[str, int] = {}
@@ -174,7 +174,8 @@ def _data(trace: Trace, puts: Sequence[Put]) -> Data:
 
 
 def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
-    """For steps without judged promises: the first step from `broke` on that shows a wrong row, else the same step."""
+    """For steps without judged promises: the first step from `broke` on with a wrong row, or `broke` if there is none.
+    """
     seen: Any = None
     for step in range(broke, len(run.states)):
         if (rests_on := _components_read(run.model, run.states[step], case)) != seen:

@@ -28,7 +28,7 @@ def judged(run: Run, named: str) -> list[Broken]:
 
     Promises of progress are left out: one finite run cannot break them.
 
-    The `named` promise is judged with the greatest number of logs that the model evaluates, the others with one less:
+    The `named` promise is judged up to the greatest number of logs that the model evaluates, the others up to one less:
     the time grows with the factorial of that number.
     """
     found = []

@@ -30,7 +30,7 @@ _ALIGNED: Final = {"start": "left", "middle": "center", "end": "right"}
 
 
 def paint(drawing: Drawing, ax: Axes | None) -> Axes:
-    """Paint on `ax`, scaled until everything fits, text and lines included; without `ax` in a figure of its own."""
+    """Paint on `ax`, scaled so that text and lines fit. Without `ax` the drawing gets its own figure."""
     width, height, scale = drawing.width, drawing.height, 1.0
     if ax is None:
         figure = plt.figure(figsize=(width / 72, height / 72), dpi=DPI, facecolor=PAPER)

@@ -1,7 +1,7 @@
 """Pictures of tables, traces and verdicts with matplotlib (extra ``viz``).
 
 A picture shows a Hudi table (a `Table`, its path or its `Inventory`) or a trace of the model (a `Trace` or its
-``.json`` file). Times are named t1, t2, ... in the order of the table's clock, in every picture of a table alike.
+``.json`` file). Times are named t1, t2, ... in the order of the table's clock, the same in every picture of a table.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def draw_timeline(
 ) -> Axes:
     """Draw every instant as a bar from its requested time (hollow circle) to its completion (filled circle).
 
-    A pending instant is dashed, a cross ends one whose actor died, and the requested time of a compaction is a line
+    A pending instant is dashed. A cross ends an instant whose actor died. The requested time of a compaction is a line
     through all lanes, the barrier. A trace has one lane for each actor. A table does not record its writers, so
-    overlapping writes get different lanes. `as_of`: a table at an earlier time; `step`: a trace after so many steps, by
-    default at the step that breaks its promise. Without `ax` the picture gets its own figure.
+    overlapping writes get different lanes. `as_of`: show a table at an earlier time. `step`: show a trace after this
+    many steps, by default at the step that breaks its promise. Without `ax` the picture gets its own figure.
     """
     from .matplotlib_painter import paint
     from .timeline import timeline
@@ -46,9 +46,9 @@ def draw_slices(
 ) -> Axes:
     """Draw every file group as a stack of file slices, the newest on top, separated by barriers.
 
-    A base file is a wide block, a log file a chip in the hue of its writer: filled if a snapshot merges it, outlined
-    if a base file holds its rows, dashed while its write is pending. Files that no snapshot reads are hatched.
-    `as_of`, `step` and `ax` are those of `draw_timeline`.
+    A base file is a wide block, and a log file a chip in the colour of its writer. The chip is filled if a snapshot
+    merges it, outlined if a base file holds its rows, and dashed while its write is pending. Files that no snapshot
+    reads are hatched. `as_of`, `step` and `ax` are as in `draw_timeline`.
     """
     from .matplotlib_painter import paint
     from .slices import slices

@@ -1,6 +1,6 @@
-"""The rows that a page shows: the read that broke, and rows of one key that make the break visible.
+"""Selects what a page shows: the read that broke, and rows of one key that make the break visible.
 
-A trace of a search holds no rows. Each write can put, delete or leave out the key k1. The page shows the simplest
+A trace of a search holds no rows. Each write can put the key k1, delete it or leave it out. The page shows the simplest
 combination for which the reader's answer differs from the promised one.
 """
 
@@ -12,7 +12,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nbcc.model import Change, Model, Query, Record
-from nbcc.model.answers import Cleaned, Data, Several, answer
+from nbcc.model.answers import BadInput, Cleaned, Data, Several, answer
 from nbcc.model.kernel.merge import Merger
 from nbcc.model.kernel.table import Table, Write
 from nbcc.model.mechanisms.consumers.consumer import time_of
@@ -27,7 +27,9 @@ MOST_WRITES = 4
 
 
 class Put(NamedTuple):
-    """One write of the trace. `number`: of the write of its actor; `files`: its log files as (group, version)."""
+    """One write of the trace. `number`: the number of the write of its actor. `files`: its log files as (group,
+    version).
+    """
 
     requested: int
     actor: str
@@ -36,7 +38,7 @@ class Put(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A read whose answer is shown at every step: of an actor if `reader` names one, else of the query.
+    """A read whose answer is shown at every step: that of the actor `reader`, otherwise that of the query.
 
     `stable`: the promised answer is that of the same query one step before the break.
     """
@@ -59,7 +61,7 @@ class Reading(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A read with the rows of all writes. `key`: whose answer is wrong, "" if none is."""
+    """A read with the rows of all writes. `key`: the key with a wrong answer, "" if there is none."""
 
     reading: Reading
     data: Data
@@ -93,7 +95,7 @@ def shown(record: Record) -> str | None:
 
 
 def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: int) -> Answers:
-    """Both answers after `step` steps; `broke`: the number of the breaking step."""
+    """Both answers after `step` steps; `broke` is the number of the breaking step."""
     reading, data, state = case.reading, case.data, states[step]
     if reading.reader in model.actors.get("consumer", ()):
         return _of_consumer(model, state, reading.reader, data)
@@ -108,7 +110,7 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
     try:
         got = _records(model.rows(state, query, data))
         must = model.rows(states[broke - 1], query, data) if stable else None
-    except Cleaned:  # a clean has deleted what it opens
+    except (BadInput, Cleaned):  # its time is refused, or a clean has deleted a file that it opens
         return Answers(None, None)
     return Answers(_promised(model, state, query, data) if must is None else _records(must), got)
 
@@ -172,7 +174,7 @@ def _records(rows: Mapping[Any, Record | Change | Several]) -> dict[Any, Record]
 
 
 def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
-    """The case that shows the break: with the given rows if they show it, else with the simplest rows of k1."""
+    """The case that shows the break: with the trace's rows if they show it, otherwise with the simplest rows of k1."""
     given = [data] if data else []
     for rows in chain(given, valuations(puts, model.merger)):
         for reading in readings(model, states, broke, promise):
@@ -185,7 +187,7 @@ def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put],
 
 
 def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> list[Reading]:
-    """The reads that can show the break; the kinds that the promise is about come first."""
+    """The reads that can show the break. The kinds that concern the promise come first."""
     ends = sorted({i.completed for i in model.timeline(states[broke]) if i.completed})
     readers = [r for r in model.actors.get("reader", ()) if model.component(states[broke], r).step == "answered"]
     now = [Reading(Query("snapshot"))]
@@ -206,7 +208,7 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
 
 
 def valuations(puts: Sequence[Put], merger: Merger) -> Iterator[Data]:
-    """Rows of k1, simplest first: few writes without it, few deletes, few ordering values."""
+    """Rows of k1, simplest first: few writes that leave it out, few deletes, few ordering values."""
     shown = [put for put in puts if put.files][-MOST_WRITES:]
     for rows in sorted(of_merger(len(shown), merger), key=lambda rows: _cost(len(shown), rows)):
         yield {

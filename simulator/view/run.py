@@ -12,7 +12,7 @@ from ..crosscheck.symbols import Symbols
 
 
 class Run(NamedTuple):
-    """States after 0, 1, ... steps; `stopped`: the number of the impossible step (from 1) and the reasons."""
+    """The states after 0, 1, ... steps. `stopped`: the number of the impossible step (from 1) and the reasons."""
 
     model: Model
     states: tuple[Any, ...]

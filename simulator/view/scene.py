@@ -1,4 +1,4 @@
-"""What a picture shows, as values: one kind of scene for tables and for traces."""
+"""The content of a picture as values: one kind of scene for tables and for traces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Status = Literal["read", "merged", "hidden", "pending"]
 
 
 class Lane(NamedTuple):
-    """A horizontal line of the timeline. `dots`: columns at which a reader took a step, with a sentence each."""
+    """A horizontal line of the timeline. `dots`: the columns of a reader's steps, with a sentence each."""
 
     label: str
     hue: Hue
@@ -52,7 +52,9 @@ class Times(NamedTuple):
 
 
 class Chip(NamedTuple):
-    """A file: `text` followed by a smaller `at`, below it the `notes`, a line each. The reader misses a `lost` row."""
+    """A file: `text` followed by a smaller `at`, with the `notes` below it, one on each line. The reader misses a
+    `lost` row.
+    """
 
     name: str
     kind: Literal["base", "log"]
@@ -65,9 +67,10 @@ class Chip(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """A file slice. `order` is the place of its barrier among all barriers, 0: the slice is older than every barrier.
+    """A file slice. `order` is the position of its barrier among all barriers; 0 if the slice is older than every
+    barrier.
 
-    `reason`: why a hidden slice is not read.
+    `reason`: the reason why a hidden slice is not read.
     """
 
     name: str
@@ -86,7 +89,7 @@ class Group(NamedTuple):
 
 
 class Files(NamedTuple):
-    """All file groups that are shown."""
+    """All file groups in the picture."""
 
     groups: tuple[Group, ...]
     caption: str = ""

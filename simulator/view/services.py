@@ -1,4 +1,4 @@
-"""Words for instants without rows, and whether their requested time is a barrier."""
+"""Texts for instants without rows, and whether their requested time is a barrier."""
 
 from __future__ import annotations
 

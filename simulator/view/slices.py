@@ -1,4 +1,6 @@
-"""The layout of file groups: a column a group, slices stacked by barrier, a block a base file, a chip a log file."""
+"""The layout of file groups: a column for each group, slices stacked by barrier, a block for each base file, a chip for
+each log file.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ WIDTHS: Final = {1: 440.0, 2: 320.0, 3: 262.0, 4: 224.0}
 
 
 def slices(scene: Files, width: float = 0) -> Drawing:
-    """Lay out the scene; `width`: of a column in points, at least."""
+    """Lay out the scene; `width` is the minimum width of a column in points."""
     return _Slices(scene, width).draw()
 
 
@@ -154,7 +156,7 @@ class _Slices:
     # the key
 
     def _key(self, y: float) -> None:
-        """The meaning of each shape that occurs."""
+        """The legend of the shapes that occur."""
         drawing, x = self.drawing, MARGIN
         for sign, words in self._signs():
             box = Box(x, y - 6.5, 20 if sign == "base" else 13, 9)

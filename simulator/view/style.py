@@ -1,7 +1,7 @@
-"""One table of colours and shapes for every picture: the page, its static figure, plots.
+"""The colours and shapes of every picture: the page, its static figure, plots.
 
-The hues of writers are from the set of Okabe and Ito, which colour-blind people can distinguish, without its vermilion:
-red is for the lost row alone. Every state also has a shape or a word.
+The hues of writers are those of Okabe and Ito, which colour-blind people can distinguish. Vermilion is excluded,
+because red marks the lost row. Every state also has a shape or a word.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ RED: Final = ("#d0112b", "#ff6673")
 
 
 class Hue(NamedTuple):
-    """A colour and the colour of text on it, on light and on dark; `ink`: a darker shade for text on white.
+    """A colour and the colour of text on it, on light and on dark; `ink` is a darker shade for text on white.
 
     Text has a contrast of at least 4.5, as WCAG 2 asks of small text (AA).
     """

@@ -1,4 +1,4 @@
-"""SVG from a drawing."""
+"""Renders a drawing as SVG."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MONO = "ui-monospace, Menlo, Consolas, monospace"
 def svg(drawing: Drawing, *more: str, width: int | None = None) -> str:
     """An SVG element on white paper; every text in it is escaped.
 
-    `more`: elements on top, as markup; `width` in pixels, by default that of its container.
+    `more`: elements on top, as markup. `width` is in pixels; the default is that of the container.
     """
     body = "".join(_shape(mark) if isinstance(mark, Shape) else _text(mark) for mark in drawing.marks)
     size = f"0 0 {drawing.width:.0f} {drawing.height:.0f}"
@@ -25,7 +25,7 @@ def svg(drawing: Drawing, *more: str, width: int | None = None) -> str:
 
 
 def element(tag: str, text: str = "", **attributes: object) -> str:
-    """One SVG element. Attributes that are empty are left out; `_` in a name becomes `-`."""
+    """One SVG element. Attributes without a value are omitted; `_` in a name becomes `-`."""
     parts = (f' {name.replace("_", "-")}="{escape(str(v))}"' for name, v in attributes.items() if v not in ("", None))
     return f"<{tag}{''.join(parts)}>{escape(text)}</{tag}>"
 

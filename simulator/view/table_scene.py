@@ -30,7 +30,7 @@ _GroupKey = tuple[str, str]
 
 
 def scenes_of_table(table: Any, as_of: Time | None) -> tuple[Times, Files]:
-    """The scenes of a `Table`, of the path or URL of one, or of an `Inventory`, which has its own time."""
+    """The scenes of a `Table`, of its path or URL, or of an `Inventory`, which has its own time."""
     if isinstance(table, Inventory):
         if as_of is not None:
             raise TypeError("an Inventory is of one time: inspect the table as of another")
@@ -48,7 +48,7 @@ def scenes_of_inventory(inventory: Inventory) -> tuple[Times, Files]:
 
 
 class Names:
-    """Names of times (t1, t2, ... by the clock) and lanes of instants, the same each time a table is drawn."""
+    """The names of times (t1, t2, ... by the clock) and the lanes of instants, the same each time a table is drawn."""
 
     def __init__(self, now: Inventory) -> None:
         clock_times = {time for i in now.instants for time in (i.requested, i.completed) if time}
@@ -77,7 +77,7 @@ class Names:
         return _hue_of(*self.lane_of.get(requested, ("", 0)))
 
     def name(self, time: str) -> str:
-        """t1, t2, ...; the digits of a time that the timeline no longer holds because it was archived."""
+        """t1, t2, ...; for a time that is archived, its digits."""
         return self.names.get(time) or clock(time)
 
     def log_name(self, name: str, requested: str) -> str:
@@ -124,7 +124,7 @@ def _bar(names: Names, instant: InstantRow, columns: list[str], lanes: list[tupl
 
 
 def files(names: Names, seen: Inventory) -> Files:
-    """Slices by group and barrier, with the files that no read counts; so many groups and slices at most."""
+    """Slices by group and barrier, and the files that no read uses, up to the given numbers of groups and slices."""
     rows: dict[_GroupKey, list[SliceRow]] = {}
     for row in seen.slices:
         rows.setdefault((row.partition, row.file_group), []).append(row)
@@ -147,12 +147,12 @@ def files(names: Names, seen: Inventory) -> Files:
 
 
 def natural(key: Sequence[str]) -> list[list[tuple[bool, int, str]]]:
-    """Sorts 2 before 10: a number within a text counts as a number."""
+    """A sort key that orders 2 before 10: a number within a text counts as a number."""
     return [[(not p.isdecimal(), int(p) if p.isdecimal() else 0, p) for p in re.split(r"(\d+)", k)] for k in key]
 
 
 def _loose(seen: Inventory) -> Iterator[LeftOut]:
-    """Data files outside every slice. Not those that did not exist yet, and not the base files of a plan."""
+    """Data files outside every slice. Files that did not exist yet, and base files of a plan, are excluded."""
     then = {i.requested for i in seen.instants}
     planned = {row.barrier for row in seen.slices if row.role == "planned"}
     for file in seen.left_out:
@@ -182,10 +182,10 @@ def _slices(
 
 
 def _place(names: Names, file: LeftOut, newest_first: list[str], as_of: str | None) -> str:
-    """The barrier of the slice to which a file without a slice belongs by its completion time.
+    """The barrier of the slice to which a file belongs by its completion time, if no slice contains it.
 
-    A pending write completes after every barrier. Of a write that the timeline does not hold, only the requested time
-    is known.
+    A pending write completes after every barrier. If the timeline does not contain a write, only its requested time is
+    known.
     """
     if _is_pending(names, file, as_of):
         return newest_first[0]
@@ -252,13 +252,13 @@ def counted(number: int, thing: str) -> str:
 
 
 def clock(instant: str, first: int = 0) -> str:
-    """``2026-11-21 18:31:09.412`` of an instant's digits, from its `first` field on (0: year, 6: milliseconds)."""
+    """``2026-11-21 18:31:09.412`` for an instant, from its field `first` on (0: year, 6: milliseconds)."""
     parts = [(instant[start:end], sign) for start, end, sign in _FIELDS[first:] if instant[start:end]]
     return "".join(text if place == 0 else sign + text for place, (text, sign) in enumerate(parts))
 
 
 def shortened_times(times: list[str]) -> tuple[str, list[str]]:
-    """The beginning that all times share, in whole fields up to the minute, and each time without it."""
+    """The common beginning of all times, in whole fields up to the minute, and each time without it."""
     shared = 0
     while shared < 5 and len({time[: _FIELDS[shared][1]] for time in times}) == 1:
         shared += 1

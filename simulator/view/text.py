@@ -1,9 +1,10 @@
-"""A trace as fixed-width text: one line a step, one column an actor, then why, and the command that replays it.
+"""A trace as fixed-width text: a line for each step, a column for each actor, then the reason and the command that
+replays it.
 
-Columns: the number of the step; the actors in order of appearance, the step in its actor's column; what became visible
-on the timeline. Where that is wider than a screen, the actors' columns hold their names alone, and the step and what
-became visible follow. The text is a function of the trace and the width, so a replay that observed the same prints the
-same.
+Columns: the number of the step; the actors in order of appearance, with the step in its actor's column; and what became
+visible on the timeline. If that is wider than the screen, the columns of actors hold their names only, and the step and
+what became visible follow. The text depends only on the trace and the width, so replays with the same observations
+print the same text.
 """
 
 from __future__ import annotations
@@ -24,12 +25,20 @@ from ..trace import Trace, context_switches
 def render(trace: Trace, again: str | None = None, width: int | None = None) -> str:
     """The trace in lines that end with the command that replays it; no newline at the end.
 
-    `again`: that command, if the trace was not saved under its handle; `width`: of a line in characters, None: any.
+    `again`: that command, if the trace was not saved under its handle. `width`: the maximum width of a line in
+    characters; None: unlimited.
     """
     table = list(_table(trace))
     if width is not None and max(map(len, table)) > width:
         table = list(_narrow(trace, width))
-    return "\n".join([*_head(trace), "", *table, "", *_foot(trace, again)])
+    return "\n".join([*_head(trace), "", *table, "", *_foot(trace, again, width)])
+
+
+def wrapped(line: str, width: int | None) -> str:
+    """A long line in several, each of this width at most; None: unlimited."""
+    if width is None or len(line) <= width:
+        return line
+    return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def screen_width() -> int | None:
@@ -47,7 +56,8 @@ def cell(step: Step) -> str:
 
 def _head(trace: Trace) -> Iterator[str]:
     actors = {step.actor for step in trace.steps}
-    size = f"{len(trace.steps)} steps, {context_switches(trace.steps)} context switches, {len(actors)} actors"
+    counts = {"step": len(trace.steps), "context switch": context_switches(trace.steps), "actor": len(actors)}
+    size = ", ".join(_several(count, noun) for noun, count in counts.items())
     yield f"{trace.verdict or 'TRACE'}  {trace.promise + '  ' if trace.promise else ''}{trace.title}".rstrip()
     yield f"  {size}"
     yield f"  world     {_world(trace)}"
@@ -56,9 +66,14 @@ def _head(trace: Trace) -> Iterator[str]:
 
 def _world(trace: Trace) -> str:
     world = trace.world
-    actors = ", ".join(f"{count} {kind}" for kind, count in world.actors.items() if count)
+    actors = ", ".join(_several(count, kind) for kind, count in world.actors.items() if count)
     table = f"{world.partitions} x {world.buckets} file groups, {world.merge_mode.lower().replace('_', ' ')}"
     return f"{world.name + ': ' if world.name else ''}{actors}; {table}"
+
+
+def _several(count: int, noun: str) -> str:
+    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}"
 
 
 def _table(trace: Trace) -> Iterator[str]:
@@ -73,7 +88,7 @@ def _table(trace: Trace) -> Iterator[str]:
 
 
 def _narrow(trace: Trace, width: int) -> Iterator[str]:
-    """Columns with names alone, then the step, then what became visible, folded within its column."""
+    """The columns with names only, then the step, then what became visible, wrapped within its column."""
     actors = list(dict.fromkeys(step.actor for step in trace.steps))
     number = len(str(len(trace.steps)))
     lanes = sum(len(actor) + 1 for actor in actors)
@@ -101,16 +116,17 @@ def _new(seen: Mapping[str, Sequence[str]]) -> Iterator[str]:
             yield f"{name}: {', '.join(seen[name]) or 'no rows'}"
 
 
-def _foot(trace: Trace, again: str | None) -> Iterator[str]:
+def _foot(trace: Trace, again: str | None, width: int | None) -> Iterator[str]:
     if trace.because:
-        yield f"because {trace.because}"
+        yield wrapped(f"because {trace.because}", width)
     if trace.found_by:
         yield f"found by {trace.found_by}"
     yield f"handle {trace.handle}; see it again: {again or f'nbcc replay {trace.handle}'}{_place_words(trace, again)}"
 
 
 def _place_words(trace: Trace, again: str | None) -> str:
-    """A disagreement shows on the system on which it was found; a broken promise shows on the model alone."""
+    """The system in which the last step went wrong: a disagreement shows on its system, a broken promise on the model.
+    """
     if trace.verdict != "DISAGREED" or (again and " --on " in again):
         return ""
     named = re.search(r"--on (\S+)", trace.found_by)

@@ -1,4 +1,6 @@
-"""The layout of a timeline: a lane an actor, a bar an instant, a barrier a line through all lanes."""
+"""The layout of a timeline: a lane for each actor, a bar for each instant, and a line through all lanes for each
+barrier.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ NARROWEST, WIDEST_COLUMN, WIDEST, USUAL = 23.0, 46.0, 1080.0, 620.0
 
 
 def timeline(scene: Times, width: float | None = None) -> Drawing:
-    """Lay out the scene; `width` in points, without it as wide as the columns need."""
+    """Lay out the scene; `width` is in points; without it the scene is as wide as its columns need."""
     return _Timeline(scene, width).draw()
 
 
@@ -86,7 +88,7 @@ class _Timeline:
         return Box(max(self.x(bar.start) - width / 2, MARGIN), MARGIN + HEAD - 1, width, 14.5)
 
     def _pill_rows(self) -> dict[int, int]:
-        """Start of a barrier -> row of its label, so that no two overlap."""
+        """Start of a barrier -> the row of its label, such that labels do not overlap."""
         ends: list[float] = []
         rows: dict[int, int] = {}
         for bar in sorted((bar for bar in self.scene.bars if bar.barrier), key=lambda bar: bar.start):
@@ -125,7 +127,7 @@ class _Timeline:
         drawing.at[f"bar {bar.name}"] = Box(x2, y, 0, 0)
 
     def _labels(self, lane: int) -> None:
-        """Times above the bars of a lane, their content below; no text runs into the next one."""
+        """The times above the bars of a lane and their content below, such that no text overlaps the next one."""
         bars = sorted((bar for bar in self.scene.bars if bar.lane == lane), key=lambda bar: bar.start)
         ends = [(place, bar.start, bar.begins) for place, bar in enumerate(bars)]
         ends += [(place, bar.end, bar.ends) for place, bar in enumerate(bars)]
@@ -145,7 +147,7 @@ class _Timeline:
                               mono=bar.mono)  # fmt: skip
 
     def _reader(self, number: int) -> None:
-        """A reader has no instant: its steps, joined, with sentences above and below by turns where there is room."""
+        """The lane of a reader, which has no instant: its steps, joined, with sentences alternately above and below."""
         lane, y = self.scene.lanes[number], self.y(number)
         if not lane.dots:
             return
@@ -163,7 +165,7 @@ class _Timeline:
     # the key
 
     def _key(self) -> None:
-        """The meaning of each sign that occurs."""
+        """The legend of the signs that occur."""
         drawing, y = self.drawing, self.bottom + 13
         signs = list(self._signs())
         width = sum(26 + measured(words, 7.5) for _, words in signs)

@@ -1,4 +1,4 @@
-"""The scenes of a trace at one step, from the document that its page is made of."""
+"""The scenes of a trace at one step, from the document of its page."""
 
 from __future__ import annotations
 
@@ -44,14 +44,16 @@ class Moment:
         )
 
     def actor_of(self, time: Any) -> str:
-        """The actor that first worked on the instant; "" if there is no such instant."""
+        """The actor that first worked on the instant; "" if there is none."""
         history = self.view["instants"].get(str(time))
         return str(history[0][1][3]) if history else ""
 
     # time
 
     def times(self, most: int | None = None) -> Times:
-        """Columns are steps, lanes are actors. With `most` only so many steps, and one column for all earlier ones."""
+        """The columns are steps, the lanes are actors. `most`: show this many steps at most, and one column for all
+        earlier ones.
+        """
         first = max(0, self.step - most) if most else 0
         columns = [*(["…"] if first else []), *map(str, range(first + 1, self.step + 1))]
         skipped = first - 1 if first else 0
@@ -75,7 +77,7 @@ class Moment:
         return Lane(actor, self.hue[actor], dots)
 
     def _bars(self, time: str, skipped: int) -> Iterator[Bar]:
-        """One bar, and one more for every actor that resumed the instant after a crash."""
+        """A bar for the instant, and one more for every actor that resumed it after a crash."""
         seen = [entry for entry in self.view["instants"][time] if entry[0] <= self.step and entry[1] is not None]
         if not seen:
             return
@@ -104,7 +106,7 @@ class Moment:
         yield bar(lanes.index(actor), until, ending, f"t{completed}" if completed else "")
 
     def _rows_of(self, time: str) -> list[list[Any]]:
-        """The rows of a write, over all its files."""
+        """The rows of a write in all its files."""
         histories = (
             history for name, history in self.view["files"].items()
             if name.startswith("log ") and f"/{time}." in name
@@ -144,7 +146,7 @@ class Moment:
         return Slice(name, order, f"t{barrier}" if barrier else "", chips, status == "hidden", reason)
 
     def _chip(self, name: str, status: Any, reason: str, rows: list[Any]) -> Chip:
-        """A file is called by its rows; without rows by its name."""
+        """A chip shows the rows of its file, or the name of a file without rows."""
         lost = self.explanation is not None and self.explanation["file"] == name
         base, file = name.startswith("base"), name.rpartition("/")[2]
         text = "" if base and status == "pending" else cells(rows, self.doc["ranked"])

@@ -1,4 +1,4 @@
-"""The layout of verdicts: a row a protocol, a column a promise, a shape a verdict."""
+"""The layout of verdicts: a row for each protocol, a column for each promise, a shape for each verdict."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def verdict_matrix(results: Mapping[str, Any]) -> Drawing:
 
 
 def _protocols(results: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`nbcc verdicts --json` has its protocols one level down."""
+    """The verdicts by protocol; in `nbcc verdicts --json` they are one level deeper."""
     return results["protocols"] if "format" in results and "protocols" in results else results
 
 

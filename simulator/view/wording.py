@@ -1,4 +1,4 @@
-"""Words and facts for the sentences of a page: the writer of a row, its completion, the row that is wrong."""
+"""Words for the sentences of a page: the writer of a row, its completion, the wrong row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Parts = list[Any]
 
 
 class Context(NamedTuple):
-    """A run under one protocol, with the read and the rows that are shown."""
+    """A run under one protocol, with the read and the rows of the page."""
 
     model: Model
     states: Sequence[Any]
@@ -42,7 +42,7 @@ def completed_at(context: Context, step: int, requested: int | None) -> int | No
 
 
 def lost_row(context: Context, must: Record | None, got: Record | None) -> Record:
-    """The row that the path follows: the one that must be read, or one that is read and must not be."""
+    """The row that the path follows: one that should be read and is not, or one that is read and should not be."""
     if must is None or (got is not None and _intrudes(context, got)):
         assert got is not None, "two absent rows do not differ"
         return got
@@ -50,7 +50,9 @@ def lost_row(context: Context, must: Record | None, got: Record | None) -> Recor
 
 
 def _intrudes(context: Context, got: Record) -> bool:
-    """Whether this read must not return the row: it is not completed, completed later, or changes an answer."""
+    """Whether this read must not return the row: its write has not completed, has completed later, or changes an
+    answer.
+    """
     completed = completed_at(context, len(context.states) - 1, got.requested)
     until = context.case.reading.query.until
     return context.case.reading.stable or completed is None or (until is not None and completed > until)
@@ -81,7 +83,7 @@ def read_words(case: Case) -> str:
 
 
 def write_words(key: Any, record: Record) -> Parts:
-    """`a=1`, or the key alone for a delete, in the colour of its instant."""
+    """`a=1`, or only the key for a delete, in the colour of its instant."""
     return [[str(key) if record.deleted else f"{key}={record.value}", record.requested]]
 
 

@@ -34,7 +34,7 @@ def deleted(values: Sequence[tuple[str, str, int, str]], flags: Sequence[bool]) 
     return table_of(SCHEMA, *values).append_column("_hoodie_is_deleted", pa.array(flags, pa.bool_()))
 
 
-def save(path: Path, tasks: Sequence[pa.Table], **options: str) -> None:
+def save(path: Path | str, tasks: Sequence[pa.Table], **options: str) -> None:
     """Write as Spark does: make a writer, run its tasks in other processes, commit; abort on an error."""
     source = NbccSource({"path": str(path), **options})
     writer = source.writer(to_spark(tasks[0].schema), False)
@@ -52,7 +52,7 @@ def save(path: Path, tasks: Sequence[pa.Table], **options: str) -> None:
             raise
 
 
-def load(path: Path, filters: Sequence[ds.Filter] = (), **options: str) -> list[dict[str, Any]]:
+def load(path: Path | str, filters: Sequence[ds.Filter] = (), **options: str) -> list[dict[str, Any]]:
     """Read as Spark does: the schema at load, then the partitions and their rows."""
     source = NbccSource({"path": str(path), **options})
     schema = source.schema()

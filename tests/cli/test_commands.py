@@ -47,7 +47,7 @@ def test_explore_says_what_holds_and_how_far_it_looked(nbcc: Cli) -> None:
     said = [line.split(maxsplit=2) for line in lines[: len(PROMISES)]]
     unfit = {
         "FIRST": "every writer is non-blocking: none promises to abort",
-        "ISO": "no writer is optimistic: their level isolates reads alone",
+        "ISO": "no writer is optimistic; other modes isolate reads only",
         "REC": "nothing is rolled back in this world",
         "CLEAN": "the world has no cleaner",
         "ONCE": "no batch is sent again here",
@@ -61,8 +61,8 @@ def test_explore_says_what_holds_and_how_far_it_looked(nbcc: Cli) -> None:
         "reduced: w1 and w2 are exchangeable; compactor_writes_base, writer_starts_writing, writer_writes_log happen "
         "with the next visible step",
         "covered: 12 of 13 actions were possible; never: compactor_resumes_plan",
-        "conditions that never decided alone, and of how many actions: the actor must hold the lock (4), "
-        "the actor must be idle (1)",
+        "conditions that were never the only false one: the actor must hold the lock (in 4 actions), "
+        "the actor must be idle (in 1 action)",
     ]
     assert not Path("traces").exists()
 

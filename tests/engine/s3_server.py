@@ -1,12 +1,13 @@
 """An S3 server in memory on 127.0.0.1: objects with ETags, conditional puts, and answers that fail on demand.
 
-It speaks as much of S3 as obstore asks for: ListObjectsV2 in pages, GetObject, HeadObject, PutObject with If-None-Match
-and If-Match, DeleteObject and DeleteObjects. Signatures are not checked.
+It implements the requests that obstore sends: ListObjectsV2 in pages, GetObject (also of a range), HeadObject,
+PutObject with If-None-Match and If-Match, multipart uploads, DeleteObject and DeleteObjects. It checks no signature.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -14,13 +15,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-PAGE = 1000
-"""How many keys a listing returns at a time, as S3 does."""
+Kind = Literal["refuse", "lose", "stall", "conflict", "fail", "slow", "drop"]
+
+_CODES: Final = {
+    "conflict": (409, "ConditionalRequestConflict"),
+    "fail": (400, "InvalidRequest"),
+    "slow": (503, "SlowDown"),
+    "refuse": (412, "PreconditionFailed"),
+}
 
 
 class Stored(NamedTuple):
@@ -31,52 +38,85 @@ class Stored(NamedTuple):
     modified: float
 
 
-class Request(NamedTuple):
-    """A request as it arrived: its method and the key that it names ('' for a listing)."""
+@dataclass
+class Request:
+    """A request: method, key (of a listing: the prefix), when it began and was answered (seconds), and its form."""
 
     method: str
     key: str
+    began: float = 0.0
+    ended: float = 0.0
+    is_conditional: bool = False
+    is_part: bool = False
 
 
 @dataclass
 class Fault:
-    """What the server does to `times` requests of `method` whose key ends with `end`, after the next `spared` of them.
+    """What the server does to `times` requests of `method` whose key matches, after the next `spared` of them.
 
-    refuse    carry the request out, and answer 412
-    lose      carry the request out, and close the connection without an answer
+    refuse    execute the request, and answer 412
+    lose      execute the request, and close the connection without an answer
+    stall     execute the request, and answer after `Bucket.stall_seconds`: the client times out
     conflict  change nothing, and answer 409
     fail      change nothing, and answer 400
+    slow      change nothing, and answer 503 SlowDown
+    drop      change nothing, and close the connection without an answer
+
+    `end`: the end of the key, or a regular expression that the key contains if `pattern` is set.
     """
 
-    kind: Literal["refuse", "lose", "conflict", "fail"]
+    kind: Kind
     end: str
     method: str = "PUT"
     times: int = 1
     spared: int = 0
+    pattern: bool = False
+
+    def is_for(self, request: Request) -> bool:
+        """Whether the fault concerns this request."""
+        found = re.search(self.end, request.key) is not None if self.pattern else request.key.endswith(self.end)
+        return found and self.times > 0 and self.method == request.method
 
 
 @dataclass
 class Bucket:
-    """The objects of one server, by key; what was asked of it, the faults to come, and how long a listing takes."""
+    """The objects of one server, by key, its requests, and the faults to come.
+
+    `page`: the most keys of a listing's page. `latency_seconds` delays every request, `listing_seconds` listings.
+    """
 
     url: str = ""
     objects: dict[str, Stored] = field(default_factory=dict)
+    uploads: dict[str, dict[int, bytes]] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    latency_seconds: float = 0.0
     listing_seconds: float = 0.0
+    stall_seconds: float = 1.0
+    page: int = 1000
     changing: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def options(self) -> dict[str, Any]:
         """The `storage_options` of a table `s3://lake/…` on this server."""
-        return {
-            "endpoint": self.url, "access_key_id": "test", "secret_access_key": "test", "region": "r",
-            "client_options": {"allow_http": True},
-        }  # fmt: skip
+        return {**self.texts, "client_options": {"allow_http": True}}
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The same options without nested values, for a data source or the command line (with `allow_http`)."""
+        return {"endpoint": self.url, "access_key_id": "test", "secret_access_key": "s3cr3t", "region": "r"}
 
     def asked(self, method: str, end: str) -> int:
         """How many requests of `method` there were for keys that end so."""
         return sum(request.method == method and request.key.endswith(end) for request in self.requests)
+
+    def depth(self) -> int:
+        """The length of the longest sequence of requests in which each began after the previous one was answered."""
+        count, until = 0, 0.0
+        for request in sorted(self.requests, key=lambda each: each.ended):
+            if request.began >= until:
+                count, until = count + 1, request.ended
+        return count
 
     def put(self, key: str, data: bytes, absent: bool = False, tag: str | None = None) -> str | None:
         """Store an object, on condition that it is `absent` or has that `tag`; its new tag, None if it is not so."""
@@ -93,7 +133,7 @@ class Bucket:
         with self.changing:
             self.objects.pop(key, None)
 
-    def page(self, prefix: str, after: str, size: int) -> tuple[list[tuple[str, Stored]], bool]:
+    def listed(self, prefix: str, after: str, size: int) -> tuple[list[tuple[str, Stored]], bool]:
         """The next `size` objects below a prefix, by key, and whether there are more."""
         with self.changing:
             found = sorted(item for item in self.objects.items() if item[0].startswith(prefix) and item[0] > after)
@@ -103,7 +143,7 @@ class Bucket:
         """What to do to this request; '' for most."""
         with self.changing:
             for fault in self.faults:
-                if not fault.times or fault.method != request.method or not request.key.endswith(fault.end):
+                if not fault.is_for(request):
                     continue
                 if not fault.spared:
                     fault.times -= 1
@@ -118,58 +158,81 @@ class _Handler(BaseHTTPRequestHandler):
     bucket: Bucket
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
+    _request: Request
+    _fault: str
 
     def do_GET(self) -> None:
         query = self._query()
-        if "list-type" in query:
+        listing = "list-type" in query
+        if self._begins("LIST" if listing else self.command, query.get("prefix", [""])[0] if listing else None):
+            return
+        if listing:
             self._list(query)
             return
-        self._noted()
         there = self.bucket.objects.get(self._key())
         if there is None:
             self._send(404, b"<Error><Code>NoSuchKey</Code></Error>")
         else:
-            self._send(200, there.data, there)
+            self._send_object(there)
 
     def do_HEAD(self) -> None:
         self.do_GET()
 
     def do_PUT(self) -> None:
-        data = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        fault = self.bucket.fault(self._noted())
-        if fault in ("conflict", "fail"):
-            code = "ConditionalRequestConflict" if fault == "conflict" else "InvalidRequest"
-            self._send(409 if fault == "conflict" else 400, f"<Error><Code>{code}</Code></Error>".encode())
+        data = self._body()
+        if self._begins():
             return
-        absent, tag = self.headers.get("If-None-Match") == "*", self.headers.get("If-Match")
-        done = self.bucket.put(self._key(), data, absent, tag)
-        if fault == "lose":
-            self.close_connection = True
-        elif done is None or fault == "refuse":
+        query = self._query()
+        if "uploadId" in query:
+            self.bucket.uploads[query["uploadId"][0]][int(query["partNumber"][0])] = data
+            self._send(200, tag='"part"')
+            return
+        done = self.bucket.put(
+            self._key(), data, self.headers.get("If-None-Match") == "*", self.headers.get("If-Match")
+        )
+        if done is None:
             self._send(412, b"<Error><Code>PreconditionFailed</Code></Error>")
         else:
-            self._send(200, b"", tag=done)
+            self._send(200, tag=done)
 
     def do_DELETE(self) -> None:
-        self._noted()
+        if self._begins():
+            return
         self.bucket.delete(self._key())
         self._send(204)
 
     def do_POST(self) -> None:
-        """DeleteObjects."""
-        body = ElementTree.fromstring(self.rfile.read(int(self.headers["Content-Length"])))
-        keys = [each.text or "" for each in body.iter() if each.tag.rpartition("}")[2] == "Key"]
+        """DeleteObjects, and the begin and end of a multipart upload."""
+        body, query = self._body(), parse_qs(urlsplit(self.path).query, keep_blank_values=True)
+        if "delete" in query:
+            self._delete_all(body)
+        elif not self._begins():
+            if "uploads" in query:
+                upload = str(len(self.bucket.uploads))
+                self.bucket.uploads[upload] = {}
+                self._send(200, f"<InitiateMultipartUploadResult><UploadId>{upload}</UploadId>"
+                           "</InitiateMultipartUploadResult>".encode())  # fmt: skip
+            else:
+                parts = self.bucket.uploads.pop(query["uploadId"][0])
+                tag = self.bucket.put(self._key(), b"".join(parts[number] for number in sorted(parts)))
+                self._send(200, f"<CompleteMultipartUploadResult><ETag>{escape(tag or '')}</ETag>"
+                           "</CompleteMultipartUploadResult>".encode())  # fmt: skip
+
+    def _delete_all(self, body: bytes) -> None:
+        keys = [each.text or "" for each in ElementTree.fromstring(body).iter() if each.tag.rpartition("}")[2] == "Key"]
+        if self._begins("DELETE", keys[0] if keys else ""):
+            return
+        self.bucket.requests += [Request("DELETE", key, *2 * [self._request.began]) for key in keys[1:]]
         for key in keys:
-            self.bucket.requests.append(Request("DELETE", key))
             self.bucket.delete(key)
         deleted = "".join(f"<Deleted><Key>{escape(key)}</Key></Deleted>" for key in keys)
         self._send(200, f"<DeleteResult>{deleted}</DeleteResult>".encode())
 
     def _list(self, query: dict[str, list[str]]) -> None:
-        self.bucket.requests.append(Request("LIST", ""))
         after = query.get("continuation-token", query.get("start-after", [""]))[0]
         time.sleep(self.bucket.listing_seconds)
-        found, more = self.bucket.page(query.get("prefix", [""])[0], after, int(query.get("max-keys", [PAGE])[0]))
+        size = min(self.bucket.page, int(query.get("max-keys", [self.bucket.page])[0]))
+        found, more = self.bucket.listed(query.get("prefix", [""])[0], after, size)
         contents = "".join(
             f"<Contents><Key>{escape(key)}</Key><LastModified>{_moment(stored.modified)}</LastModified>"
             f"<ETag>{escape(stored.tag)}</ETag><Size>{len(stored.data)}</Size></Contents>" for key, stored in found
@@ -178,24 +241,56 @@ class _Handler(BaseHTTPRequestHandler):
         head = f"<IsTruncated>{str(more).lower()}</IsTruncated>{token}"
         self._send(200, f"<ListBucketResult>{head}{contents}</ListBucketResult>".encode())
 
+    def _body(self) -> bytes:
+        return self.rfile.read(int(self.headers.get("Content-Length", "0")))
+
     def _query(self) -> dict[str, list[str]]:
         return parse_qs(urlsplit(self.path).query)
 
     def _key(self) -> str:
         return unquote(urlsplit(self.path).path).removeprefix("/lake/")
 
-    def _noted(self) -> Request:
-        request = Request(self.command, self._key())
-        self.bucket.requests.append(request)
-        return request
+    def _begins(self, method: str | None = None, key: str | None = None) -> bool:
+        """Record the request. Returns whether a fault has answered it, so that it changes nothing."""
+        method, key = method or self.command, self._key() if key is None else key
+        self._request = Request(method, key, time.monotonic())
+        self._request.is_conditional = "If-None-Match" in self.headers or "If-Match" in self.headers
+        self._request.is_part = "Range" in self.headers or "uploadId=" in self.path
+        self.bucket.requests.append(self._request)
+        self._fault = self.bucket.fault(self._request)
+        if self._fault not in ("conflict", "fail", "slow", "drop"):
+            return False
+        self._send(200)
+        return True
 
-    def _send(self, status: int, body: bytes = b"", stored: Stored | None = None, tag: str | None = None) -> None:
+    def _send_object(self, stored: Stored) -> None:
+        size, wanted = len(stored.data), re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        if wanted is None:
+            self._send(200, stored.data, stored)
+            return
+        first, last = int(wanted[1]), min(int(wanted[2]), size - 1)
+        self._send(206, stored.data[first : last + 1], stored, part=f"bytes {first}-{last}/{size}")
+
+    def _send(
+        self, status: int, body: bytes = b"", stored: Stored | None = None, tag: str | None = None, part: str = ""
+    ) -> None:
+        """Answer the request, as its fault demands."""
+        time.sleep(self.bucket.latency_seconds + (self.bucket.stall_seconds if self._fault == "stall" else 0))
+        self._request.ended = time.monotonic()
+        if self._fault in ("lose", "drop"):
+            self.close_connection = True
+            return
+        if self._fault in _CODES:
+            status, code = _CODES[self._fault]
+            body, stored, tag = f"<Error><Code>{code}</Code></Error>".encode(), None, None
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         if tag := stored.tag if stored else tag:
             self.send_header("ETag", tag)
         if stored:
             self.send_header("Last-Modified", formatdate(stored.modified, usegmt=True))
+        if part:
+            self.send_header("Content-Range", part)
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
@@ -208,12 +303,20 @@ def _moment(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03d}Z"
 
 
+class _Server(ThreadingHTTPServer):
+    """A server with a thread for each connection. A client that closes its connection early is no error."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print nothing."""
+
+
 @contextmanager
 def s3_server() -> Iterator[Bucket]:
     """A server with an empty bucket `lake`, for as long as the block runs."""
     bucket = Bucket()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"bucket": bucket}))
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"bucket": bucket}))
     bucket.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from pyspark.errors import AnalysisException, StreamingQueryException
+from pyspark.errors import AnalysisException
 from pyspark.sql import datasource as ds
 
 from nbcc.engine.data_source import NbccSource
@@ -201,6 +201,3 @@ def test_sql_says_what_to_use_instead(spark: SparkSession, written: Table, tmp_p
     with pytest.raises(AnalysisException, match=r"create a table in Spark's catalog .*TEMPORARY VIEW") as no:
         spark.sql(f"CREATE TABLE trips_in_catalog USING nbcc LOCATION '{path}'")
     assert "owner" not in str(no.value).partition("Asked to")[2]
-    stream = spark.readStream.format("nbcc").load(str(path)).writeStream.format("memory").queryName("rows").start()
-    with pytest.raises(StreamingQueryException, match=r"read a stream with the format nbcc.*Table\.incremental"):
-        stream.processAllAvailable()

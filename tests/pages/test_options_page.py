@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nbcc.engine.data_source import options
 
+PAGE_OF_STREAMS = Path(__file__).parents[2] / "docs/streams.md"
 PAGE = (Path(__file__).parents[2] / "docs/options.md").read_text(encoding="utf-8")
 
 
@@ -17,3 +18,10 @@ def test_the_page_lists_the_options_that_are_taken() -> None:
     listed = {name for cell in cells for name in re.findall(r"`([a-z_.]+)`", cell)}
     assert listed == taken - {options.PATH}
     assert not {name.lower() for name in options.ONLY} & {name.lower() for name in taken}
+
+
+def test_the_page_of_streams_lists_the_options_of_streams() -> None:
+    page = PAGE_OF_STREAMS.read_text(encoding="utf-8")
+    cells = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    listed = {name for cell in cells for name in re.findall(r"`([A-Za-z_.]+)`", cell)}
+    assert listed == {*options.STREAM, options.QUERY, options.FORMAT, options.COLUMNS}

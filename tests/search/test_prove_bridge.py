@@ -10,15 +10,17 @@ import pytest
 
 from nbcc.model import Model
 from nbcc.simulator import specs
-from nbcc.simulator.prove.bridge import compare, instance
+from nbcc.simulator.prove.bridge import compare
 from nbcc.simulator.prove.finite import Explorer, Instance
-from nbcc.simulator.prove.lemmas import LEMMAS
+from nbcc.simulator.prove.interpretation import instance
+from nbcc.simulator.prove.lemmas import LEMMAS, Lemmas
 from nbcc.simulator.prove.lemmas.state import COMPACTOR, WRITE
 from nbcc.simulator.prove.logic import at
 from nbcc.simulator.prove.system import Action, System
 from tests.search.pins import SIZES
 
-CORE = LEMMAS[0].system(rivals=False)
+BY_NAME = {lemmas.name: lemmas.system(rivals=False) for lemmas in LEMMAS}
+CORE = BY_NAME["core"]
 DYING = ("crashes", "expires", "resumes")
 
 
@@ -44,6 +46,34 @@ def test_every_state_and_step_of_the_demo_is_one_of_the_relation() -> None:
     seen = compare(Model(specs.world("demo")), CORE)
     assert seen.difference is None
     assert (seen.states, seen.steps) == (415, 594)
+
+
+@pytest.mark.parametrize(
+    ("name", "world"),
+    [
+        ("batches", "sent_again"),
+        ("optimistic", "occ_beside_nbcc"),
+        ("cleaning", "cleaning_crash"),
+        ("archiving", "archiving"),
+        pytest.param("archiving", "archiving_crash", marks=pytest.mark.nightly),
+        pytest.param("archiving", "archiving_readers", marks=pytest.mark.nightly),
+        pytest.param("heartbeats", "failed_writer", marks=pytest.mark.nightly),
+        pytest.param("heartbeats", "rollback_resumed", marks=pytest.mark.nightly),
+        pytest.param("optimistic", "occ_two_groups", marks=pytest.mark.nightly),
+        pytest.param("cleaning", "cleaning", marks=pytest.mark.nightly),
+    ],
+)
+def test_every_state_and_step_with_a_mechanism_is_one_of_its_relation(name: str, world: str) -> None:
+    seen = compare(Model(specs.world(world)), BY_NAME[name])
+    assert seen.difference is None
+    assert seen.states == SIZES["worlds"][world]["distinct"]
+
+
+@pytest.mark.parametrize("most", [400, pytest.param(None, marks=pytest.mark.nightly)])
+def test_every_state_and_step_where_locks_are_lost_is_one_of_the_relation(most: int | None) -> None:
+    seen = compare(Model(specs.world("lost_lock"), specs.protocol("decision-log")), BY_NAME["decisions"], most)
+    assert seen.difference is None
+    assert seen.states == (most or 13_305)
 
 
 @pytest.mark.nightly
@@ -75,9 +105,10 @@ def test_the_relation_reaches_as_many_states_where_actors_die() -> None:
     assert possible == {action.name for action in CORE.actions if not action.name.startswith("reader")}
 
 
-def changed(name: str, **parts: Callable[..., Any]) -> System:
-    """The core with one action changed."""
-    return replace(CORE, actions=tuple(replace(a, **parts) if a.name == name else a for a in CORE.actions))
+def changed(name: str, system: System = CORE, **parts: Callable[..., Any]) -> System:
+    """The system with one action changed."""
+    assert name in {action.name for action in system.actions}
+    return replace(system, actions=tuple(replace(a, **parts) if a.name == name else a for a in system.actions))
 
 
 MUTANTS = {
@@ -97,6 +128,47 @@ MUTANTS = {
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_changed_relation_differs_from_the_model(mutant: str) -> None:
     assert compare(Model(specs.world("demo")), MUTANTS[mutant]).difference is not None
+
+
+def nothing(*_: Any) -> dict[str, Any]:
+    return {}
+
+
+OF_MECHANISMS = {
+    "a repeat is not given up": ("batches", "writer finds its batch completed", {"updates": nothing}),
+    "a batch is never skipped": ("batches", "writer skips batch", {"guard": lambda s, w: False}),
+    "files of a repeat stay": ("batches", "writer takes back its write", {"updates": nothing}),
+    "a timeline is not sealed": ("optimistic", "writer passes check", {"updates": nothing}),
+    "no writer aborts": ("optimistic", "writer aborts", {"guard": lambda s, w: False}),
+    "a clean has no plan": ("cleaning", "cleaner schedules clean", {"updates": nothing}),
+    "a clean deletes nothing": ("cleaning", "cleaner deletes files", {"updates": nothing}),
+    "a rollback is not planned": ("heartbeats", "rollbacker plans rollback", {"updates": nothing}),
+    "a heartbeat does not expire": ("heartbeats", "heartbeat expires", {"guard": lambda s, w: False}),
+    "an archive stays empty": ("archiving", "archiver archives instants", {"updates": nothing}),
+    "an archived instant stays active": ("archiving", "archiver removes write", {"updates": nothing}),
+    "a decision counts for nothing": ("decisions", "writer decides", {"updates": nothing}),
+    "a lost lock is never free": ("decisions", "lock of a writer is lost", {"updates": nothing}),
+}
+WORLDS = {"batches": "sent_again", "optimistic": "occ_beside_nbcc", "cleaning": "cleaning_crash",
+          "heartbeats": "failed_writer", "archiving": "archiving", "decisions": "lost_lock"}  # fmt: skip
+PROTOCOLS = {lemmas.name: lemmas.protocol for lemmas in LEMMAS}
+
+
+@pytest.mark.parametrize("mutant", OF_MECHANISMS)
+def test_a_changed_mechanism_differs_from_the_model(mutant: str) -> None:
+    name, action, parts = OF_MECHANISMS[mutant]
+    model = Model(specs.world(WORLDS[name]), specs.protocol(PROTOCOLS[name]))
+    assert compare(model, changed(action, BY_NAME[name], **parts)).difference is not None
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("lemmas", [each for each in LEMMAS if each.worlds], ids=lambda lemmas: lemmas.name)
+def test_each_action_of_a_mechanism_is_taken_in_its_worlds(lemmas: Lemmas) -> None:
+    system = BY_NAME[lemmas.name]
+    of_the_core = set() if lemmas.name == "core" else {action.name for action in CORE.actions}
+    models = [Model(specs.world(world), specs.protocol(lemmas.protocol)) for world in lemmas.worlds]
+    taken = set().union(*(compare(model, system).actions for model in models))
+    assert {action.name for action in system.actions} - of_the_core <= taken
 
 
 def test_a_false_clause_is_detected_in_a_reachable_state() -> None:

@@ -1,1 +1,1 @@
-"""Archiving: old completed instants move from the active timeline to the archived one, an LSM tree of its own."""
+"""Archiving: moves old completed instants from the active timeline to the archive, an LSM tree."""

@@ -24,7 +24,7 @@ ARCHIVABLE = "archivable_instants"
 
 
 class Archiver(NamedTuple):
-    """`left`: the requested times of the instants that it has still to remove from the active timeline, ascending."""
+    """`left`: the requested times of the instants that it must still remove from the active timeline, ascending."""
 
     step: str = "idle"
     left: tuple[int, ...] = ()
@@ -37,7 +37,8 @@ ARCHIVER = Kind(name="archiver", prefix="arch", first=Archiver(), service=True)
 def compose(composition: Composition) -> None:
     """Add the components, the views and the transitions of every archiver.
 
-    `archive` are the requested times that the manifest covers, `removed` those that left the active timeline.
+    `archive` holds the requested times in the archive's manifest, and `removed` those that have left the active
+    timeline.
     """
     composition.add_component("archive", frozenset())
     composition.add_component("removed", frozenset())
@@ -59,12 +60,12 @@ def compose(composition: Composition) -> None:
 
 
 def instants_left(active_instants: Published, removed: Times) -> Published:
-    """The view `active_instants`."""
+    """The view `active_instants`: without the archived ones that were removed."""
     return tuple(entry for entry in active_instants if entry.requested not in removed)
 
 
 def visible_instants(visible_instants: Published, removed: Times) -> Published:
-    """The view `visible_instants` of readers that never look into the archive."""
+    """The view `visible_instants` of readers that never read the archive."""
     return tuple(entry for entry in visible_instants if entry.requested not in removed)
 
 
@@ -115,7 +116,7 @@ def instants_on_both(archive: Times, removed: Times) -> Iterable[Args]:
 
 
 def resume_archiving(own: Archiver, *, instants: tuple[int, ...]) -> Changes:
-    """Go on where the dead archiver stopped."""
+    """Continue at the instant where a dead archiver stopped."""
     return {"own": own._replace(left=instants)}
 
 
@@ -135,5 +136,5 @@ def covered(archive: Times, instants: tuple[int, ...]) -> Times:
 
 
 def next_to_go(left: tuple[int, ...]) -> tuple[int, ...]:
-    """The archived instant that leaves the active timeline next: the oldest."""
+    """The archived instant that leaves the active timeline next: the oldest one."""
     return left[:1]

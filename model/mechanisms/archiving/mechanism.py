@@ -1,11 +1,11 @@
-"""Archiving: old completed instants move from the active timeline to the archived one, an LSM tree of its own.
+"""Archiving: moves old completed instants from the active timeline to the archive, an LSM tree.
 
 Under the lock an archiver decides which instants may leave, adds them to the archive and puts its manifest. Then it
-removes them from the active timeline one by one, oldest first. In between, and after a crash, an instant is on both
-timelines; it is always on one of them.
+removes them from the active timeline one by one, oldest first. Meanwhile, and after a crash, an instant may be on both
+timelines. It is always on at least one.
 
-    archiver    the actor that archives
-    reader      how a reader reads the archive
+    `archiver`: the actor that archives.
+    `reader`: how a reader reads the archive.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .options import ArchiveLimits, Archiving
 
 
 def compose(composition: Composition) -> None:
-    """Add the archivers, and how readers find what they have archived."""
+    """Add the archivers, and the way in which readers find archived instants."""
     if composition.actors_of("archiver"):
         archiver.compose(composition)
         reader.compose(composition)

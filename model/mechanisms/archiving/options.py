@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Archiving(Options):
-    """What is archived, and when a reader reads the archive."""
+    """The options of archiving: which instants are archived, and when a reader reads the archive."""
 
     archive_bound: Literal["pending", "none"] = option(
         "pending",
@@ -23,7 +23,7 @@ class Archiving(Options):
 
 
 class ArchiveLimits(Limits):
-    """How much is archived."""
+    """The limits of archiving."""
 
     archives: int = limit(0, "how often instants may be archived")
     instants_retained: int = limit(0, "how many of the newest writes and compactions stay on the active timeline")

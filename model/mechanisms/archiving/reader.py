@@ -21,7 +21,7 @@ OPENED, HELD = "has read the archive", "has listed what it will read"
 
 
 class ReadBegun(NamedTuple):
-    """`begun`: when the newest write had completed as the read began (promise ACK)."""
+    """`begun`: the completion time of the newest write when the read began (promise ACK)."""
 
     begun: int = 0
 
@@ -33,7 +33,7 @@ class Archived(NamedTuple):
 
 
 def compose(composition: Composition) -> None:
-    """Let every reader look into the archive when the protocol says so."""
+    """Let every reader read the archive if the protocol requires it."""
     composition.add_field("reader", "begun", ReadBegun())
     composition.find("reader_starts_listing", "reader_lists_files").precede(note_newest_write, "own_begun")
     match composition.protocol[Archiving].archive_lookup:
@@ -75,7 +75,7 @@ HAS_LISTED = Guard("{me} must have listed", lambda own: own.step in (LISTED, HEL
 
 
 def note_newest_write(own: Reader, own_begun: ReadBegun, published: Published) -> Changes:
-    """Remember, as the read begins, when the newest write had completed."""
+    """Record the completion time of the newest write when the read begins."""
     if own.is_reading:
         return {"own_begun": own_begun}
     writes = (entry.completed or 0 for entry in published if isinstance(entry, Write))
@@ -88,12 +88,12 @@ def open_archive(archive: frozenset[int]) -> Changes:
 
 
 def keep_archived(own: Reader, own_archived: Archived, published: Published) -> Changes:
-    """Keep what the archive held of the instants that completed at or before T."""
+    """Keep the archived instants that completed at or before T."""
     return {"own": own._replace(instants=_kept(own, own_archived.instants, published)), "own_archived": Archived()}
 
 
 def read_archive(own: Reader, published: Published, archive: frozenset[int], raises: str) -> Changes:
-    """Look for the instants that the listing missed because they were archived meanwhile.
+    """Find the instants that the listing missed because they were archived meanwhile.
 
     `raises`: the step at which T becomes the greatest completion time of the archive, if that is later.
     """

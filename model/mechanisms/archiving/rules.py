@@ -1,10 +1,10 @@
-"""Archiving of the timeline moves the oldest completed instants that no actor must find on the active timeline.
+"""The rules of archiving: an archiver moves the oldest completed instants that no actor needs on the active timeline.
 
-In the order of requested times, so that the newer part stays: an actor may take an instant older than the active
-timeline for completed. An instant stays if it was requested or completed after the request of a pending instant: a
-failed write is recognised by that, and an optimistic writer finds all that completed since it began. The newest writes
-stay, the newest clean, restores, and writes whose logs a snapshot merges, which some readers look for on the active
-timeline alone.
+Instants are archived in the order of requested times, because an actor may take an instant older than the active
+timeline for completed. An instant stays if it was requested or completed after the request of a pending instant. So a
+failed write stays recognisable, and an optimistic writer finds every instant that completed since it began. The newest
+writes, the newest clean and restores stay. So do writes whose logs a snapshot merges, because some readers search for
+them on the active timeline only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .options import Archiving
 def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay: frozenset[int]) -> tuple[int, ...]:
     """The requested times of the completed instants on the active timeline that may be archived now, ascending.
 
-    `pending`: those of pending instants; `stay`: those of instants that stay anyway.
+    `pending`: the requested times of pending instants. `stay`: those of instants that stay in any case.
     """
     bound = min(pending, default=inf) if rules[Archiving].archive_bound == "pending" else inf
     found: list[int] = []
@@ -38,7 +38,7 @@ def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay
 
 
 def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained: int) -> frozenset[int]:
-    """The completed instants that stay, regardless of pending ones, by requested time."""
+    """The completed instants that stay regardless of pending ones, by requested time."""
     by_completion = sorted(active, key=lambda entry: entry.completed)
     newest = [entry.requested for entry in by_completion if isinstance(entry, WRITES)][-retained:]
     cleans = [entry.requested for entry in by_completion if isinstance(entry, CompletedClean)][-1:]
@@ -48,8 +48,9 @@ def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained
 
 
 def last_decided(decisions: tuple[Any, ...]) -> frozenset[int]:
-    """The requested time of the last entry of a decision log: the next actor checks on the active timeline that it is
-    published."""
+    """The requested time of the last entry of a decision log. The next actor checks on the active timeline whether it
+    is published.
+    """
     return frozenset(entry if isinstance(entry, int) else entry.requested for entry in decisions[-1:])
 
 

@@ -1,1 +1,1 @@
-"""Bulk insert: a base file into each file group that has no files, a log file into the others."""
+"""Bulk insert: writes a base file into each file group without files, and a log file into each other group."""

@@ -1,8 +1,9 @@
-"""Bulk insert: a base file into each file group that has no files, a log file into the others.
+"""Bulk insert: writes a base file into each file group without files, and a log file into each other group.
 
-A base file is a barrier at the requested time of its write: a slice before it is hidden, a log that completes later
-belongs to it. So it may be published only as the first file of its group to complete. A bulk inserter that another
-write overtook gives up. Under non-blocking concurrency control Apache Hudi, too, checks bulk inserts for conflicts.
+A base file is a barrier at the requested time of its write. Earlier slices are hidden, and a log that completes later
+belongs to its slice. So it may be published only if it is the first file of its group to complete. A bulk inserter that
+another write overtook gives up. Apache Hudi also checks bulk inserts for conflicts under non-blocking concurrency
+control.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from .rules import Loaded, refine
 
 
 class BulkInsert(Options):
-    """When a bulk insert puts base files, and when it gives up."""
+    """The options of bulk inserts: when they put base files, and when they give up."""
 
     bulk_insert: Literal["checked", "unchecked", "resolved"] = option(
         "checked",
@@ -58,10 +59,11 @@ Plans = tuple[Plan, ...]
 
 
 class BulkInserter(NamedTuple):
-    """It bulk inserts once. `bases`, `logs`: the file groups that get a base file or a log; `files` counts those put.
+    """A bulk inserter, which bulk inserts once. `bases`, `logs`: the file groups that receive a base file or a log.
+    `files` counts the files that were put.
 
-    `sealed` counts the instants that were published when it began to write (`resolved`), or when it requested its
-    instant (optimistic). `clear`: it has checked again, and no other write overtook it.
+    `sealed` counts the published instants when it began to write (`resolved`), or when it requested its instant
+    (optimistic). `clear`: whether it has checked again, and no other write has overtaken it.
     """
 
     step: str = "idle"
@@ -82,7 +84,7 @@ class BulkInserter(NamedTuple):
 
     @property
     def group(self) -> int | None:
-        """The next file group, partition by partition, bucket by bucket; None after the last one."""
+        """The next file group, ordered by partition and bucket; None after the last one."""
         return next(iter(sorted((*self.bases, *self.logs))[self.files :]), None)
 
 
@@ -131,7 +133,7 @@ def request_instant(clock: int, request_time: TakeTime) -> Changes:
 
 
 def seal_timeline(own: BulkInserter, published: Published) -> Changes:
-    """Optimistic: instants that are completed by now do not conflict."""
+    """For an optimistic bulk inserter: instants completed by now do not conflict."""
     return {"own": own._replace(sealed=len(published))}
 
 
@@ -198,7 +200,9 @@ def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -
 def is_overtaken(
     own: BulkInserter, protocol: Protocol, published: Published, plans: Plans, rule: str, optimistic: bool
 ) -> bool:
-    """Whether another write has completed in its new file groups; or, if it is optimistic, a conflicting one."""
+    """Whether another write has completed in the file groups that were empty. For an optimistic bulk inserter: whether
+    a conflicting one has.
+    """
     found = False
     if rule == "checked":
         found = not filled_groups(published, plans).isdisjoint(own.bases)
@@ -224,7 +228,7 @@ IS_CLEAR = Guard("{me} must have checked again", is_clear)
 
 
 def become_clear(own: BulkInserter) -> Changes:
-    """Under the lock: no other write overtook it."""
+    """Record, under the lock, that no other write has overtaken it."""
     return {"own": own._replace(clear=True)}
 
 
@@ -235,7 +239,7 @@ def published_load(me: str, own: BulkInserter) -> tuple[BulkInserter, Write]:
 
 
 def other_loads(me: str, every_bulk_inserter: Mapping[str, BulkInserter]) -> tuple[BulkInserter, ...]:
-    """The view `other_writes`: the bulk inserters that an actor lists."""
+    """The view `other_writes`: adds the bulk inserters that an actor lists."""
     return tuple(each for name, each in every_bulk_inserter.items() if name != me)
 
 

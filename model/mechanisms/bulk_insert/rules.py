@@ -1,4 +1,4 @@
-"""How a table with bulk inserts is read: a base file of a write begins a file slice and holds the rows of the write."""
+"""Reading a table with bulk inserts: a base file of a write begins a file slice and holds the rows of the write."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...rules import Rules
 
 
 class Loaded(NamedTuple):
-    """The file groups in which the one file of a write is a base file."""
+    """The file groups in which a write has put a base file as its only file."""
 
     groups: tuple[int, ...] = ()
     kind: str = "loaded"
@@ -30,7 +30,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def _without_logs(rules: Rules) -> Rules:
-    """A write has no logs in the file groups in which it put a base file."""
+    """Omit the logs of a write from the file groups in which it put a base file."""
     inner = rules.logs_of
 
     def logs_of(write: Write, group: int) -> tuple[Log, ...]:
@@ -58,7 +58,7 @@ def _with_files_in_windows(rules: Rules) -> Rules:
     """A window merges the base files that its writes put, before its logs."""
     inner = rules.window
 
-    def window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+    def window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
         writes = rules.window_writes(rules, table, group, after, until)
         files = tuple(file for write in writes if group in loaded(write) for file in write.files_in(group))
         shape = inner(rules, table, group, after, until)

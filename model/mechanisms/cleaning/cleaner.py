@@ -29,9 +29,10 @@ PLANNED, CLEANING = "about to start its clean", "cleaning"
 
 
 class Cleaner(NamedTuple):
-    """`clean` is the requested time of its clean, `groups` what it deletes, `gone` how many of them are cleaned.
+    """`clean` is the requested time of its clean, and `groups` holds the files to delete. `gone` counts the groups that
+    are cleaned.
 
-    `horizon`: that of the clean, until the plan is on storage.
+    `horizon`: the horizon of the clean, until the plan is on storage.
     """
 
     step: str = "idle"
@@ -47,7 +48,7 @@ CLEANER = Kind(name="cleaner", prefix="clean", first=Cleaner(), in_random_worlds
 
 
 class CleanPlan(NamedTuple):
-    """What a clean deletes, by file group, and its horizon (0: there is none yet)."""
+    """The files that a clean deletes, by file group, and its horizon (0: there is none yet)."""
 
     horizon: int
     groups: tuple[Victims, ...]
@@ -92,7 +93,7 @@ def clean_plan(
     me: str, cleaned_table: Table, deleted: frozenset[DataFile], world: World, rules: Rules,
     retained: Mapping[str, int],
 ) -> CleanPlan:  # fmt: skip
-    """The view `clean_plan`. `retained`: by cleaner, how many commits its policy retains."""
+    """The view `clean_plan`. `retained`: for each cleaner, the number of commits that its policy retains."""
     found = horizon(cleaned_table, retained[me])
     if found is None:
         return CleanPlan(0, ())

@@ -1,11 +1,10 @@
 """Cleaning: a cleaner deletes the files that no read at or after a horizon needs.
 
-A plan that is made under the lock fixes the files and the horizon. Once the plan is on the timeline, a read before the
-horizon is refused, whether or not its files are deleted already. Another runner of the plan deletes the same files; a
-file that is absent is no error.
+A plan made under the lock fixes the files and the horizon. Once the plan is on the timeline, a read before the horizon
+is refused, whether or not its files have been deleted. Another runner of the plan deletes the same files; an absent
+file is not an error.
 
-    cleaner    the actor that plans cleans and runs them
-    reads      what a reader and a compactor do about deleted files
+    `cleaner`: the actor that plans cleans and runs them. `reads`: how readers and compactors react to deleted files.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .rules import refine
 
 
 def compose(composition: Composition) -> None:
-    """Add the cleaners, and what their deletes mean to other actors."""
+    """Add the cleaners, and the effects of their deletes on other actors."""
     if composition.actors_of("cleaner"):
         cleaner.compose(composition)
         reads.compose(composition)

@@ -1,4 +1,4 @@
-"""What deleted files mean to a reader, and to the runner of a compaction plan."""
+"""How a reader, and the runner of a compaction plan, react to deleted files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def misses_file(own: Reader, kept_table: Table, deleted: frozenset[DataFile], wo
 
 
 def end_without_answer(own: Reader, cleans: tuple[Clean, ...], published: Published, rules: Rules) -> Changes:
-    """The read is refused if its time is before the horizon. If no horizon explains the missing file, it is lost."""
+    """The read is refused if its time is before the horizon. If no horizon explains the missing file, the file is lost.
+    """
     behind = own.time < published_horizon(rules, cleans, published)
     return {"own": own._replace(step="refused" if behind else "lost")}
 

@@ -1,8 +1,8 @@
-"""Cleaning: which files a clean may delete, because no read at or after the horizon needs their slices.
+"""The rules of cleaning: a clean may delete the files of slices that no read at or after the horizon needs.
 
 The horizon H is a completion time. A read as of T >= H starts, in each file group, at the newest base file that was
 complete at T. So no read needs the slices before the newest base file that was complete at H. A pending plan takes the
-newest base file and logs of its slice, nothing older.
+newest base file and logs of its slice, and no older files.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Victims(NamedTuple):
 
 
 class Clean(NamedTuple):
-    """A clean that was planned: from then on reads before `horizon` are refused. `runner` carries it out."""
+    """A planned clean; from its plan on, reads before `horizon` are refused. `runner` is the actor that runs it."""
 
     requested: int
     horizon: int
@@ -67,7 +67,7 @@ class CompletedClean(NamedTuple):
 
 
 class Oldest(NamedTuple):
-    """For each file group of a table with a published horizon: the barrier before which slices are invisible (0: none).
+    """For each file group of a table with a published horizon, the barrier before which slices are invisible (0: none).
     """
 
     barriers: tuple[int, ...] = ()
@@ -103,13 +103,13 @@ COUNTS: Mapping[str, Callable[[int, int | None, int], bool]] = {
 
 
 def oldest_kept(rules: Rules, table: Table, group: int, at: int) -> int:
-    """The barrier of the oldest slice of a file group that is kept under the horizon `at`; 0: all of them."""
+    """The barrier of the oldest slice of a file group that the horizon `at` retains; 0: all slices are retained."""
     counts = COUNTS[rules[Cleaning].retention]
     return max((barrier for barrier, done in rules.bases(table, group) if counts(barrier, done, at)), default=0)
 
 
 def since(rules: Rules, table: Table, groups: int, at: int) -> Table:
-    """The table without the slices before a horizon, whether or not their files are deleted already (0: no horizon)."""
+    """The table without the slices before a horizon, whether or not their files have been deleted (0: no horizon)."""
     if not at:
         return table
     oldest = Oldest(tuple(oldest_kept(rules, table, group, at) for group in range(groups)))
@@ -117,7 +117,7 @@ def since(rules: Rules, table: Table, groups: int, at: int) -> Table:
 
 
 def superseded(rules: Rules, table: Table, groups: int, at: int, deleted: frozenset[DataFile]) -> tuple[Victims, ...]:
-    """What a clean with the horizon `at` deletes, by file group: the remaining files of superseded slices."""
+    """The files that a clean with the horizon `at` deletes, by file group: the remaining files of superseded slices."""
     victims = (Victims(group, _files(rules, table, group, at, deleted)) for group in range(groups))
     return tuple(each for each in victims if each.files)
 
@@ -138,8 +138,8 @@ def needed(rules: Rules, table: Table, group: int, time: float) -> frozenset[Dat
     return frozenset((*base, *(DataFile(group, *log) for log in logs)))
 
 
-def opened(rules: Rules, table: Table, group: int, query: Query, until: int) -> frozenset[DataFile]:
-    """The files of the group that a query opens; `until`: the end of one that names none."""
+def opened(rules: Rules, table: Table, group: int, query: Query, until: float) -> frozenset[DataFile]:
+    """The files of the group that a query opens. `until`: the end of a query without one."""
     match query.kind:
         case "incremental":
             writes = rules.in_window(table, query.after or 0, until)
@@ -163,7 +163,7 @@ def needed_by_plans(table: Table) -> frozenset[DataFile]:
 
 
 def published_horizon(rules: Rules, cleans: tuple[Clean, ...], published: tuple[Any, ...]) -> int:
-    """The horizon before which reads are refused, 0 if there is none: set by a plan, or by a completed clean."""
+    """The horizon before which reads are refused, set by a plan or by a completed clean; 0 if there is none."""
     done = {entry.requested for entry in published}
     early = rules[Cleaning].horizon == "before_delete"
     return max((clean.horizon for clean in cleans if early or clean.requested in done), default=0)

@@ -1,1 +1,1 @@
-"""Consumers: a consumer reads windows of what was written, and stores as its checkpoint where the next one begins."""
+"""Consumers: a consumer reads consecutive windows, and stores the start of the next one as its checkpoint."""

@@ -1,4 +1,4 @@
-"""What a consumer does if a clean has deleted files of its window."""
+"""How a consumer reacts if a clean has deleted files of its window."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Cleans = tuple[Clean, ...]
 
 
 def compose(composition: Composition) -> None:
-    """Let a window end unread if it begins before the horizon, or if its files are deleted."""
+    """Let a window end unread if it begins before the horizon, or if its files were deleted."""
     composition.map_view(READABLE, readable_writes)
     composition.select(LISTS_WINDOW).extend(note_horizon)
     composition.select("consumer_reads_window").divert(cannot_be_read, end_unread)
 
 
 def note_horizon(own: Consumer, cleans: Cleans, published: Published, rules: Rules) -> Changes:
-    """Remember whether the window begins before the horizon that the listing shows."""
+    """Record whether the window begins before the horizon in the listing."""
     return {"own": own._replace(behind=own.after < published_horizon(rules, cleans, published))}
 
 
@@ -51,13 +51,14 @@ def cannot_be_read(
 def end_unread(
     own: Consumer, readable_writes: tuple[int, ...], cleans: Cleans, published: Published, rules: Rules
 ) -> Changes:
-    """The window is refused if it begins before the horizon. If no horizon explains the missing file, it is lost."""
+    """The window is refused if it begins before the horizon. If no horizon explains the missing file, the file is lost.
+    """
     behind = _is_behind(own, readable_writes, cleans, published, rules)
     return {"own": own._replace(step="refused" if behind else "lost")}
 
 
 def _is_behind(own: Consumer, readable: tuple[int, ...], cleans: Cleans, published: Published, rules: Rules) -> bool:
-    """Whether the window begins before the horizon: that of its listing, or, if a file is missing, that of now."""
+    """Whether the window begins before the horizon of its listing; if a file is missing, before the present horizon."""
     return own.behind or (readable != own.kept and own.after < published_horizon(rules, cleans, published))
 
 

@@ -1,8 +1,8 @@
 """Consumers: list the timeline twice, read the window in between, store the checkpoint.
 
 A window begins at the checkpoint and ends at the greatest completion time that the first listing shows. The second
-listing shows everything up to there. A consumer stores what it read together with the checkpoint: a crash in between
-delivers nothing twice.
+listing shows every instant up to that time. A consumer stores the rows of a window together with the checkpoint. So a
+crash never causes a second delivery.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ LISTS_WINDOW = "lists window"
 
 class Consumer(NamedTuple):
     """`checkpoint` is stored. `after` and `until` bound the present or last window; `kept` are the requested times of
-    its writes. `delivered`: those of all windows so far; `again`: one that was delivered twice.
+    its writes. `delivered`: the requested times of the writes of all windows so far. `again`: a write that was
+    delivered twice.
 
-    `store`: the checkpoint that it will store; `behind`: the window begins before the horizon that the listing shows.
+    `store`: the checkpoint that it will store. `behind`: whether the window begins before the horizon in the listing.
     """
 
     step: str = "idle"
@@ -93,7 +94,7 @@ def newest_time(published: Published, protocol: Protocol) -> int:
 
 
 def window_bounds(newest_time: int) -> tuple[int, int]:
-    """The window ends at the greatest time that the listing shows, and so does the checkpoint."""
+    """The window and the checkpoint end at the greatest time in the listing."""
     return newest_time, newest_time
 
 
@@ -130,13 +131,13 @@ HAS_COMPLETED = Guard("something must have completed since the checkpoint of {me
 
 
 def take_window(own: Consumer, window_bounds: tuple[int, int]) -> Changes:
-    """List the timeline: that bounds the window."""
+    """List the timeline, which bounds the window."""
     until, store = window_bounds
     return {"own": own._replace(after=own.checkpoint, until=until, store=store, kept=())}
 
 
 def list_window(own: Consumer, listed_bounds: tuple[int, int], published: Published, protocol: Protocol) -> Changes:
-    """List again: everything that completed in the window is there."""
+    """List again: the listing shows everything that completed in the window."""
     until, store = listed_bounds
     writes = (entry for entry in published if isinstance(entry, Write))
     kept = sorted(write.requested for write in writes if own.after < time_of(write, protocol) <= until)
@@ -144,7 +145,7 @@ def list_window(own: Consumer, listed_bounds: tuple[int, int], published: Publis
 
 
 def deliver_window(own: Consumer, readable_writes: tuple[int, ...]) -> Changes:
-    """Read the window, and store the new checkpoint with what was read."""
+    """Read the window, and store its rows with the new checkpoint."""
     again = next((requested for requested in readable_writes if requested in own.delivered), own.again)
     every = tuple(sorted({*own.delivered, *readable_writes}))
     after = own._replace(step="idle", checkpoint=own.store, kept=readable_writes, delivered=every, again=again,

@@ -1,10 +1,9 @@
-"""Consumers: a consumer reads windows of what was written, and stores as its checkpoint where the next one begins.
+"""Consumers: a consumer reads consecutive windows, and stores the start of the next one as its checkpoint.
 
-RFC-22, "Incremental reads", asks how a checkpoint passes writers that are under way. Option 1 reads everything and
-moves the checkpoint up to the oldest of them; option 2 reads no further than that; option 3 goes by completion times.
+RFC-22, "Incremental reads", asks how a checkpoint advances past pending writers. Option 1 reads everything and advances
+the checkpoint up to the oldest pending writer. Option 2 reads only up to that writer. Option 3 uses completion times.
 
-    consumer    the actor
-    cleaned     what a consumer does about deleted files
+    `consumer`: the actor. `cleaned`: how a consumer reacts to deleted files.
 """
 
 from __future__ import annotations

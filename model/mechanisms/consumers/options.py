@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Consumers(Options):
-    """How a consumer moves its checkpoint, and what it does behind the horizon."""
+    """The options of consumers: how the checkpoint advances, and how a consumer reacts to the horizon."""
 
     checkpoint: Literal["end_of_window", "before_pending", "fenced"] = option(
         "end_of_window",
@@ -24,6 +24,6 @@ class Consumers(Options):
 
 
 class ConsumedWindows(Limits):
-    """How much consumers read."""
+    """The limits of consumers."""
 
     windows: int = limit(0, "how many windows each consumer reads", in_random_worlds=(2,), needs="consumer")

@@ -1,1 +1,1 @@
-"""Log compaction: several logs of a file slice become one log; the slice keeps its base file."""
+"""Log compaction: one log replaces several logs of a file slice; the slice keeps its base file."""

@@ -1,7 +1,7 @@
 """Log compactors: plan over several logs of a slice under the lock, write one log in their place, publish.
 
-The logs of a plan are contiguous in completion order, so that the new log can have their rank. A plan fixes its inputs:
-another log compactor can resume it.
+The logs of a plan are contiguous in completion order, so that the new log can have their rank. A plan fixes its inputs,
+so another log compactor can resume it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ LOG_PLAN = "log_plan"
 
 
 class LogCompactor(NamedTuple):
-    """`plan` is the requested time of its plan, `groups` the plan's file groups, `logs` how many are written.
+    """`plan` is the requested time of its plan, and `groups` the plan's file groups. `logs` counts the logs that are
+    written.
 
-    `parts`: what the plan takes, until the plan is on storage.
+    `parts`: the inputs of the plan, until the plan is on storage.
     """
 
     step: str = "idle"
@@ -46,7 +47,7 @@ class LogCompactor(NamedTuple):
 
     @property
     def group(self) -> int:
-        """The file group that is next."""
+        """The next file group."""
         return self.groups[self.logs]
 
 
@@ -86,22 +87,22 @@ def compose(composition: Composition) -> None:
 
 
 def completed_table(completed_table: Table, published: Published, log_plans: Plans) -> Table:
-    """The view `completed_table`: with log compactions."""
+    """The view `completed_table`, including log compactions."""
     return with_log_plans(completed_table, published, log_plans)
 
 
 def visible_table(table: Table, visible_instants: Published, log_plans: Plans) -> Table:
-    """The view `table`: with log compactions."""
+    """The view `table`, including log compactions."""
     return with_log_plans(table, visible_instants, log_plans)
 
 
 def kept_table(kept_table: Table, kept_instants: Published, log_plans: Plans) -> Table:
-    """The view `kept_table`: with log compactions."""
+    """The view `kept_table`, including log compactions."""
     return with_log_plans(kept_table, kept_instants, log_plans)
 
 
 def latest_time(latest_time: int, log_plans: Plans) -> int:
-    """The view `latest_time`: with the plans of log compactions."""
+    """The view `latest_time`, including the plans of log compactions."""
     return max(latest_time, *(plan.requested for plan in log_plans), 0)
 
 
@@ -122,7 +123,7 @@ SEVERAL_LOGS = Guard("there must be several logs in a slice", several_logs)
 
 
 def take_time(clock: int, request_time: TakeTime, log_plan: tuple[GroupPlan, ...], latest_time: int) -> Changes:
-    """Under the lock: list what has completed, and take a requested time."""
+    """Under the lock: list the completed instants, and take a requested time."""
     time, clock = request_time(clock, after=latest_time, action="logcompaction")
     return {"own": LogCompactor(plan=time, parts=log_plan), "clock": clock}
 
@@ -156,7 +157,9 @@ def published_log_compaction(me: str, own: LogCompactor) -> tuple[LogCompactor, 
 def pending_log_compactions(
     pending_instants: Iterable[Instant], log_plans: Plans, published: Published
 ) -> Iterable[Instant]:
-    """The pending instants, after those of log compactions, which come before a deltacommit of the same time."""
+    """The pending instants, after those of log compactions. A log compaction comes before a deltacommit of the same
+    time.
+    """
     done = {entry.requested for entry in published if isinstance(entry, LogCompaction)} if log_plans else ()
     yield from pending_plans(log_plans, "logcompaction", done)
     yield from pending_instants

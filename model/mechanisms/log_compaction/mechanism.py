@@ -1,6 +1,6 @@
-"""Log compaction: several logs of a file slice become one log; the slice keeps its base file.
+"""Log compaction: one log replaces several logs of a file slice; the slice keeps its base file.
 
-RFC-66 (`handle_log_compaction`): a reader leaves out the logs that a completed log compaction has taken.
+RFC-66 (`handle_log_compaction`): a reader omits the inputs of a completed log compaction.
 
     log_compactor    the actor, and what log compactions add to a table
 """

@@ -1,9 +1,9 @@
-"""Log compaction: one log file takes the place of several logs of its slice (RFC-66, `handle_log_compaction`).
+"""Log compaction: one log file replaces several logs of its slice (RFC-66, `handle_log_compaction`).
 
-A completed log compaction *covers* its inputs: reads at or after its completion take its log instead of them, in the
-slice and at the rank of the newest of them (Hudi's header of compacted blocks, as hudi-rs reads it). Inputs are
-contiguous in completion order, so that the winner among them wins wherever they merge. Windows and older reads use the
-inputs, which state who wrote what and when.
+A completed log compaction *covers* its inputs. Reads at or after its completion use its log instead, in the slice and
+at the rank of the newest input (as hudi-rs reads Hudi's header of compacted blocks). The inputs are contiguous in
+completion order, so the winner among them wins in every merge. Windows and older reads use the inputs, which record the
+write and the time of each row.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WRITES = (Write, Compaction, LogCompaction)
 
 
 class PlannedLogs(NamedTuple):
-    """The log-compaction plans of a table, each with its completion time or None."""
+    """The plans of log compactions in a table, each with its completion time or None."""
 
     plans: tuple[tuple[Plan, int | None], ...] = ()
     kind: str = "planned logs"
@@ -66,7 +66,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def _in_place_of_inputs(rules: Rules) -> Rules:
-    """A completed log compaction is read instead of the logs that it covers, at their rank."""
+    """Reads use a completed log compaction instead of the logs that it covers, at their rank."""
     inner_logs, inner_time, inner_fold = rules.merged_logs, rules.log_time, rules.fold_of
     inner_instants = rules.instants_with_logs
 
@@ -100,7 +100,7 @@ def _in_place_of_inputs(rules: Rules) -> Rules:
 
 
 def _in_plans(rules: Rules) -> Rules:
-    """No compaction plan takes a file group in which a log compaction is pending."""
+    """A compaction plan excludes the file groups with a pending log compaction."""
     inner = rules.may_plan
 
     def may_plan(table: Table, group: int) -> bool:
@@ -110,7 +110,7 @@ def _in_plans(rules: Rules) -> Rules:
 
 
 def _as_of_a_time(rules: Rules) -> Rules:
-    """As of a time at which a log compaction is not visible yet, it is pending."""
+    """In a read as of a time at which a log compaction is not visible, the log compaction is pending."""
     inner = rules.table_as_of
 
     def table_as_of(rules: Rules, table: Table, time: float) -> Table:
@@ -122,10 +122,10 @@ def _as_of_a_time(rules: Rules) -> Rules:
 
 
 def _in_windows(rules: Rules) -> Rules:
-    """A window leaves the log of a log compaction out, unless readers take it for that of a write."""
+    """A window omits the log of a log compaction, unless readers take it for the log of a write."""
     inner = rules.window_logs
 
-    def window_logs(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Log, ...]:
+    def window_logs(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
         logs, made = inner(rules, table, group, after, until), compacted_in(rules, table, group, after, until)
         return with_compacted(rules, table, group, logs, made)
 
@@ -143,7 +143,9 @@ def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
 
 
 def read_instead(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], time: float) -> tuple[Log, ...]:
-    """What a read as of `time` takes instead of these logs: the last of covered logs is replaced, others dropped."""
+    """The files that a read as of `time` uses instead of these logs: the log compaction replaces the last log that it
+    covers, and the other ones are omitted.
+    """
     done = {plan.requested for plan, completed in log_compactions(table) if _is_visible(rules, plan, completed, time)}
     if not done:
         return logs
@@ -177,8 +179,8 @@ def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | 
     return tuple(Fold(None, folded_inputs(table, group, taken[log[0]])) if log[0] in taken else log for log in logs)
 
 
-def compacted_in(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Log, ...]:
-    """The logs of log compactions that a window delivers: none, because they change no row.
+def compacted_in(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
+    """The logs of log compactions in a window: none, because they change no row.
 
     Some readers take such a log for a log of a write (Apache Hudi, issue 20327).
     """
@@ -191,16 +193,16 @@ def compacted_in(rules: Rules, table: Table, group: int, after: int, until: floa
 def with_compacted(
     rules: Rules, table: Table, group: int, logs: tuple[Log, ...], made: tuple[Log, ...]
 ) -> tuple[Log, ...]:
-    """The logs of writes and those of log compactions, in the order in which they merge."""
+    """The logs of writes and of log compactions, in merge order."""
     return logs_by_time(rules, table, group, (*logs, *made)) if made else logs
 
 
 def log_plan(rules: Rules, table: Table, groups: int) -> tuple[GroupPlan, ...]:
-    """What a log compaction takes: in each file group all completed logs of the newest slice, if there are several.
+    """The inputs of a log compaction: in each file group all completed logs of the newest slice, if there are several.
 
-    They are contiguous in completion order, and stay so: later completions come after them. A file group with a pending
-    log compaction is left alone. So is one whose logs merge by the rules of another engine. An empty answer means that
-    there is nothing to compact.
+    They stay contiguous in completion order, because later completions come after them. File groups with a pending log
+    compaction are excluded. So are file groups whose logs merge by the rules of another engine. An empty result means
+    that there is nothing to compact.
     """
     parts = ((group, _logs_of_newest_slice(rules, table, group)) for group in range(groups))
     busy = being_compacted(table)

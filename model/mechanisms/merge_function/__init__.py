@@ -1,1 +1,1 @@
-"""Merge functions of users: a function makes one row of two records."""
+"""Merge functions of users: a function combines two records to one row."""

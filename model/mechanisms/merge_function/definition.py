@@ -1,7 +1,7 @@
 """The definition of a user's merge function: the row of a key after all its writes.
 
-A delete hides what completed before it. The function merges what completed after the last delete into one value, in any
-order and grouping, if it keeps the laws (docs/contract.md, LAWS).
+A delete hides what completed before it. The function combines the records that completed after the last delete to one
+value. If it keeps the laws (docs/contract.md, LAWS), any order and grouping returns the same value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ Value = TypeVar("Value")
 
 
 def value_of(written: Sequence[Value | None], function: Callable[[Value, Value], Value]) -> Value | None:
-    """The value of a key after these writes, in completion order. A written None deletes; the result None is no row."""
+    """The value of a key after these writes, in completion order. A written None deletes; a result of None means that
+    there is no row.
+    """
     last = max((place for place, value in enumerate(written) if value is None), default=-1)
     since = [value for value in written[last + 1 :] if value is not None]
     return reduce(function, since) if since else None

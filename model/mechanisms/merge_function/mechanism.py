@@ -1,4 +1,4 @@
-"""Merge functions of users: a function makes one row of two records."""
+"""Merge functions of users: a function combines two records to one row."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .values import Merged
 
 
 class MergeFunction(Options):
-    """Merge functions of users."""
+    """The options of merge functions."""
 
     merge_laws: Literal["all", "not_idempotent", "not_commutative", "not_associative"] = option(
         "all",
@@ -31,7 +31,9 @@ class MergeFunction(Options):
 
 
 class ByFunction(NamedTuple):
-    """A row is made of several records by a function that keeps some laws. Implements `kernel.merge.Combination`."""
+    """The combination of several records to one row by a function that keeps some laws. Implements
+    `combination.Combination`.
+    """
 
     laws: str
 
@@ -76,7 +78,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def check(world: World) -> None:
-    """Refuse a user's function in a table without log files, or where writes set some columns."""
+    """Raise ValueError for a merge function in a table without log files, or with partial updates."""
     if world.custom and (is_copy_on_write(world) or world[PartialColumns].columns):
         raise ValueError("world: a user's function merges whole rows of a MERGE_ON_READ table; leave columns out")
 

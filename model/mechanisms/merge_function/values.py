@@ -1,12 +1,13 @@
-"""Reads of a table whose rows a user's function merges: what a fold remembers of one key, and what it shows.
+"""Reads of a table whose rows a user's function merges: the state that a fold retains for one key, and the row that it
+shows.
 
-The same tree as of whole rows (`Fold`). The function is the most general one that keeps the laws: its value is all that
-the laws let it remember of the records. A property of it is a property of every function that keeps the same laws.
+It evaluates the same tree as for whole rows (`Fold`). The function is the most general one that keeps the laws: its
+value contains everything that the laws allow it to retain. A property of it is a property of every function that keeps
+the same laws.
 
-    all               the set of records
-    not_idempotent    and how often each was merged: a sum
-    not_commutative   and in which order they came first: a list without repetitions
-    not_associative   and which two of them were merged first: an average
+    `all`: the set of records. `not_idempotent`: the same, with the number of times each record was merged, as in a sum.
+    `not_commutative`: the records in the order of their first merge, as in a list without repetitions.
+    `not_associative`: the records with their grouping, as in an average.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ FUNCTIONS: Final[dict[str, Callable[[Value, Value], Value]]] = {
 
 
 class Merged(NamedTuple):
-    """The answer for one key: the value, () without a row; the log of its newest record; and the last delete, if the
-    answer includes deletes."""
+    """The answer for one key: the value (() without a row), the log of its newest record, and the last delete if the
+    answer includes deletes.
+    """
 
     value: Value = ()
     newest: Log | None = None
@@ -48,7 +50,9 @@ class Merged(NamedTuple):
 
 
 def join(older: Merged, newer: Merged, laws: str) -> Merged:
-    """Join two states. A delete hides everything that completed before it: a merged value cannot be split again."""
+    """Join two states. A delete hides everything that completed before it, because a merged value cannot be split
+    again.
+    """
     if newer.delete is not None or not older.value:
         return newer._replace(delete=newer.delete or older.delete)
     if not newer.value:
@@ -57,7 +61,7 @@ def join(older: Merged, newer: Merged, laws: str) -> Merged:
 
 
 def read(shape: Fold, content: Contents, laws: str, deletes: bool) -> Merged | None:
-    """What a read shows of the key; None if it shows nothing."""
+    """The value of a key that a read shows; None if it shows nothing."""
     made = of_fold(shape, content, laws)
     if shape.shown is not None and made.newest not in shape.shown:
         made = made._replace(value=(), newest=None)
@@ -65,7 +69,7 @@ def read(shape: Fold, content: Contents, laws: str, deletes: bool) -> Merged | N
 
 
 def of_fold(shape: Fold, content: Contents, laws: str) -> Merged:
-    """Everything that a fold holds of the key. A base file holds no delete: later logs are never older than it."""
+    """The state of the key in a fold. A base file holds no delete: later logs are never older than it."""
     made = Merged() if shape.base is None else of_fold(shape.base, content, laws)._replace(delete=None)
     for log in shape.logs:
         newer = of_fold(log, content, laws) if isinstance(log, Fold) else _of_log(log, content(log))
@@ -85,7 +89,7 @@ def _shown(made: Merged, deletes: bool) -> Merged | None:
 
 
 def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], laws: str, deletes: bool) -> Merged | None:
-    """The answer for a key by definition, from logs in completion order, without file slices or base files."""
+    """The answer for a key by definition: from logs in completion order, without file slices or base files."""
     here = [log for log in logs if log in rows]
     value = value_of([None if rows[log].deleted else (log,) for log in here], FUNCTIONS[laws])
     delete = next((log for log in reversed(here) if rows[log].deleted), None)
@@ -98,8 +102,9 @@ def merged_on(state: Merged, window: Merged, laws: str) -> Merged | None:
 
 
 def records_of(made: Merged, records: Callable[[Log], Record], laws: str) -> Iterator[Record]:
-    """The rows of an answer: the merged one, under its newest write and the greatest ordering value; and the delete,
-    which has none."""
+    """The rows of an answer: the merged row, with its newest write and the greatest ordering value; and the delete,
+    which has no value.
+    """
     if made.newest is not None:
         names = {log: str(records(log).value) for log in logs_in(made.value)}
         greatest = max(records(log).ordering for log in names)
@@ -120,7 +125,7 @@ def logs_in(value: Value) -> Iterator[Log]:
 
 
 def text_of(value: Value, name: Callable[[Log], str], laws: str) -> str:
-    """A value as text: the names of its records, in their order if the order is part of it; `(a b)` are a pair."""
+    """A value as text: the names of its records, ordered if the order matters; `(a b)` is a pair."""
     parts = []
     for part in value:
         pair = isinstance(part[0], tuple)

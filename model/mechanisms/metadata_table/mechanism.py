@@ -1,13 +1,13 @@
 """The metadata table: a second table that lists the files of the first one, and must agree with it (RFC-15).
 
-An actor that publishes an instant first commits to the metadata table, under the same lock, what the instant adds or
-removes: a deltacommit of the same requested time. Then the instant completes in the data table. So the metadata table
-is never behind; it may be ahead, by instants of dead actors. Readers list files through it, and use only deltacommits
-whose instant is complete in the data table (RFC-22, "Updating Metadata Table": "the reconciliation of the metadata will
-be done by the metadata reader").
+An actor that publishes an instant first commits the added and removed files to the metadata table. It does so under the
+same lock, in a deltacommit with the same requested time. Then the instant completes in the data table. So the metadata
+table never lacks an instant. It may have additional ones, of dead actors. Readers list files through it, and use only
+deltacommits whose instant is complete in the data table (RFC-22, "Updating Metadata Table": "the reconciliation of the
+metadata will be done by the metadata reader").
 
-There is one writer at a time. A deltacommit that it finds begun belongs to a dead actor: it rolls that back before it
-begins its own. An instant that is applied twice is listed once.
+There is one writer at a time. A deltacommit that was begun by another actor belongs to a dead one. The actor rolls it
+back before it begins its own. An instant that is applied twice is listed once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FILES_LISTED = "has listed files"
 
 
 class ListedFiles(NamedTuple):
-    """The instants whose files a reader has found in the metadata table; None before it lists them."""
+    """The instants whose files a reader has found in the metadata table; None before the reader lists them."""
 
     instants: frozenset[int] | None = None
 
@@ -86,7 +86,7 @@ def _commits(each: Publication) -> Transition:
 
 
 def _list_before_publication(composition: Composition, each: Publication) -> None:
-    """Between the completion time, or the lock that is taken after it, and the publication."""
+    """Write the metadata table between taking the completion time (or a lock taken after it) and the publication."""
     ways = composition.select(TAKES_COMPLETION_TIME, TAKES_LOCK, actors=[each.actor])
     [last] = (way.action for way in ways if way.to in (READY, READY_TO_DECIDE))
     before = composition.select(last, actors=[each.actor])
@@ -96,7 +96,7 @@ def _list_before_publication(composition: Composition, each: Publication) -> Non
 
 
 def _list_before_lock(composition: Composition, each: Publication) -> None:
-    """Before the lock is taken, so that two actors may write the metadata table at once."""
+    """Write it before the lock is taken, so that two actors may write the metadata table at once."""
     ways = composition.select(TAKES_COMPLETION_TIME, TAKES_LOCK, actors=[each.actor])
     [first] = (way.action for way in ways if way.at == each.since)
     composition.select(first, actors=[each.actor]).insert_before(LISTED, lambda _: _begins(each))
@@ -105,7 +105,7 @@ def _list_before_lock(composition: Composition, each: Publication) -> None:
 
 
 def _list_after_publication(composition: Composition, each: Publication) -> None:
-    """The instant completes first; the lock is released when its files are listed."""
+    """Write it after the instant completes; the lock is released after that."""
     append = (preset(append_instant, publish=each.publish), go_to(PUBLISHED))
     composition.select(PUBLISHES, actors=[each.actor]).replace(lambda last: replace(last, effects=append))
     commits = _commits(each).extend(preset(leave, publish=each.publish)).extend(release_lock, "lock")
@@ -116,17 +116,17 @@ def _list_after_publication(composition: Composition, each: Publication) -> None
 
 
 def begin_listing(own: Any, metadata: MetadataTable, requested: str) -> Changes:
-    """Begin a deltacommit of the instant in the metadata table, and roll back one that is found begun there."""
+    """Begin a deltacommit of the instant in the metadata table. Roll back one that another actor began."""
     return {"own": own._replace(step=BEGUN), "metadata": metadata.begin(getattr(own, requested))}
 
 
 def commit_listing(own: Any, metadata: MetadataTable, requested: str) -> Changes:
-    """Complete that deltacommit: the files are listed."""
+    """Complete that deltacommit, which lists the files."""
     return {"metadata": metadata.commit(getattr(own, requested))}
 
 
 def remove_rolled_back(own: Any, metadata: MetadataTable) -> Changes:
-    """The files of the write that a rollback removes leave the metadata table with it."""
+    """Remove the files of a rolled back write from the metadata table."""
     return {"metadata": metadata._replace(listed=metadata.listed - {own.target})}
 
 
@@ -136,12 +136,12 @@ def is_listed(own: Any, metadata: MetadataTable, requested: str) -> bool:
 
 
 def give_up_listing(own: Any, me: str, lock: str | None, publish: Publish) -> Changes:
-    """The actor gives up: the data table will never have its instant."""
+    """The actor gives up, so the data table will never have its instant."""
     return {"own": publish(own)[0], "lock": released(lock, me)}
 
 
 def append_instant(own: Any, published: tuple[Any, ...], publish: Publish) -> Changes:
-    """Put the completed instant, and keep the lock: its files are not listed yet."""
+    """Put the completed instant, and keep the lock, because its files are not listed yet."""
     return {"published": (*published, publish(own)[1])}
 
 
@@ -151,17 +151,17 @@ def leave(own: Any, publish: Publish) -> Changes:
 
 
 def listed_instants(visible_instants: tuple[Any, ...], metadata: MetadataTable) -> tuple[Any, ...]:
-    """The view `visible_instants`: an instant whose files are not listed has none."""
+    """The view `visible_instants`: an instant whose files are not listed has no files."""
     return through(visible_instants, metadata.listed)
 
 
 def every_write(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
-    """The view `visible_writes` of a reader that trusts the metadata table alone: pending writes, too."""
+    """The view `visible_writes` of a reader that uses only the metadata table: it includes pending writes."""
     return unpublished_writes
 
 
 def listed_writes(visible_writes: tuple[Write, ...], metadata: MetadataTable) -> tuple[Write, ...]:
-    """The view `visible_writes`: a reader finds pending files in the metadata table alone."""
+    """The view `visible_writes`: a reader finds pending files only in the metadata table."""
     return tuple(write for write in visible_writes if write.requested in metadata.listed)
 
 
@@ -186,18 +186,19 @@ def list_files(metadata: MetadataTable) -> Changes:
 
 
 def kept_instants(kept_instants: Published, own_files: ListedFiles) -> Published:
-    """The view `kept_instants`: with the files that the reader found in the metadata table."""
+    """The view `kept_instants`, with the files that the reader found in the metadata table."""
     return through(kept_instants, own_files.instants)
 
 
 def check(world: World) -> None:
-    """Raise ValueError unless there is one metadata table at most."""
+    """Raise ValueError if the world has more than one metadata table."""
     if (found := world[HasMetadataTable].metadata_table) > 1:
         raise ValueError(f"world [table]: metadata_table is 0 or 1, found {found}")
 
 
 def agree(protocol: Protocol) -> None:
-    """Raise ValueError for a decision log with a metadata table that is not written first, under the lock."""
+    """Raise ValueError for a decision log with a metadata table, unless the latter is written first and under the lock.
+    """
     options = protocol[MetadataOptions]
     usual = (options.metadata_commit, options.metadata_lock) == ("before_data", "under_lock")
     if protocol[DecisionLog].decision == "log" and not usual:

@@ -1,14 +1,14 @@
 """The metadata table: a second table that lists the files of the first one, and must agree with it (RFC-15).
 
-An actor that publishes an instant first commits its files to the metadata table, under the same lock, in a deltacommit
-of the same requested time. Then the instant completes in the data table. So the metadata table is never behind; it is
-ahead by what a dead actor has left. Readers list files through it instead of the store. They use those of its
-deltacommits whose instant is complete in the data table ("the reconciliation of the metadata will be done by the
-metadata reader": RFC-22, Updating Metadata Table).
+An actor that publishes an instant first commits its files to the metadata table, under the same lock and in a
+deltacommit with the same requested time. Then the instant completes in the data table. So the metadata table never
+lacks an instant. It may have additional ones, of dead actors. Readers list files through it instead of the store. They
+use its deltacommits whose instant is complete in the data table ("the reconciliation of the metadata will be done by
+the metadata reader": RFC-22, Updating Metadata Table).
 
-It has one writer at a time, so a deltacommit that a writer finds begun belongs to a dead actor. The writer rolls it
-back before it begins its own. An instant that is applied twice, because its actor died before it completed in the data
-table, is in it once.
+It has one writer at a time, so a deltacommit that another writer began belongs to a dead actor. The writer rolls it
+back before it begins its own. An actor may die before its instant completes in the data table. If the instant is
+applied again, its files are listed once.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .options import MetadataOptions
 
 
 class MetadataTable(NamedTuple):
-    """Requested times: of the deltacommits that are complete, and of those that were begun."""
+    """Requested times of the complete deltacommits, and of those that were begun."""
 
     listed: frozenset[int] = frozenset()
     begun: frozenset[int] = frozenset()
 
     def begin(self, requested: int) -> MetadataTable:
-        """Begin a deltacommit: roll back one that was begun, and remove what this instant applied earlier."""
+        """Begin a deltacommit: roll back an unfinished one, and remove what this instant applied earlier."""
         return MetadataTable(self.listed - {requested}, frozenset({requested}))
 
     def commit(self, requested: int) -> MetadataTable:
@@ -45,9 +45,9 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def through(published: tuple[Any, ...], listed: frozenset[int] | None) -> tuple[Any, ...]:
-    """Published instants as a reader sees them that lists files through the metadata table; None: through the store.
+    """Published instants as seen by a reader that lists files through the metadata table; None: through the store.
 
-    A write whose files are not listed has none, and a compaction's base files are not there yet.
+    A write whose files are not listed has no files, and the base files of such a compaction do not exist yet.
     """
     if listed is None:
         return published

@@ -1,1 +1,1 @@
-"""Optimistic concurrency control: a writer that finds a conflicting write completed since it began aborts (RFC-22)."""
+"""Optimistic concurrency control: a writer aborts if a conflicting write has completed since it began (RFC-22)."""

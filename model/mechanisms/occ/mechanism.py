@@ -1,8 +1,9 @@
-"""Optimistic concurrency control: a writer that finds a conflicting write completed since it began aborts (RFC-22).
+"""Optimistic concurrency control: a writer aborts if a conflicting write has completed since it began (RFC-22).
 
-The steps of "Concurrency Control", option 1, for file groups: a writer seals its timeline when it requests its instant,
-writes its files, and takes the lock that covers publication. Under that lock it checks what completed meanwhile, and
-publishes or aborts. A writer that aborts removes its own files and its instant. It may retry as a new instant.
+The steps follow "Concurrency Control", option 1, for file groups. A writer seals its timeline when it requests its
+instant, writes its files, and takes the lock that covers publication. Under that lock it checks the instants that have
+completed meanwhile, and publishes or aborts. A writer that aborts removes its own files and its instant. It may retry
+under a new instant.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def take_back_aborted(composition: Composition, me: str) -> None:
 
 
 def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
-    """Delete the files, then, under the lock, the pending instant; retry if a retry is left."""
+    """Delete the files and then, under the lock, the pending instant. Retry if a retry is left."""
     if own_validation.tries < world[Retries].retries:
         again = Validation(tries=own_validation.tries + 1)
         return {"own": Writer(RETRYING, own.number), "own_validation": again}
@@ -76,7 +77,7 @@ def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
 
 
 def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
-    """Request an instant for the same write; the number of tries is kept."""
+    """Request an instant for the same write again; the number of attempts is kept."""
     changes = request_instant(own._replace(number=own.number - 1), clock, request_time)
     requested: Any = changes["own"]
     return {**changes, "own": requested._replace(records=own.records)}
@@ -94,12 +95,12 @@ def sealing(composition: Composition, me: str) -> None:
 
 
 def seal_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
-    """Instants that are completed by now do not conflict."""
+    """Seal the timeline: instants completed by now do not conflict."""
     return {"own_validation": own_validation._replace(sealed=len(published))}
 
 
 def find_clusterings(own: Writer, me: str, world: World, published: tuple[Any, ...]) -> Changes:
-    """Note which clusterings made the file groups of the write."""
+    """Record the clusterings that made the file groups of the write."""
     return {"own_into": Into(clusterings(published, world.groups_of(me, own.number)))}
 
 
@@ -109,7 +110,7 @@ def reload_timeline(own_validation: Validation, published: tuple[Any, ...]) -> C
 
 
 def reload_base(own_onto: Onto, published: tuple[Any, ...], *, group: int) -> Changes:
-    """Merge onto the base file that is the newest by now."""
+    """Merge with the base file that is now the newest."""
     bases = ((each, newest_base(published, each) if each == group else base) for each, base in own_onto.bases)
     return {"own_onto": Onto(tuple(bases))}
 
@@ -117,7 +118,7 @@ def reload_base(own_onto: Onto, published: tuple[Any, ...], *, group: int) -> Ch
 def marked(
     own: Writer, me: str, world: World, every_writer: Mapping[str, Writer], rollbacks: tuple[Rollback, ...] = ()
 ) -> int | None:
-    """The requested time of another pending write with a marker in the file group that is next."""
+    """The requested time of another pending write with a marker in the next file group."""
     left = world.files(me, own.number)[own.files :]
     if not left:  # a guard is also evaluated for a dead writer, which may have put all its files
         return None
@@ -137,7 +138,7 @@ def list_marked(
 
 
 def check(world: World) -> None:
-    """Refuse batches that are sent again by writers that retry."""
+    """Raise ValueError for repeated batches of writers that retry."""
     if world[Resends].resends and world[Retries].retries:
         raise ValueError("world: resends together with retries are not modelled; leave one of them out")
 

@@ -1,4 +1,4 @@
-"""The options and limits of optimistic concurrency control, and what it adds to the state of an actor."""
+"""The options and limits of optimistic concurrency control, and its records in the state of an actor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Occ(Options):
-    """How a writer deals with concurrent writers."""
+    """The options for how a writer deals with concurrent writers."""
 
     concurrency: Literal["nbcc", "occ", "single_writer"] = option(
         "nbcc",
@@ -56,7 +56,7 @@ class Occ(Options):
 
 
 class Retries(Limits):
-    """How often optimistic writers retry."""
+    """The limit on retries of optimistic writers."""
 
     retries: int = limit(0, "how often a writer retries an aborted write as a new instant")
 
@@ -64,8 +64,8 @@ class Retries(Limits):
 class Validation(NamedTuple):
     """The conflict check of a pending write.
 
-    `sealed` counts the instants that were published when the actor sealed its timeline, `passed` says that it found no
-    conflict, `conflict` is the requested time of the conflicting instant. `tries` counts the attempts that it aborted.
+    `sealed` counts the published instants when the actor sealed its timeline. `passed` is true once it found no
+    conflict. `conflict` is the requested time of the conflicting instant. `tries` counts its aborted attempts.
     """
 
     sealed: int = 0

@@ -1,6 +1,6 @@
 """The conflict check of an optimistic actor: it passes and publishes, or it aborts (RFC-22).
 
-Writers and overwriters check in the same way: a replace conflicts with the writes of its partitions.
+Overwriters check in the same way as writers: a replace conflicts with the writes to its partitions.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def find_conflict(
     own: Any, own_validation: Validation, published: tuple[Any, ...], protocol: Protocol, touches: Touches,
     plans: tuple[Plan, ...], own_file_ids: NewFileIds = FIXED,
 ) -> int | None:  # fmt: skip
-    """The requested time of a conflicting instant that completed since the actor began, None if there is none."""
+    """The requested time of a conflicting instant that completed since the actor began; None if there is none."""
     return conflicting(published, plans, Attempt(touches(own), own_file_ids.ids, own_validation.sealed), protocol)
 
 
@@ -81,7 +81,7 @@ def pass_check(own_validation: Validation) -> Changes:
 
 
 def abort(own_validation: Validation, *, against: tuple[int, ...]) -> Changes:
-    """The actor aborts its write because of the instant that conflicts."""
+    """Abort the write because of a conflicting instant."""
     return {"own_validation": own_validation._replace(conflict=against[0])}
 
 

@@ -1,7 +1,8 @@
-"""Reads of a table whose writes set some columns each: what a fold remembers of one key, and what it shows.
+"""Reads of a table with partial updates: the state that a fold retains for one key, and the row that it shows.
 
-The same tree as of whole rows (`Fold`), evaluated column by column. Each column is that of the highest record that set
-it, above the greatest delete. A base file or a compacted log holds all of a key that later merges need.
+They evaluate the same tree as for whole rows (`Fold`), column by column. Each column has the value of the highest
+record that set it, above the greatest delete. A base file or a compacted log contains everything about a key that later
+merges need.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ ROW = ""
 
 
 class Made(NamedTuple):
-    """The answer for one key: by column, `ROW` first, the log that its value is from; and the greatest delete, if the
-    answer includes deletes."""
+    """The answer for one key: for each column, `ROW` first, the log of its value; and the greatest delete if the answer
+    includes deletes.
+    """
 
     columns: tuple[tuple[str, Log], ...] = ()
     delete: Log | None = None
@@ -33,7 +35,7 @@ Contents = Callable[[Log], Content | None]
 
 
 def read(shape: Fold, content: Contents, merger: Merger, column_merge: str, deletes: bool) -> Made | None:
-    """What a read shows of the key; None if it shows nothing."""
+    """The row of the key that a read shows; None if it shows nothing."""
     state = state_of_fold(shape, content, merger, column_merge)
     logs = {name: log for name, _, log in state.columns if state.row > state.delete}
     if shape.shown is not None and logs.get(ROW) not in shape.shown:
@@ -43,10 +45,10 @@ def read(shape: Fold, content: Contents, merger: Merger, column_merge: str, dele
 
 
 def state_of_fold(shape: Fold, content: Contents, merger: Merger, column_merge: str) -> State:
-    """All that a fold holds of the key.
+    """The state of the key in a fold.
 
-    A rank is the ordering value, the place in the fold, in the fold that is at this place, ..., and the log itself; a
-    base file has the first place.
+    A rank consists of the ordering value, the place in the fold, the place in the fold at that place, ..., and the log
+    itself. A base file has the first place.
     """
     base = State() if shape.base is None else _placed(state_of_fold(shape.base, content, merger, column_merge), -1)
     if column_merge != "by_column":
@@ -86,9 +88,10 @@ def _of_one_rank(state: State) -> State:
 
 
 def _join_rows(older: State, newer: State) -> State:
-    """How readers merge that store one rank a row: columns of the higher row over those of the lower one.
+    """The merge of readers that store one rank for each row: the columns of the higher row replace those of the lower
+    one.
 
-    All columns have the rank of the higher row from then on. A delete is compared with the resulting row, not with each
+    All columns have the rank of the higher row afterwards. A delete is compared with the resulting row, not with each
     column.
     """
     low, high = sorted((older, newer), key=lambda state: state.row)
@@ -102,7 +105,7 @@ def _log(rank: Rank) -> Log:
 
 
 def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merger, deletes: bool) -> Made | None:
-    """The answer for a key by definition, from logs in rank order, without file slices or base files."""
+    """The answer for a key by definition: from logs in rank order, without file slices or base files."""
     parts = [
         _part(log, rows[log], (float(rows[log].ordering) * merger.event_time, place, *log))
         for place, log in enumerate(logs)
@@ -117,8 +120,8 @@ def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merg
 def records_of(made: Made, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
     """The rows of an answer.
 
-    In a window: each record that a column is taken from, with these columns alone and its own ordering value, so that a
-    consumer can merge them into a state; and the delete.
+    A window has each record that contributes a column, with only these columns and its own ordering value, so that a
+    consumer can merge them into a state. It also has the delete.
     """
     logs = dict(made.columns)
     top = logs.pop(ROW, None)
@@ -136,12 +139,12 @@ def _with(record: Record, columns: Mapping[str, object], log: Log) -> Record:
 
 
 def text_of(columns: Mapping[str, object]) -> str:
-    """The columns of a row in one text: `a:w1.1 b:w2.1`."""
+    """The columns of a row as one text: `a:w1.1 b:w2.1`."""
     return " ".join(f"{name}:{value}" for name, value in sorted(columns.items()))
 
 
 def left_of(shown: Made | None, rows: Mapping[Log, Any]) -> dict[Log, Any]:
-    """The records that an answer consists of, each with the columns that are taken from it."""
+    """The records that form an answer, each with the columns that come from it."""
     if shown is None:
         return {}
     sets: dict[Log, tuple[str, ...]] = {}

@@ -21,7 +21,7 @@ from .columns import Contents, Made
 
 
 class PartialUpdates(Options):
-    """Partial updates."""
+    """The options of partial updates."""
 
     column_merge: Literal["by_column", "by_row", "by_row_in_base"] = option(
         "by_column",
@@ -31,7 +31,7 @@ class PartialUpdates(Options):
 
 
 class PartialColumns(Limits):
-    """Limits: partial updates."""
+    """The limits of partial updates."""
 
     columns: int = limit(
         0, "how many columns there are of which a write sets some; 0: rows are written whole", section="table"
@@ -39,7 +39,7 @@ class PartialColumns(Limits):
 
 
 class ByColumns(NamedTuple):
-    """A row is made of several records, column by column. Implements `kernel.merge.Combination`."""
+    """The combination of several records to one row, column by column. Implements `combination.Combination`."""
 
     columns: tuple[str, ...]
     column_merge: str = "by_column"
@@ -63,7 +63,7 @@ class ByColumns(NamedTuple):
 
 
 def column_names(world: World) -> tuple[str, ...]:
-    """The columns of which a write sets some."""
+    """The columns that partial updates may set."""
     return tuple(chr(ord("a") + number) for number in range(world[PartialColumns].columns))
 
 
@@ -80,7 +80,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def check(world: World) -> None:
-    """Refuse partial updates in a table without log files."""
+    """Raise ValueError for partial updates in a table without log files."""
     if world[PartialColumns].columns and is_copy_on_write(world):
         raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
 

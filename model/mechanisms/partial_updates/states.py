@@ -1,8 +1,8 @@
 """The definition of partial updates: the columns of a key after all its writes (docs/contract.md, SNAP).
 
-A record has a rank, and is a delete or sets some columns. The row exists iff some record outranks the greatest delete;
-each column has the value of the highest record above that delete that set it. A `State` holds what later merges need
-of the records so far: the greatest delete, and above it each column with its rank.
+A record has a rank. It is a delete, or it sets some columns. The row exists if and only if some record outranks the
+greatest delete. Each column has the value of the highest record above that delete that set it. A `State` contains what
+later merges need: the greatest delete, and each column above it with its rank.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ Rank = tuple[float, ...]
 
 
 class Part(NamedTuple):
-    """A record of one key: `values` are the columns that it sets, None if it deletes."""
+    """A record of one key: `values` are the columns that it sets; None for a delete."""
 
     rank: Rank
     values: Mapping[str, Any] | None
 
 
 class State(NamedTuple):
-    """`delete`: the greatest delete's rank; `row` that of the highest record above it; both () if there is none.
-    `columns`: by name the rank that it was set with, and its value; all above the delete."""
+    """`delete`: the rank of the greatest delete. `row`: the rank of the highest record above it. Both are () if there
+    is none. `columns`: for each name its rank and its value; all are above the delete.
+    """
 
     delete: Rank = ()
     row: Rank = ()
@@ -30,7 +31,7 @@ class State(NamedTuple):
 
 
 def row_of(parts: Iterable[Part]) -> dict[str, Any] | None:
-    """The definition: the columns that are set, None if there is no row."""
+    """The row by definition: the columns that are set; None if there is no row."""
     parts = sorted(parts, key=lambda part: part.rank)
     deleted = max((part.rank for part in parts if part.values is None), default=())
     above = [part for part in parts if part.values is not None and part.rank > deleted]
@@ -56,5 +57,5 @@ def join(one: State, other: State) -> State:
 
 
 def row_of_state(state: State) -> dict[str, Any] | None:
-    """The row of a state: equal to `row_of` of the records that were joined into it."""
+    """The row of a state, equal to `row_of` of the records in it."""
     return {name: value for name, _, value in state.columns} if state.row else None

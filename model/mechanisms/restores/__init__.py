@@ -1,1 +1,1 @@
-"""Restores: a restore takes the table back to a savepoint, and undoes everything that completed since."""
+"""Restores: a restore returns the table to a savepoint, and undoes everything that completed since."""

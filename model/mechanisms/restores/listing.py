@@ -1,8 +1,9 @@
-"""What a listing of the timeline shows while a restore takes instants off it, and how a reader copes with that.
+"""What a listing shows while a restore removes instants, and how a reader reacts.
 
-A listing shows the instants that are on the timeline throughout, and any part of those that come or go while it runs.
-A restore's plan comes first: a reader that sees the plan ignores what the restore undoes. A reader may miss in its
-second listing both an undone instant and the plan. If it misses an instant that the first one showed, it lists again.
+A listing shows every instant that is on the timeline throughout. It shows any part of those that appear or disappear
+meanwhile. A restore's plan is put before anything is removed: a reader that sees the plan ignores the instants that it
+undoes. In its second listing a reader may miss both an undone instant and the plan. If it misses an instant that the
+first listing showed, it lists again.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ Planned = tuple[Restore, ...]
 
 
 class Seen(NamedTuple):
-    """`restores`: how many restores were planned when the listing began; `before`: when the first listing began.
+    """`restores`: the number of restores that were planned when the listing began. `before`: that number when the first
+    listing began.
 
-    `first`: the instants with files, up to T, that the listing before has shown.
+    `first`: the instants with files, up to T, in the previous listing.
     """
 
     restores: int = 0
@@ -77,12 +79,12 @@ def _ends_second_listing(ends: Transition) -> Transition:
 
 
 def begin_first_listing(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Changes:
-    """Remember how many restores were planned when the read began."""
+    """Record the number of planned restores when the read begins."""
     return begin_listing(own, own_seen._replace(before=len(restores)), published, restores)
 
 
 def begin_listing(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Changes:
-    """Instants that a restore has undone and not deleted yet are there as well."""
+    """The listing may also show instants that a restore has undone and not yet deleted."""
     there = own._replace(at_start=present(published, restores))
     return {"own": there, "own_seen": own_seen._replace(restores=len(restores))}
 
@@ -91,7 +93,7 @@ def end_first_listing(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, takes_time: bool,
     *, seen: tuple[int, ...],
 ) -> Changes:  # fmt: skip
-    """Note what the listing has shown. T is the greatest completion time, or the request of a restore."""
+    """Record the instants that the listing showed. T is the greatest completion time or requested time of a restore."""
     time = newest(shown_instants, known(own_seen, seen, restores)) if takes_time else own.time
     first = up_to(shown_instants, time)
     return {
@@ -103,9 +105,9 @@ def end_first_listing(
 def keep_shown(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, *, seen: tuple[int, ...]
 ) -> Changes:
-    """Keep the instants that completed at or before T, and the plans that the listing shows.
+    """Use the instants that completed at or before T, and the plans in the listing.
 
-    A plan that goes while the listing runs is not shown.
+    A plan that disappears during the listing is not shown.
     """
     undone = hidden(own_seen, seen, restores)
     plans = tuple(plan for plan in own.plans if plan not in undone and not is_gone(restores, plan))
@@ -117,9 +119,9 @@ def keep_shown(
 def end_second_listing(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, *, seen: tuple[int, ...]
 ) -> Changes:
-    """Keep what is shown; or list again, if an instant is missing that was shown before.
+    """Use the instants in the listing; if an instant is missing that was shown before, list again.
 
-    A restore then took that instant off the timeline while the listing ran, and the listing does not show its plan.
+    A restore then removed that instant during the listing, and the listing does not show its plan.
     """
     now = up_to(shown_instants, own.time)
     if misses(own_seen.first, now, hidden(own_seen, seen, restores)):
@@ -129,27 +131,29 @@ def end_second_listing(
 
 
 def misses(before: tuple[int, ...], now: tuple[int, ...], undone: set[int]) -> bool:
-    """Whether a listing misses what the one before has shown, and shows no restore that has undone it."""
+    """Whether a listing misses an instant of the previous one, and shows no restore that has undone it."""
     return not {*before} <= {*now} | undone
 
 
 def is_restored_away(own: Reader, restores: Planned) -> bool:
-    """Whether a restore has deleted what an instant has put that the read opens."""
+    """Whether a restore has deleted files of an instant that the read opens."""
     return bool(restores) and any(is_gone(restores, requested) for requested in (*own.instants, *own.plans))
 
 
 def ever_published(published: Published, restores: Planned) -> Published:
-    """The completed instants, those that were undone as well."""
+    """The completed instants, including those that were undone."""
     return (*published, *chain.from_iterable(each.entries for each in restores)) if restores else published
 
 
 def present(published: Published, restores: Planned) -> tuple[int, ...]:
-    """The requested times of the completed instants that are on storage, hidden or not."""
+    """The requested times of the completed instants on storage, hidden or not."""
     return tuple(e.requested for e in ever_published(published, restores) if not is_gone(restores, e.requested))
 
 
 def listed_parts(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Iterable[Args]:
-    """Every part of what came or went since the listing began, by requested time; plans of restores among it."""
+    """Every part of the instants and restore plans that appeared or disappeared since the listing began, by requested
+    time.
+    """
     throughout = _throughout(own, published, restores)
     entries = [entry.requested for entry in ever_published(published, restores)]
     some = [
@@ -164,7 +168,7 @@ def listed_parts(own: Reader, own_seen: Seen, published: Published, restores: Pl
 def shown_instants(
     own: Reader, own_seen: Seen, published: Published, restores: Planned, *, seen: tuple[int, ...]
 ) -> Published:
-    """The view `shown_instants`: without what a restore has undone whose plan the listing shows."""
+    """The view `shown_instants`: without the instants that a restore in the listing has undone."""
     listed = (_throughout(own, published, restores) | {*seen}) - hidden(own_seen, seen, restores)
     return tuple(entry for entry in ever_published(published, restores) if entry.requested in listed)
 
@@ -175,7 +179,9 @@ def newest_shown(shown_instants: Published, own_seen: Seen, restores: Planned, *
 
 
 def newest(entries: Published, restores: Planned) -> int:
-    """The time of a read that sees these: no instant completes at or before the request of a restore any more."""
+    """The time of a read that sees these instants. No instant completes at or before the requested time of a restore
+    any more.
+    """
     return max((*(each.completed for each in entries), *(each.requested for each in restores)), default=0)
 
 
@@ -190,12 +196,12 @@ def table_of_kept(own: Reader, kept_instants: Published, plans: tuple[Plan, ...]
 
 
 def _throughout(own: Reader, published: Published, restores: Planned) -> set[int]:
-    """The completed instants that were there when the listing began and still are."""
+    """The completed instants that existed when the listing began and still exist."""
     return {*own.at_start} & {*present(published, restores)} if restores else {*own.at_start}
 
 
 def hidden(own_seen: Seen, seen: tuple[int, ...], restores: Planned) -> set[int]:
-    """What the restores have undone whose plans the listing shows."""
+    """The instants undone by the restores whose plans the listing shows."""
     return {undone for each in known(own_seen, seen, restores) for undone in each.undone}
 
 
@@ -206,10 +212,10 @@ def known(own_seen: Seen, seen: tuple[int, ...], restores: Planned) -> Planned:
 
 
 def up_to(entries: Iterable[Any], time: int) -> tuple[int, ...]:
-    """The requested times of those completed by `time` that a restore could undo."""
+    """The requested times of the instants completed by `time` that a restore could undo."""
     return tuple(e.requested for e in entries if isinstance(e, WRITES) and (e.completed or 0) <= time)
 
 
 def all_plans(plans: tuple[Plan, ...], restores: Planned) -> tuple[Plan, ...]:
-    """The plans, those that were undone as well."""
+    """The plans, including those that were undone."""
     return (*plans, *chain.from_iterable(each.plans for each in restores)) if restores else plans

@@ -1,9 +1,7 @@
-"""Restores: a restore takes the table back to a savepoint, and undoes everything that completed since.
+"""Restores: a restore returns the table to a savepoint, and undoes everything that completed since.
 
-    restorer    the actor
-    undone      how an actor finds that a restore has undone its instant
-    listing     how a reader lists a timeline off which instants are taken
-    windows     what a consumer does about undone writes
+    `restorer`: the actor. `undone`: how an actor detects that a restore has undone its instant. `listing`: how a reader
+    lists a timeline from which instants are removed. `windows`: how a consumer reacts to undone writes.
 """
 
 from __future__ import annotations
@@ -16,13 +14,13 @@ from ...world import World
 from . import listing, restorer, undone, windows
 from .options import RestoreLimits, Restores
 
-WITH_READS = ("writer", "compactor", "savepointer", "restorer", "overwriter", "reader", "consumer")
+WITH_READS = ("writer", "compactor", "savepointer", "restorer", "overwriter", "reader", "consumer", "querier")
 OTHERS = ("cleaner", "archiver", "rollbacker", "log_compactor")
 """The kinds of actors that a world with a restorer may have: with a reader or consumer, and without."""
 
 
 def compose(composition: Composition) -> None:
-    """Add the restorers, and what restores mean to other actors."""
+    """Add the restorers, and the effects of restores on other actors."""
     if composition.actors_of("restorer"):
         restorer.compose(composition)
         undone.compose(composition)
@@ -31,7 +29,7 @@ def compose(composition: Composition) -> None:
 
 
 def check(world: World) -> None:
-    """Refuse actors that are not modelled together with a restorer."""
+    """Raise ValueError for actors that are not modelled with a restorer."""
     there = {kind for kind, count in world.actors.items() if count}
     if "restorer" not in there:
         return

@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Restores(Options):
-    """What a restore undoes."""
+    """The options of restores."""
 
     restore_by: Literal["completion", "requested"] = option(
         "completion",
@@ -22,6 +22,6 @@ class Restores(Options):
 
 
 class RestoreLimits(Limits):
-    """How many restores."""
+    """The limit on restores."""
 
     restores: int = limit(0, "how many restores may be planned")

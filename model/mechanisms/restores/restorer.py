@@ -1,8 +1,8 @@
-"""Restorers: a restorer plans a restore to the newest savepoint, and undoes instant after instant.
+"""Restorers: a restorer plans a restore to the newest savepoint, then undoes one instant after the other.
 
-The plan is put under the lock and names what completed after the savepoint's instant, and what is pending. From then
-on no actor sees these instants. Writers that are under way find that before they publish; other writers may begin. A
-restorer that takes up the plan of another one goes through the same list.
+The plan is put under the lock. It lists the instants that completed after the savepoint's instant, and the pending
+ones. From then on no actor sees these instants. Running writers detect that before they publish; new writers may begin.
+A restorer that takes up the plan of another one processes the same list.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ PLANNED = "about to start its restore"
 
 
 class Restorer(NamedTuple):
-    """`restore`: the requested time of the one it runs; `undone`: what it undoes, `done` how many of them it has.
+    """`restore`: the requested time of the restore that it runs. `undone`: the instants to undo; `done` counts those
+    that are undone.
 
-    `to`, `kept`: the completion time to which it goes back, and the writes of the savepoint, until the plan is put.
+    `to`, `kept`: the completion time of the restored state, and the writes of the savepoint, until the plan is put.
     """
 
     step: str = "idle"
@@ -101,7 +102,9 @@ def to_undo(
     table_protocol: Protocol, restores: Planned, published: Published, plans: Plans, savepoints: Savepoints,
     every_writer: Writers, log_plans: Plans = (), rollbacks: tuple[Rollback, ...] = (),
 ) -> tuple[int, ...]:  # fmt: skip
-    """The requested times of what a restore to the newest savepoint undoes now, in the order in which it goes."""
+    """The requested times of the instants that a restore to the newest savepoint undoes now, in the order of their
+    removal.
+    """
     saved = newest(savepoints)
     if saved is None:
         return ()
@@ -116,7 +119,7 @@ def find_undone(
     savepoints: Savepoints, every_writer: Writers, log_plans: Plans = (), rollbacks: tuple[Rollback, ...] = (),
     decisions: tuple[Any, ...] = (),
 ) -> Changes:  # fmt: skip
-    """Find what is to be undone, and take a requested time."""
+    """Find the instants to undo, and take a requested time."""
     time, saved = max(clock, last_time(decisions)) + 1, newest(savepoints)
     assert saved is not None, "the guard saw the same savepoints"
     order = to_undo(table_protocol, restores, published, plans, savepoints, every_writer, log_plans, rollbacks)
@@ -127,7 +130,7 @@ def put_plan(
     own: Restorer, me: str, restores: Planned, published: Published, plans: Plans, savepoints: Savepoints,
     read_meanwhile: bool, log_plans: Plans | None = None,
 ) -> Changes:  # fmt: skip
-    """Put the plan: from now on no reader sees what it undoes."""
+    """Put the plan: from now on no reader sees the instants in it."""
     gone = tuple(plan for plan in (*plans, *(log_plans or ())) if plan.requested in own.undone)
     entries = taken_off(published, own.undone) if read_meanwhile else ()
     plan = Restore(own.restore, own.to, me, False, own.undone, own.kept, gone, entries=entries)
@@ -166,7 +169,7 @@ def published_restore(me: str, own: Restorer) -> tuple[Restorer, Restored]:
 def pending_restores(
     pending_instants: Iterable[Instant], restores: Planned, published: Published
 ) -> Iterator[Instant]:
-    """The pending instants without writes that a restore has undone, and with pending restores."""
+    """The pending instants, without writes that a restore has undone, and with pending restores."""
     for instant in pending_instants:
         if instant.action != "deltacommit" or not is_undone(restores, instant.requested):
             yield instant
@@ -175,5 +178,5 @@ def pending_restores(
 
 
 def settled_time(settled_time: int, restores: Planned) -> int:
-    """The view `settled_time`: no instant completes at or before the request of a restore any more."""
+    """The view `settled_time`: no instant completes at or before the requested time of a restore any more."""
     return max(settled_time, *(each.requested for each in restores), 0)

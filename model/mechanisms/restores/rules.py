@@ -1,8 +1,8 @@
-"""Restores: a restore undoes what completed after the instant that a savepoint pins, and every pending instant.
+"""The rules of restores: a restore undoes the instants that completed after the pinned one, and every pending instant.
 
-By the completion axis, on which the savepoint was made: a write that was requested before it and completed later is not
-in it, and a write that was requested later cannot be in it. From the plan of the restore on no read shows what it
-undoes, whether or not it is deleted already. A pending writer checks that under the lock, before it publishes.
+A restore uses completion times, as the savepoint does. So a write that was requested before the pinned instant but
+completed after it is undone. From the plan of a restore on, no read shows the undone instants, whether or not they have
+been deleted. A pending writer checks under the lock, before it publishes, whether it is undone.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .options import Restores
 class Restore(NamedTuple):
     """A planned restore to the state as of `at`. Once it is planned, no reader sees the instants `undone`.
 
-    `undone`: requested times, in the order in which the restore removes them; the first `gone` of them are removed.
-    `runner`: the actor that runs it. `kept`: the writes of the savepoint. `plans`: the undone compaction plans.
-    `entries`: the undone completed instants, in worlds in which a reader or consumer may still use them.
+    `undone`: requested times, in the order of their removal; the first `gone` of them are removed. `runner`: the actor
+    that runs it. `kept`: the writes of the savepoint. `plans`: the undone compaction plans. `entries`: the undone
+    completed instants, in worlds in which a reader or consumer may still use them.
     """
 
     requested: int
@@ -38,7 +38,7 @@ class Restore(NamedTuple):
 
 
 def is_undone(restores: tuple[Restore, ...], requested: int) -> bool:
-    """Whether a restore has undone the instant requested then."""
+    """Whether a restore has undone the instant with this requested time."""
     return any(requested in each.undone for each in restores)
 
 
@@ -57,9 +57,10 @@ class Restored(NamedTuple):
 def undone_by(
     saved: Savepoint, published: tuple[Any, ...], plans: tuple[Plan, ...], writing: Iterable[int], protocol: Protocol
 ) -> tuple[int, ...]:
-    """The requested times of what a restore to a savepoint undoes, in the order in which it goes.
+    """The requested times of the instants that a restore to a savepoint undoes, in the order of their removal.
 
-    `writing`: those of pending writes. Pending instants go first, then the newest completion.
+    `writing`: the requested times of pending writes. Pending instants are removed first, then completed ones from the
+    newest on.
     """
     by_completion = protocol[Restores].restore_by == "completion"
 
@@ -75,7 +76,7 @@ def undone_by(
 
 
 def still_there(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
-    """The published instants without those that a restore undoes."""
+    """The published instants, without those that a restore undoes."""
     return tuple(entry for entry in published if not (isinstance(entry, WRITES) and entry.requested in undone))
 
 
@@ -85,7 +86,9 @@ def taken_off(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any,
 
 
 def has_put_files(entry: Any) -> bool:
-    """Whether a completed instant has put data files: log compactions, too, whose logs may hold what goes."""
+    """Whether a completed instant has put data files. Log compactions count, because their logs may contain undone
+    rows.
+    """
     return isinstance(entry, WRITES)
 
 
@@ -95,7 +98,7 @@ def newest(savepoints: tuple[Savepoint, ...]) -> Savepoint | None:
 
 
 def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:
-    """Whether a restore has deleted what the instant requested then had put."""
+    """Whether a restore has deleted the files of the instant with this requested time."""
     return any(requested in each.undone[: each.gone] for each in restores)
 
 
@@ -110,5 +113,5 @@ def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
 
 
 def hides(restores: tuple[Restore, ...], time: float) -> Restore | None:
-    """The restore that has undone what a read as of `time` would see."""
+    """The restore that has undone writes that a read as of `time` would show."""
     return next((each for each in restores if each.at < time < each.requested), None)

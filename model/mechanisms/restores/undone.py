@@ -1,6 +1,7 @@
-"""How an actor finds that a restore has undone its instant: before it starts its plan, as it reads, or under the lock.
+"""How an actor detects that a restore has undone its instant: before it starts its plan, while it reads, or under the
+lock.
 
-Writers and overwriters find it under the lock alone. Compactors and log compactors may also find a file of their plan
+Writers and overwriters detect it only under the lock. Compactors and log compactors may also find a file of their plan
 deleted, or their plan undone before they start it.
 """
 
@@ -31,7 +32,7 @@ RUNNERS: tuple[tuple[str, str, Any], ...] = (
 
 
 def compose(composition: Composition) -> None:
-    """Let every actor find that its instant is undone."""
+    """Let every actor detect that its instant is undone."""
     for me in composition.actors_of("writer"):
         refuse(composition, "writer", me, IS_NOT_UNDONE, give_up_write)
     for me in composition.actors_of("overwriter"):
@@ -47,7 +48,7 @@ def compose(composition: Composition) -> None:
 
 
 def _counts_undone(composition: Composition, me: str, plans: str) -> None:
-    """The limit of a world on plans counts those that were undone as well."""
+    """Count undone plans against the world's limit on plans, too."""
     [left] = (guard for each in composition.select(PLANS, actors=[me]) for guard in each.guards if guard.limit)
     ever = preset(left.holds, **{plans: Component(f"{plans}_ever")})
     composition.select(PLANS, actors=[me]).swap(left, replace(left, holds=ever))
@@ -90,7 +91,7 @@ def give_up_write(own: Writer) -> Changes:
 
 
 def actions() -> Iterator[Action]:
-    """The actions of actors whose instant is undone; those of writers are the ones of mechanism `rollback`."""
+    """The actions of actors whose instant is undone. Those of writers belong to the mechanism `rollback`."""
     kinds = [kind for kind, *_ in RUNNERS]
     for kind in kinds:
         yield Action(f"{kind}_finds_plan_gone", "is about to start its plan, and a restore has undone it",

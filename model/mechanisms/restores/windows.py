@@ -1,4 +1,4 @@
-"""What a restore means to a consumer: a window that begins or ends among what was undone is refused."""
+"""The effect of a restore on a consumer: a window that begins or ends within the undone range is refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Planned = tuple[Restore, ...]
 
 
 class UndoneWindow(NamedTuple):
-    """Whether the window begins or ends among what a restore has undone."""
+    """Whether the window begins or ends within the range that a restore has undone."""
 
     undone: bool = False
 
@@ -32,12 +32,12 @@ def compose(composition: Composition) -> None:
 
 
 def newest_time(newest_time: int, restores: Planned) -> int:
-    """The view `newest_time`: no instant completes at or before the request of a restore any more."""
+    """The view `newest_time`: no instant completes at or before the requested time of a restore any more."""
     return max(newest_time, *(each.requested for each in restores), 0)
 
 
 def listed_bounds(listed_bounds: tuple[int, int], restores: Planned) -> tuple[int, int]:
-    """The view `listed_bounds`: up to the request of the newest restore every instant has completed."""
+    """The view `listed_bounds`: every instant up to the requested time of the newest restore has completed."""
     until, store = listed_bounds
     newest = restores[-1].requested if restores else 0
     return max(until, newest), max(store, newest)
@@ -48,5 +48,5 @@ def note_undone(own: Consumer, restores: Planned) -> Changes:
 
 
 def is_undone(own: Consumer, own_undone: UndoneWindow, restores: Planned) -> bool:
-    """Whether the window cannot be read: it is among what was undone, or files of its writes are deleted."""
+    """Whether the window cannot be read, because it is within the undone range or files of its writes were deleted."""
     return own_undone.undone or any(is_gone(restores, requested) for requested in own.kept)

@@ -1,7 +1,8 @@
-"""Heartbeats: a writer renews its heartbeat while it writes; a heartbeat that has expired stays expired.
+"""Heartbeats: a writer renews its heartbeat while it writes. An expired heartbeat stays expired.
 
-RFC-22: a write has failed if its heartbeat has expired. A live writer may stall for that long, in a garbage collection
-or a suspended machine, and does not notice. So it checks its heartbeat before it publishes, and gives up if it expired.
+RFC-22: a write has failed if its heartbeat has expired. A live writer may stall for that long, for example in a garbage
+collection or a suspended machine, without noticing. So it checks its heartbeat before it publishes, and gives up if it
+expired.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def is_renewed(own_heartbeat: Heartbeat) -> bool:
 
 
 def is_silent(own: Writer, left: tuple[str, ...]) -> bool:
-    """Whether the process that renewed the heartbeat has ended: the writer is dead, or has left its pending write."""
+    """Whether the process that renewed the heartbeat has ended: the writer is dead, or has abandoned its pending write.
+    """
     return own.step == DEAD or own.step in left
 
 
@@ -91,7 +93,7 @@ NOT_GIVEN_UP = Guard(
 
 
 def expire(own: Writer, own_heartbeat: Heartbeat, stalls: int, left: tuple[str, ...]) -> Changes:
-    """The heartbeat expires: the writer is dead, or stalls for longer than rollbackers wait."""
+    """The heartbeat expires: the writer is dead, or stalls longer than the heartbeat's tolerance."""
     return {"own_heartbeat": own_heartbeat._replace(expired=True), "stalls": stalls + (not is_silent(own, left))}
 
 

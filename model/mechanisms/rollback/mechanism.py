@@ -1,8 +1,8 @@
 """Heartbeats, and the rollback of failed writes (RFC-22, "Inline rollback").
 
 A writer renews its heartbeat while it writes. A rollbacker plans the rollback of a pending write whose heartbeat has
-expired, deletes its files, and takes its instant off the timeline. A writer that was only slow checks before it
-publishes whether its heartbeat has expired, or its write is being rolled back.
+expired, deletes its files, and removes its instant from the timeline. A slow writer checks before it publishes whether
+its heartbeat has expired, or whether a rollback of its write was planned.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Rollbacks(Options):
-    """The rollback of failed writes."""
+    """The options of rolling back failed writes."""
 
     failed_writes: Literal["lazy", "eager"] = option(
         "lazy",
@@ -25,7 +25,7 @@ class Rollbacks(Options):
 
 
 class Failures(Limits):
-    """How many stalls and rollbacks there are."""
+    """The limits on stalls and rollbacks."""
 
     stalls: int = limit(0, "how often a live writer stalls until its heartbeat expires",
                         in_random_worlds=(1, 2), needs="rollbacker")  # fmt: skip

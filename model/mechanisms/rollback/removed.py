@@ -1,4 +1,5 @@
-"""What a rollback takes away: the files of the failed write from storage, then its instant from the timeline."""
+"""The effects of a rollback: it removes the files of the failed write from storage, then its instant from the timeline.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +15,16 @@ Rollbacks = tuple[Rollback, ...]
 
 
 def compose(composition: Composition) -> None:
-    """Map what is observed of failed writes."""
+    """Change the observations of failed writes."""
     composition.map_view(PENDING, instants_left)
     composition.map_view(UNPUBLISHED, writes_left)
     composition.map_view(VISIBLE, files_left)
 
 
 def is_removed(requested: int, state: str, rollbacks: Rollbacks) -> bool:
-    """Whether the instant of a write, in this state, is off the timeline.
+    """Whether a write, whose instant is in this state, has been removed from the timeline.
 
-    A rollback removes the instant that is there. A writer that stalled may put its inflight instant after that.
+    A rollback removes the present instant. A writer that stalled may put its inflight instant afterwards.
     """
     removed = [each.removed for each in rollbacks if each.target == requested and each.removed]
     return bool(removed) and removed[-1] == state
@@ -35,7 +36,7 @@ def is_on_timeline(own: Writer, rollbacks: Rollbacks) -> bool:
 
 
 def instants_left(pending_instants: Iterable[Instant], rollbacks: Rollbacks) -> Iterator[Instant]:
-    """The pending instants without those of writes that are off the timeline."""
+    """The pending instants, without those of removed writes."""
     for each in pending_instants:
         if each.action not in ("commit", "deltacommit") or not is_removed(each.requested, each.state, rollbacks):
             yield each
@@ -44,7 +45,7 @@ def instants_left(pending_instants: Iterable[Instant], rollbacks: Rollbacks) -> 
 def writes_left(
     unpublished_writes: Iterable[Write], every_writer: Mapping[str, Writer], rollbacks: Rollbacks
 ) -> Iterator[Write]:
-    """The writes that are not published and have files, or an instant on the timeline."""
+    """The unpublished writes that have files, or an instant on the timeline."""
     for each in unpublished_writes:
         left = without_deleted(each, rollbacks)
         if left.files or is_on_timeline(every_writer[each.actor], rollbacks):

@@ -1,8 +1,9 @@
-"""Rollbackers: plan a rollback under the lock, carry it out without, publish it.
+"""Rollbackers: plan a rollback under the lock, run it without the lock, and publish it.
 
-RFC-22, "Inline rollback": a rollbacker rolls back the pending writes whose heartbeat has expired (lazy); where one
-process does all the writing, every pending write (eager). Data files go first, then the instant, so that a rollback
-that stopped half way can be continued. The plan stays on the timeline: any rollbacker may continue it, several at once.
+RFC-22, "Inline rollback": a rollbacker rolls back the pending writes whose heartbeat has expired (lazy). If one process
+does all the writing, it rolls back every pending write (eager). Data files are deleted first, then the instant, so that
+an interrupted rollback can be continued. The plan stays on the timeline. Any rollbackers may continue it, even several
+at once.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ CHOSEN, PLANNED, UNDOING = "about to plan", "about to start its rollback", "undo
 
 
 class Rollbacker(NamedTuple):
-    """`rollback` is the requested time of its rollback, `target` that of the failed write.
+    """`rollback` is the requested time of its rollback, and `target` that of the failed write.
 
-    `files` are those files of the write that it found, from number `first` on; `done` counts those it has deleted.
+    `files` are the files of the write that it found, from number `first` on. `done` counts those that it has deleted.
     """
 
     step: str = "idle"
@@ -66,7 +67,7 @@ ROLLBACKER = Kind(name="rollbacker", prefix="roll", first=Rollbacker(), in_rando
 
 
 class Undoing(NamedTuple):
-    """One actor takes back the write whose requested time is in its field `target`."""
+    """How one actor undoes the write whose requested time is in its field `target`."""
 
     actor: str
     target: str
@@ -113,9 +114,9 @@ def _plans(composition: Composition, me: str, unread: Mapping[str, Any]) -> None
 
 
 def _completes(composition: Composition, me: str) -> None:
-    """A rollbacker checks, together with taking the lock, that no other one has completed its rollback.
+    """When it takes the lock, a rollbacker checks that no other one has completed its rollback.
 
-    It checks under the lock if it took its completion time before, or if a decision decides.
+    It checks under the lock if it took its completion time earlier, or if a decision log decides.
     """
     logged = composition.protocol[DecisionLog].decision == "log"
     outside = composition.protocol_of(me)[Completion].completion_time == "outside_lock"
@@ -141,7 +142,7 @@ ROLLBACK_LEFT = Guard("a rollback must be left", rollback_is_left, limit=True)
 def failed_write(
     published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol, restores: Restores = ()
 ) -> int | None:
-    """The oldest failed write that no rollback is at work on, None if there is none."""
+    """The oldest failed write without a running rollback; None if there is none."""
     done = {entry.requested for entry in published}
     at_work = {rollback.target for rollback in rollbacks if rollback.requested not in done}
     found = (
@@ -191,7 +192,7 @@ def start_own(
     own: Rollbacker, world: World, published: Published, rollbacks: Plans, every_writer: Writers,
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Put the inflight instant and look for the files of the write."""
+    """Put the inflight instant and find the files of the write."""
     mine = next(each for each in rollbacks if each.requested == own.rollback)
     return started(mine, world, published, rollbacks, every_writer, restores)
 
@@ -199,7 +200,7 @@ def start_own(
 def resume(
     world: World, published: Published, rollbacks: Plans, every_writer: Writers, restores: Restores = ()
 ) -> Changes:
-    """Continue a pending rollback, which any rollbacker has planned."""
+    """Continue a pending rollback of any rollbacker."""
     found = pending_rollback(published, rollbacks)
     assert found is not None, "the guard saw the same rollbacks"
     return started(found, world, published, rollbacks, every_writer, restores)
@@ -208,7 +209,7 @@ def resume(
 def started(
     found: Rollback, world: World, published: Published, rollbacks: Plans, writers: Writers, restores: Restores
 ) -> Changes:
-    """The rollbacker at work on a rollback."""
+    """The rollbacker that works on a rollback."""
     first = max(each.forgotten for each in rollbacks if each.target == found.target)
     files = () if is_gone(restores, found.target) else files_of(found.target, world, published, writers)[first:]
     own = Rollbacker(UNDOING if files else "undone", found.requested, found.target, first, files)
@@ -232,7 +233,7 @@ def next_file(own: Rollbacker) -> Iterable[Args]:
 
 
 def one_more(own: Rollbacker) -> Rollbacker:
-    """The rollbacker when it has dealt with one more file."""
+    """The rollbacker after it has processed one more file."""
     return own._replace(step="undone" if own.done + 1 == len(own.files) else UNDOING, done=own.done + 1)
 
 
@@ -247,7 +248,7 @@ def delete_log(own: Rollbacker, rollbacks: Plans) -> Changes:
 
 
 def remove_instant(own: Rollbacker, rollbacks: Plans, every_writer: Writers) -> Changes:
-    """Under the lock: take the instant of the failed write off the timeline. No rollback deletes its files again."""
+    """Under the lock: remove the instant of the failed write from the timeline. No rollback deletes its files again."""
     state = next((w.state for w in every_writer.values() if w.requested == own.target), "inflight")
     last = own.first + len(own.files)
     return {"rollbacks": tuple(

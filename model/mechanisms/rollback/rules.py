@@ -1,4 +1,4 @@
-"""Heartbeats, and the rollback of failed writes (RFC-22)."""
+"""The rules of heartbeats and of the rollback of failed writes (RFC-22)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ Published = TypeVar("Published")
 class Rollback(NamedTuple):
     """A plan, made by `planner`, to undo the write requested at `target`.
 
-    `deleted`: how many of its files are deleted, oldest first; `forgotten`: how many of them no later rollback deletes.
-    `removed`: the state that the write's instant had when it was taken off the timeline, '' while it is there.
+    `deleted`: the number of its files that are deleted, oldest first. `forgotten`: the number of those that no later
+    rollback deletes. `removed`: the state of the write's instant when it was removed from the timeline; '' while it is
+    there.
     """
 
     requested: int

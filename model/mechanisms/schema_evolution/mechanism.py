@@ -1,8 +1,8 @@
 """Added columns: a schema evolver adds a column under the lock, and then publishes a commit without files.
 
-The component `schemas` holds the times since which the table has one column more each. The table has the column from
-the time that the schema evolver takes under the lock. A writer or service that opened the table earlier works without
-it. The commit is for readers that take the columns of the newest commit for those of the table.
+The component `schemas` holds the times since which the table has one more column each. The table has the column from
+the time that the schema evolver takes under the lock. A writer or service that opened the table earlier continues
+without it. The commit is for readers that take the table's columns from the newest commit.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Schemas = tuple[int, ...]
 
 
 class SchemaEvolver(NamedTuple):
-    """`columns`: how many columns the table has with the one that it adds."""
+    """`columns`: the number of columns of the table, including the added one."""
 
     step: str = "idle"
     columns: int = 0
@@ -49,7 +49,7 @@ SCHEMA_EVOLVER = Kind(name="schema_evolver", prefix="evol", first=SchemaEvolver(
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every schema evolver; let writers and compactors find some of the columns."""
+    """Add the transitions of every schema evolver, and let writers and compactors use some of the columns."""
     if not composition.actors_of("schema_evolver"):
         return
     composition.add_component("schemas", ())
@@ -84,7 +84,7 @@ CHANGE_LEFT = Guard("a change of columns must be left", change_is_left, limit=Tr
 
 
 def add_column(clock: int, completion_time: TakeTime, schemas: Schemas) -> Changes:
-    """Under the lock: the table has one more column from the time that is taken here."""
+    """Under the lock: the table has one more column from this time on."""
     since, clock = completion_time(clock)
     return {"own": SchemaEvolver(columns=len(schemas) + 1), "clock": clock, "schemas": (*schemas, since)}
 
@@ -106,7 +106,7 @@ def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altere
 
 
 def known_columns(schemas: Schemas) -> Iterable[Args]:
-    """The columns that a writer may have found: it opened the table now, or at any earlier time."""
+    """The columns that a writer may use: it opened the table now or at any earlier time."""
     return tuple((("columns", known),) for known in range(len(schemas) + 1))
 
 
@@ -115,13 +115,13 @@ def know_columns(*, columns: int) -> Changes:
 
 
 def open_plan(schemas: Schemas, table_protocol: Protocol) -> Changes:
-    """The columns of the base files that a service writes: those of now, or those that it knew at first."""
+    """Record the columns that a service writes: the present ones, or those that it first knew."""
     current = table_protocol[SchemaEvolution].columns_written == "current"
     return {"own_known_columns": Columns(len(schemas) if current else 0)}
 
 
 def keep_columns(own: Any, own_known_columns: Columns, plans: tuple[Plan, ...]) -> Changes:
-    """Under the lock: note which columns the base files have that complete the plan."""
+    """Under the lock: record the columns of the base files that complete the plan."""
     known = PlanColumns(own_known_columns.found)
 
     def marked(plan: Plan) -> Plan:
@@ -131,14 +131,14 @@ def keep_columns(own: Any, own_known_columns: Columns, plans: tuple[Plan, ...]) 
 
 
 def table_with_columns(table: Table, schemas: Schemas, visible_instants: tuple[Any, ...]) -> Table:
-    """The table with its columns, and the commits that name them."""
+    """The table with its columns, and the commits that record them."""
     return columns_in(table, schemas, visible_instants)
 
 
 def pending_changes(
     pending_instants: Iterable[Instant], every_schema_evolver: Mapping[str, SchemaEvolver]
 ) -> Iterator[Instant]:
-    """The pending instants, with those of commits that add a column."""
+    """The pending instants, including commits that add a column."""
     for own in every_schema_evolver.values():
         if own.requested:
             yield Instant(own.requested, "deltacommit", "inflight" if own.inflight else "requested", None)

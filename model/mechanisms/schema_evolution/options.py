@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class SchemaEvolution(Options):
-    """Which of the added columns a read shows, and a service keeps."""
+    """The options of added columns: which of them a read shows, and which a service keeps."""
 
     columns_shown: Literal["as_of_time", "current", "last_commit"] = option(
         "as_of_time",
@@ -23,6 +23,6 @@ class SchemaEvolution(Options):
 
 
 class Alterations(Limits):
-    """How many columns are added."""
+    """The limit on added columns."""
 
     alterations: int = limit(0, "how often a column is added to the table")

@@ -1,7 +1,7 @@
-"""Columns that are added to a table, as a number: how many were added so far (each change adds one, nullable).
+"""Added columns as a number: how many were added so far. Each change adds one nullable column.
 
-A change is an instant of its own, and takes effect before that: from the time that it took under the lock the table has
-the column. An actor that opened the table before works without it. `schemas` are those times.
+A change is an instant of its own, but takes effect earlier: the table has the column from the time that the change took
+under the lock. An actor that opened the table earlier continues without it. `schemas` holds those times.
 
     what a read shows   of a snapshot the columns of now; as of a time those that the table had then
     what a row has      the columns that its writer found, of those the ones that every base file on its way has kept
@@ -24,7 +24,7 @@ from .options import SchemaEvolution
 
 
 class Altered(NamedTuple):
-    """A published commit without files: since before it was requested the table has so many `columns` more."""
+    """A published commit without files. Since before its request the table has `columns` more columns."""
 
     requested: int
     completed: int
@@ -37,7 +37,7 @@ class Altered(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The number of added columns that the writer of a write found."""
+    """The number of added columns that the writer of a write used."""
 
     found: int = 0
     kind: str = "columns"
@@ -59,18 +59,18 @@ class Schemas(NamedTuple):
 
 
 def columns(write: Write) -> int:
-    """How many of the added columns the writer found."""
+    """The number of added columns that the writer used."""
     return mark(write, Columns).found if write.marks else 0
 
 
 def columns_in(table: Table, schemas: tuple[int, ...], published: Iterable[Any]) -> Table:
-    """The table with its columns, and the commits that say so."""
+    """The table with its columns, and the commits that record them."""
     altered = tuple(each for each in published if isinstance(each, Altered))
     return table._replace(marks=with_mark(table.marks, Schemas(schemas, altered)))
 
 
 def schemas_of(table: Table) -> tuple[int, ...]:
-    """The times since which the table has one column more each."""
+    """The times since which the table has one more column each."""
     return mark(table, Schemas).since if table.marks else ()
 
 
@@ -95,7 +95,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 def with_columns(
     rules: Rules, table: Table, query: Query, show: Callable[[Fold, Ranked], Record]
 ) -> Callable[[Fold, Ranked], Record]:
-    """How an answer shows a row: with its value in each column that the query shows."""
+    """A row as an answer shows it: with its value in each column that the query shows."""
     of_now = query.kind not in ("as_of", "incremental") or query.until is None
     shown = shown_at(rules, table, inf if of_now else query.until or 0)
 
@@ -110,12 +110,12 @@ def with_columns(
 
 
 def had_at(schemas: Iterable[int], time: float) -> int:
-    """How many columns had been added to a table by a time."""
+    """The number of columns that had been added to a table by a time."""
     return sum(since <= time for since in schemas)
 
 
 def shown_at(rules: Rules, table: Table, time: float) -> int:
-    """How many of them a read as of `time` shows; inf: a snapshot."""
+    """The number of added columns that a read as of `time` shows; inf: a snapshot."""
     shown, schemas = rules[SchemaEvolution].columns_shown, mark(table, Schemas)
     if shown == "current":
         return len(schemas.since)
@@ -128,7 +128,7 @@ def shown_at(rules: Rules, table: Table, time: float) -> int:
 
 
 def kept_of(shape: Fold, log: Log) -> float:
-    """How many columns of a log's rows are left in what a fold reads; those of a log itself are all there."""
+    """The number of columns that a fold retains of a log's rows. A log itself retains all."""
     if log in shape.logs:
         return inf
     for part in (*((shape.base,) if shape.base else ()), *(each for each in shape.logs if isinstance(each, Fold))):
@@ -139,10 +139,10 @@ def kept_of(shape: Fold, log: Log) -> float:
 
 
 def text_of(value: str, own: float, shown: int) -> str:
-    """A row's value in each of the columns that are shown, of which it has its own: `w1.1 c1:w1.1 c2:-`."""
+    """A row's value in each of the shown columns, of which the row has its own: `w1.1 c1:w1.1 c2:-`."""
     return " ".join((value, *(f"c{n}:{value if n <= own else '-'}" for n in range(1, shown + 1))))
 
 
 def columns_of(writes: Iterable[Write], log: Log) -> int:
-    """How many columns the writer of a log found."""
+    """The number of columns that the writer of a log used."""
     return next((columns(write) for write in writes if write.requested == log[0]), 0)

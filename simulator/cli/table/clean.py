@@ -32,7 +32,7 @@ POLICIES: Final[Mapping[str, PolicyName]] = {
 def command(table: str, retain: int, policy: str, dry_run: bool, as_json: bool) -> Exit:
     """Publish a plan with a horizon, delete the files that it lists, and complete it. First finish a pending clean.
 
-    Reads as of a time before the horizon, and windows that begin before it, are refused from then on. Inputs of a
+    Reads as of a time before the horizon are refused from then on, and so are windows that begin before it. Inputs of a
     pending compaction stay. No other answer changes.
 
     \b

@@ -14,7 +14,7 @@ from .options import audit_of, changes_table, done, locked
 @click.option("--delete", is_flag=True, help="Delete them, except files that a lost archive may have listed.")
 @changes_table
 def command(table: str, delete: bool, dry_run: bool, as_json: bool) -> Exit:
-    """List data files whose instant is on no timeline, or is completed and does not list them.
+    """List data files whose instant is on no timeline, or whose completed instant does not list them.
 
     Readers of nbcc do not see them. Apache Hudi's readers show their rows once newer instants are archived. Exit code 1
     if orphans remain.

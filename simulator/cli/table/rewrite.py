@@ -13,11 +13,11 @@ from .service import say, service
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @changes_table
 def command(table: str, files: tuple[str, ...], dry_run: bool, as_json: bool) -> Exit:
-    """Write the rows and deletes of the log files FILE (paths below TABLE) as new writes, each file once.
+    """Write the rows and deletes of the log files FILE (paths below TABLE) again, each file once.
 
-    This repairs a committed log that a compaction left out, or that a base file covers: its rows are in no answer. The
+    This repairs a committed log whose rows no read returns: a compaction left it out, or a base file supersedes it. The
     table needs an ordering column, so that a newer row still outranks an old row that is written again. Reads as of an
-    earlier time do not change. A file that was written again before is not written twice.
+    earlier time do not change. A file that was rewritten before is not rewritten again.
 
     \b
     Examples:

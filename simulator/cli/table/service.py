@@ -42,7 +42,7 @@ class Service:
 
     @property
     def deleted(self) -> list[str]:
-        """The data files that were deleted, or would be."""
+        """The data files that were deleted, or would be deleted."""
         return [path for path in self.storage.deleted if not path.startswith(".hoodie/")]
 
     def size_of(self, paths: Iterable[str]) -> int:
@@ -56,7 +56,7 @@ class Service:
 def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> Iterator[Service]:
     """Open the table at `path` for a service. `master` is the Spark master for the data work; None: this process.
 
-    A dry run takes no lock, because it publishes nothing. Its report may be out of date when it is read.
+    A dry run takes no lock, because it publishes nothing. Its report may be outdated when it is printed.
     """
     from nbcc.engine import Context, Table
     from nbcc.engine.clock import WallClock

@@ -1,7 +1,7 @@
-"""Apache Hudi's Spark bundle, one protocol step at a time; run with ``python -m hudi`` in the peer's environment.
+"""Apache Hudi's Spark bundle, one protocol step at a time. Run it with ``python -m hudi`` in the peer's environment.
 
-A request is ``{"do": name, "table": path, ...}``, a response ``{"ok": value}`` or ``{"error": chain of causes}``.
-One process serves many tables. nbcc imports nothing from here.
+A request is ``{"do": name, "table": path, ...}``, a response ``{"ok": value}`` or ``{"error": chain of causes}``. One
+process serves many tables. The module imports nothing of nbcc.
 """
 
 from __future__ import annotations

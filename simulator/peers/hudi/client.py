@@ -35,7 +35,7 @@ def parameters(path: str, *options: tuple[str, str]) -> Any:
 
 
 class Client:
-    """A client with at most one instant in flight. A writer that died is a client that takes no more steps."""
+    """A client with at most one instant in flight. A dead writer is a client that takes no more steps."""
 
     def __init__(self, path: str, options: Mapping[str, str]) -> None:
         self._path = path
@@ -83,12 +83,12 @@ class Client:
         return self._wrote(self.hudis.bulkInsert(self._records(rows, table_config), self.instant))
 
     def refused(self) -> None:
-        """Fail to publish the completed instant because of a conflict, and roll it back."""
+        """Try to publish the completed instant, which must fail because of a conflict, and roll it back."""
         self._fails_by("HoodieWriteConflictException")
         self.undo()
 
     def gone(self) -> None:
-        """Fail to publish because another client has rolled the write back."""
+        """Try to publish, which must fail because another client has rolled the write back."""
         self._fails_by("inflight does not exist")
         self.close()
 
@@ -173,7 +173,7 @@ class Client:
     # a compaction
 
     def plan(self) -> str | None:
-        """Schedule a compaction. Returns its requested time, None if Hudi finds nothing to compact."""
+        """Schedule a compaction. Returns its requested time; None if Hudi finds nothing to compact."""
         instant = self.hudis.scheduleCompaction(nothing())
         self.close()
         return str(instant.get()) if instant.isPresent() else None
@@ -192,7 +192,7 @@ class Client:
     # a log compaction
 
     def plan_log_compaction(self) -> str | None:
-        """Schedule a log compaction. Returns its requested time, None if Hudi finds nothing to compact."""
+        """Schedule a log compaction. Returns its requested time; None if Hudi finds nothing to compact."""
         instant = self.hudis.scheduleLogCompaction(nothing())
         self.close()
         return str(instant.get()) if instant.isPresent() else None
@@ -211,7 +211,7 @@ class Client:
     # a clustering
 
     def plan_clustering(self) -> str | None:
-        """Schedule a clustering. Returns its requested time, None if Hudi finds nothing to cluster."""
+        """Schedule a clustering. Returns its requested time; None if Hudi finds nothing to cluster."""
         instant = self.hudis.scheduleClustering(nothing())
         self.close()
         return str(instant.get()) if instant.isPresent() else None

@@ -1,4 +1,4 @@
-"""The options of the peer's tables: non-blocking concurrency control, and no service that runs by itself."""
+"""The options of the peer's tables: non-blocking concurrency control, and no service that runs automatically."""
 
 from __future__ import annotations
 

@@ -19,14 +19,14 @@ def start_commit(client: Any, action: str) -> str:
 
 
 def parsed(org: Any, schema: str) -> Any:
-    """A schema as the release's writers take it: Hudi's class or Avro's."""
+    """A schema in the class that the release's writers expect: Hudi's or Avro's."""
     if _MINOR >= (1, 2):
         return org.apache.hudi.common.schema.HoodieSchema.parse(schema)
     return org.apache.avro.Schema.parse(schema)
 
 
 def record_arguments(table_config: Any) -> list[Any]:
-    """The arguments of the release after those that every release takes to make records."""
+    """The release's further arguments for making records, after those that every release has."""
     return [table_config] if _MINOR >= (1, 1) else []
 
 

@@ -45,7 +45,9 @@ def spark() -> Any:
 
 
 class Package:
-    """A package of the JVM with cached members: for each part of a name Py4J makes the JVM search every jar."""
+    """A package of the JVM with cached members. Without the cache, Py4J makes the JVM search every jar for each part of
+    a name.
+    """
 
     def __init__(self, of_py4j: Any) -> None:
         self._of_py4j = of_py4j
@@ -106,8 +108,8 @@ def java_array(values: Sequence[object], of: str = "Object") -> Any:
 
 
 def items(collection: Any) -> list[Any]:
-    """What a Java collection or stream holds. The end of a Java iterator is an exception, of which PySpark asks a dozen
-    times whether it is one of its own, and each time the JVM looks in every jar.
+    """The items of a Java collection or stream. A Java iterator ends with an exception. PySpark then compares its class
+    with a dozen names, and the JVM searches every jar each time.
     """
     array = collection.toArray()
     return [array[place] for place in range(len(array))]
@@ -119,7 +121,7 @@ def nothing() -> Any:
 
 
 def hidden(target: Any, name: str, *arguments: object) -> Any:
-    """What a method answers that a Java object keeps for its own kind."""
+    """The result of a Java method that is not public."""
     kind = target.getClass()
     while kind is not None:
         for method in kind.getDeclaredMethods():

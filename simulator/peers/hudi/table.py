@@ -100,7 +100,7 @@ class Table:
     def crash(self, actor: str) -> None:
         """Close a client, which ends its heartbeat. Its heartbeat file stays.
 
-        That of a compaction expires at once, so that others can resume the plan.
+        The heartbeat of a compaction expires at once, so that others can resume the plan.
         """
         if client := self._clients.get(actor):
             client.close()
@@ -108,7 +108,7 @@ class Table:
                 self.stall(actor)
 
     def stall(self, actor: str) -> None:
-        """Make the heartbeat file of a client look expired to other clients. A live client goes on."""
+        """Make the heartbeat file of a client look expired to other clients. The live client continues."""
         beat = Path(self._path, ".hoodie", ".heartbeat", self._clients[actor].instant)
         if beat.exists():
             os.utime(beat, (LONG_AGO, LONG_AGO))
@@ -172,7 +172,9 @@ class Table:
         self._clients[actor].commit_log_compaction()
 
     def _publish(self, actor: str, publish: Callable[[], None], waits: bool) -> None:
-        """Publish. With `waits` another client holds the lock first, and the publication must wait for its release."""
+        """Publish the completed instant of a client. With `waits` another client holds the lock first, and the
+        publication must wait for its release.
+        """
         if not waits:
             publish()
             return

@@ -23,8 +23,9 @@ class TlcMissing(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """The figures that TLC prints. `violated`: the invariant that stopped it after `steps` steps; None: none did.
-    `seconds`: the duration of the process."""
+    """The figures that TLC prints. `violated`: the invariant that was violated after `steps` steps; None: none was.
+    `seconds`: the duration of the process.
+    """
 
     distinct: int
     generated: int

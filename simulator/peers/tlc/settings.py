@@ -38,7 +38,7 @@ def configuration(
 ) -> str:
     """The text of a TLC configuration. ValueError: the twin cannot express the world or the protocol.
 
-    `symmetric`: actors are model values, and TLC keeps one state for all that differ in their names (`SAME`).
+    `symmetric`: actors are model values, and TLC stores one state for all that differ only in their names (`SAME`).
     """
     unknown = sorted(protocol.differences().keys() - set(KNOWN))
     if unknown or protocol[Slicing].slicing == "base_instant":

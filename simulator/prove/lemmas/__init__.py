@@ -1,4 +1,4 @@
-"""The relations that are proved, one file each: what they add to the core, their clauses and their promises."""
+"""The relations that are proved, one file each: additions to the core, clauses and promises."""
 
 from __future__ import annotations
 
@@ -6,40 +6,65 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, get_args, get_type_hints
 
+from nbcc.model import Protocol
+
 from ..system import System
-from . import core, options, ranks
+from . import archiving, batches, cleaning, core, decisions, heartbeats, optimistic, options, ranks
 
 
 @dataclass(frozen=True)
 class Lemmas:
-    """One file of lemmas: its options, a class that builds the relation, and worlds of the model that it describes."""
+    """One file of lemmas: its options, a class that builds the relation, and worlds of the model.
+
+    `worlds`: those in which the relation is compared with the model; () if it is not. `search`: the worlds that are
+    searched for a run that ends as a failed obligation does.
+    """
 
     name: str
     about: str
     options: type[options.Options]
     relation: type[core.Core]
     worlds: tuple[str, ...]
+    search: tuple[str, ...]
+    protocol: str = "default"
+    """The protocol that these lemmas are about."""
 
     def system(self, **values: Any) -> System:
         return self.relation(self.options(**values)).system()
 
     def described(self) -> dict[str, tuple[Any, ...]]:
-        """The options of the model that the relation describes, and the values that it knows."""
+        """The options of the model that the relation describes, with the values that it supports."""
         hints = get_type_hints(self.options)
         return {each.name: get_args(hints[each.name]) for each in fields(self.options) if each.name != "rivals"}
 
     def under(self, protocol: Mapping[str, Any]) -> tuple[System | None, str]:
-        """The relation under a protocol's options; None, and why, if it does not describe one of them."""
+        """The relation under a protocol's options; None with the reason if it does not describe one of them."""
         known = self.described()
+        usual = Protocol().to_mapping()
         values = {name: protocol[name] for name in known}
-        unknown = [f"{name} = {value}" for name, value in values.items() if value not in known[name]]
+        # An option that the relation does not have may weaken any promise, so that only its default is described.
+        unknown = [f"{name} = {value}" for name, value in protocol.items()
+                   if value not in known.get(name, (usual.get(name, value),))]  # fmt: skip
         if unknown:
-            return None, f"the relation does not describe {', '.join(unknown)}"
+            about = f", but protocol {self.protocol}" if self.protocol != "default" else ""
+            return None, f"the relation does not describe {', '.join(unknown)}{about}"
         return self.system(**values), ""
 
 
 LEMMAS: Final = (
     Lemmas("core", "writers, compactions, crashes, and readers that list twice", options.Options, core.Core,
-           ("demo", "readers", "two_groups", "crash_resume")),
-    Lemmas("ranks", "merge by rank, with tombstones", ranks.Options, ranks.Ranks, ("demo",)),
+           ("demo", "readers", "two_groups", "crash_resume", "core_small"), ("demo", "readers")),
+    Lemmas("ranks", "merge by rank, with tombstones", ranks.Options, ranks.Ranks, (), ("demo",)),
+    Lemmas("batches", "batches that are sent again", batches.Options, batches.Batches, ("sent_again",),
+           ("sent_again",)),
+    Lemmas("heartbeats", "heartbeats, and rollbacks of failed writes", heartbeats.Options, heartbeats.Heartbeats,
+           ("failed_writer", "rollback_resumed"), ("failed_writer",)),
+    Lemmas("optimistic", "optimistic writers next to non-blocking ones", optimistic.Options, optimistic.Optimistic,
+           ("occ_beside_nbcc", "occ_two_groups"), ("occ_beside_nbcc", "occ_three_writes")),
+    Lemmas("cleaning", "cleaning with a horizon", cleaning.Options, cleaning.Cleaning,
+           ("cleaning_crash", "cleaning"), ("cleaning",)),
+    Lemmas("archiving", "archiving, and readers of the archive", archiving.Options, archiving.Archiving,
+           ("archiving", "archiving_readers"), ("archiving_readers", "archiving")),
+    Lemmas("decisions", "a decision log, and locks that are lost", decisions.Options, decisions.Decisions,
+           ("lost_lock",), ("lost_lock",), "decision-log"),
 )  # fmt: skip

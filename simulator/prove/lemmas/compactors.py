@@ -20,7 +20,6 @@ from .state import (
     TIMED,
     all_bases_written,
     has_base,
-    lock_is_free,
     published,
     takes_up,
     tick,
@@ -33,7 +32,7 @@ def alive(s: Any, c: Term, work: int) -> Term:
 
 
 def orphan(s: Any, c: Term, q: Term) -> Term:
-    """The plan is pending, and its runner is dead and another compactor."""
+    """The plan is pending, its runner is dead, and that runner is another compactor."""
     return both(s.planned(q), no(s.done(q)), s.dead_compactor(s.runner(q)), s.runner(q) != c)
 
 
@@ -41,7 +40,7 @@ class Compactors(Relations):
     """The actions of compactors."""
 
     def takes(self, s: Any, log: Term) -> Term:
-        """A plan that is scheduled now takes the log: it is complete, and in the newest slice of its group."""
+        """A plan that is scheduled now takes the log: the log is complete and in the newest slice of its group."""
         w, g = s.write_of(log), s.group_of(log)
         complete = (
             both(published(s, w), s.completed(w) < s.clock() + 1)
@@ -51,12 +50,14 @@ class Compactors(Relations):
         return both(complete, implies(has_base(s, g), self.slice_time(s, w) >= s.barrier(s.newest(g))))
 
     def new_part(self, s: Any, g: Term) -> Term:
-        """A plan that is scheduled now works on the group: none is pending there, and there is a log to compact."""
+        """A plan that is scheduled now has a part in the group: no plan is pending there, and there is a log to
+        compact.
+        """
         idle = s.every(PLAN, lambda q: implies(s.part(q, g), s.done(q)))
         return both(idle, s.some(LOG, lambda log: both(s.group_of(log) == g, self.takes(s, log))))
 
     def new_content(self, s: Any, log: Term) -> Term:
-        """The base file of a plan that is scheduled now holds the log."""
+        """The base file of a plan that is scheduled now contains the log."""
         g = s.group_of(log)
         merged = both(has_base(s, g), s.holds(s.newest(g), log))
         return both(self.new_part(s, g), either(merged, self.takes(s, log)))
@@ -64,7 +65,7 @@ class Compactors(Relations):
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
         """The lock is free, and some group has a log to compact."""
         return both(
-            s.work(c) == IDLE, no(s.dead_compactor(c)), lock_is_free(s), no(s.planned(p)),
+            s.work(c) == IDLE, no(s.dead_compactor(c)), self.lock_is_free(s), no(s.planned(p)),
             s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.planned(q))),
             s.some(GROUP, lambda g: self.new_part(s, g)),
         )  # fmt: skip
@@ -133,7 +134,7 @@ class Compactors(Relations):
             Action(
                 "compactor takes lock", (COMPACTOR,),
                 lambda s, c: both(
-                    alive(s, c, TIMED if outside else RUNNING), lock_is_free(s), all_bases_written(s, c),
+                    alive(s, c, TIMED if outside else RUNNING), self.lock_is_free(s), all_bases_written(s, c),
                     no(s.done(s.own_plan(c))),
                 ),
                 lambda s, c: {

@@ -6,50 +6,83 @@ and no listing is a snapshot. The relation describes the transitions of `model/k
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from ..logic import Term, both, either, iff, implies, no
-from ..system import Action, Claim, System
+from ..logic import Relation, Term, both, either, iff, implies, no
+from ..system import Action, Claim, Formula, System
 from .clauses import CLAUSES
 from .compactors import Compactors
 from .readers import Readers
-from .state import LOG, PLAN, RELATIONS, WRITE, any_time, complete, initially, published, settled_times
+from .state import (
+    LISTED,
+    LISTING,
+    LOG,
+    PLAN,
+    PUBLISHED,
+    READER,
+    RELATIONS,
+    SURE,
+    WRITE,
+    WRITING,
+    all_stored,
+    any_time,
+    complete,
+    initially,
+    published,
+    settled_times,
+)  # fmt: skip
 from .writers import Writers
 
 
 class Core(Writers, Compactors, Readers):
-    """The relation under some options. Mechanisms extend it."""
+    """The relation for given options. Mechanisms extend it."""
 
-    def clauses(self) -> dict[str, Any]:
+    def clauses(self) -> dict[str, Formula]:
         """The invariant: one formula a clause, by its statement in words."""
         return dict(CLAUSES)
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """A read as of t from the base file of q reads the log: it is in the slice of q or later, and visible."""
+        """A read as of t that starts from the base file of q includes the log: the log is visible, and in the slice of
+        q or a later one.
+        """
         w = s.write_of(log)
-        return both(published(s, w), s.completed(w) <= t, self.slice_time(s, w) >= s.barrier(q))
+        return both(published(s, w), s.completed(w) <= t, self.slice_time(s, w) >= s.barrier(q), self.is_there(s, log))
+
+    def is_there(self, s: Any, log: Term) -> Term:
+        """No actor has deleted the log."""
+        return True
 
     def snapshot_on(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """The read as of t, from the base file of q and the logs above, contains the log."""
+        """The read as of t, which starts from the base file of q and the logs above it, contains the log."""
         return either(s.holds(q, log), self.in_logs(s, q, log, t))
 
     def axis(self, s: Any, w: Term, option: str) -> Term:
-        """The time of a write that a read compares with its own."""
+        """The time of a write that a read compares with its own time."""
         return s.completed(w) if option == "completion" else s.requested(w)
 
     def visible(self, s: Any, log: Term, t: Term) -> Term:
-        """A read as of t counts the log."""
+        """A read as of t includes the log if it is visible."""
         w = s.write_of(log)
         if self.options.visibility == "any":
             return s.stored(log)
-        return both(published(s, w), self.axis(s, w, self.options.as_of_axis) <= t)
+        return both(published(s, w), self.axis(s, w, self.options.as_of_axis) <= t, self.is_there(s, log))
 
     def delivered(self, s: Any, w: Term, after: Term, until: Term) -> Term:
         """The window (after, until] contains the write."""
         time = self.axis(s, w, self.options.incremental_axis)
         return both(published(s, w), after < time, time <= until)
 
+    def common(self) -> frozenset[str]:
+        """The clauses that do not rest on the mechanism's own."""
+        return frozenset(CLAUSES)
+
     def claims(self) -> tuple[Claim, ...]:
+        """The promises of the core: each mechanism keeps them."""
+        common = tuple(name for name in self.clauses() if name in self.common())
+        return tuple(replace(claim, by=common) for claim in self.claims_of_the_core())
+
+    def claims_of_the_core(self) -> tuple[Claim, ...]:
         return (
             Claim("SNAP", "a read as of any time contains exactly the logs that completed by then", self.snap),
             Claim("PART", "a completed log is in a base file, or in a slice above it, never in both", self.part),
@@ -59,6 +92,10 @@ class Core(Writers, Compactors, Readers):
                   self.incr, self.incr_again),
             Claim("MONO", "times are distinct, and instants are published in the order of their completion times",
                   self.distinct, self.in_order),
+            Claim("ACK", "a reader that begins after a write was published reads it", self.reads_what_it_finds,
+                  self.reads_late_enough),
+            Claim("FREE", "no actor refuses a live writer that has written its logs: only the lock makes it wait",
+                  self.free),
         )  # fmt: skip
 
     def snap(self, s: Any) -> Term:
@@ -94,13 +131,58 @@ class Core(Writers, Compactors, Readers):
         return settled_times(s, lambda until: s.every(WRITE, lambda w: iff(
             self.delivered(s, w, t, until), self.delivered(n, w, t, until))))  # fmt: skip
 
+    def free(self, s: Any) -> Term:
+        """No other actor refuses a writer: only the lock can make it wait."""
+        steps = tuple(action for action in self.writers() if action.name in self.on_the_way())
+        waits = no(self.lock_is_free(s))
+        return s.every(WRITE, lambda w: implies(
+            both(no(s.dead_writer(w)), s.phase(w) >= WRITING, s.phase(w) < PUBLISHED, all_stored(s, w),
+                 no(self.may_end(s, w))),
+            either(both(waits, no(s.writer_locks(w))), self.helps(s, w), *(step.guard(s, w) for step in steps))))
+
+    def helps(self, s: Any, w: Term) -> Term:
+        """The writer may finish the step of another actor instead of waiting for it."""
+        return False
+
+    def on_the_way(self) -> frozenset[str]:
+        """The steps of a writer between its last log and its publication."""
+        return frozenset(action.name for action in self.completing_writes())
+
+    def may_end(self, s: Any, w: Term) -> Term:
+        """The writer may end the write without completing it, for a reason of its own."""
+        return False
+
+    def reads_what_it_finds(self, s: Any) -> Term:
+        """A reader that is sure of its instants keeps every write that completed by its time."""
+        return s.every(READER, WRITE, lambda d, w: implies(
+            both(s.reading(d) >= SURE, complete(s, w, s.reads_at(d))), s.kept_write(d, w)))  # fmt: skip
+
+    def reads_late_enough(self, s: Any, n: Any) -> Term:
+        """The time that a reader takes is not before a write that was published when it began to list.
+
+        It keeps this time until it begins again.
+        """
+        return s.every(READER, WRITE, lambda d, w: both(
+            implies(both(s.reading(d) == LISTING, n.reading(d) > LISTING, s.there_write(d, w)),
+                    self.covers(n, d, w)),
+            implies(both(s.reading(d) >= LISTED, n.reading(d) >= LISTED), self.keeps_time(s, n, d)),
+            implies(both(s.reading(d) < LISTING, n.reading(d) >= LISTING), both(
+                n.reading(d) == LISTING, iff(n.there_write(d, w), published(s, w))))))  # fmt: skip
+
+    def covers(self, s: Any, d: Term, w: Term) -> Term:
+        """The write completed by the reader's time."""
+        return s.completed(w) <= s.reads_at(d)
+
+    def keeps_time(self, s: Any, n: Any, d: Term) -> Term:
+        return n.reads_at(d) == s.reads_at(d)
+
     def distinct(self, s: Any) -> Term:
         names = ("completion times of instants are distinct", "requested times are distinct",
                  "no requested time is a completion time")  # fmt: skip
         return both(*(self.clauses()[name](s) for name in names))
 
     def in_order(self, s: Any, n: Any) -> Term:
-        """An instant that is published now is later than every instant that was published before."""
+        """An instant that is published now has a greater time than every instant published before."""
 
         def new_write(w: Term) -> Term:
             return both(published(n, w), no(published(s, w)))
@@ -121,8 +203,23 @@ class Core(Writers, Compactors, Readers):
     def actions(self) -> tuple[Action, ...]:
         return (*self.writers(), *self.compactors(), *self.readers())
 
+    def relations(self) -> tuple[Relation, ...]:
+        return RELATIONS
+
+    def initially(self, s: Any) -> Term:
+        """No actor has done anything."""
+        return initially(s)
+
+    def background(self) -> dict[str, Formula]:
+        """Facts about the fixed relations."""
+        return {}
+
+    def hints(self) -> dict[str, tuple[str, ...]]:
+        """Clauses that the proof of a clause needs, tried first."""
+        return {}
+
     def system(self) -> System:
         return System(
-            "core", "writers, compactions, crashes and readers", RELATIONS, initially, self.actions(), self.clauses(),
-            self.claims(),
+            self.relations(), self.initially, self.actions(), self.clauses(), self.claims(), self.background(),
+            self.hints(), self.common(),
         )  # fmt: skip

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..logic import Term
+from ..logic import Term, both, no
+from .state import lock_is_free, published
 
 
 @dataclass(frozen=True)
 class Options:
-    """Options of the model, by its names and values, on which the core depends."""
+    """Options of the model, with the model's names and values, on which the core depends."""
 
     slicing: Literal["completion", "requested"] = "completion"
     completion_time: Literal["under_lock", "outside_lock"] = "under_lock"
@@ -25,7 +26,7 @@ class Options:
 
 
 class Relations:
-    """What depends on the options. Each kind of actor adds its actions."""
+    """The relations that depend on the options. Each kind of actor adds its actions."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -34,6 +35,18 @@ class Relations:
     def outside(self) -> bool:
         """Whether a completion time is taken before the lock."""
         return self.options.completion_time == "outside_lock"
+
+    def lock_is_free(self, s: Any) -> Term:
+        """No actor has the lock. A mechanism with further actors extends it."""
+        return lock_is_free(s)
+
+    def can_write(self, s: Any, w: Term, phase: int) -> Term:
+        """The write is in a phase, and its writer is alive and at work on it."""
+        return both(s.phase(w) == phase, no(s.dead_writer(w)))
+
+    def is_over(self, s: Any, w: Term) -> Term:
+        """The writer of the write may begin the next one."""
+        return published(s, w)
 
     def slice_time(self, s: Any, w: Term) -> Term:
         """The time that assigns the logs of a write to a slice."""

@@ -1,7 +1,7 @@
 """Merge by rank, with tombstones: the rows of a read, for any number of records of a key.
 
-The core says which logs a read contains. Here each log may hold a record of one key, a row or a delete, and a base file
-keeps the winner of what it merges. Commit time is the case in which all ordering values are equal.
+The core says which logs a read contains. Here each log may hold a record of one key, a row or a delete. A base file
+contains the winner of its inputs. Commit time is the case in which all ordering values are equal.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from ..logic import Relation, Term, Update, both, choose, either, implies, no
-from ..system import Claim, System
+from ..system import Claim, Formula
 from . import core, options
-from .state import LOG, PLAN, RELATIONS, any_time, complete, has_base, initially, published
+from .state import LOG, PLAN, any_time, complete, has_base, published
 
 RECORDS: Final = (
     Relation("record", (LOG,), fixed=True),  # the log holds a record of the key
@@ -25,7 +25,7 @@ RECORDS: Final = (
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """Options of the model, by its names and values, on which the merge depends."""
+    """Options of the model, with the model's names and values, on which the merge depends."""
 
     merge_order: Literal["completion", "requested"] = "completion"
     tombstones: Literal["keep", "drop"] = "keep"
@@ -43,7 +43,7 @@ ROWS: Final = (
 """The clauses that imply the row of a read."""
 
 
-HINTS: Final = {
+HINTS: Final[dict[str, tuple[str, ...]]] = {
     "a record that a base file keeps outranks the others that it holds": (
         "a base file holds exactly the logs that completed before its barrier",
         "a base file keeps only records that it holds",
@@ -80,7 +80,9 @@ class Ranks(core.Core):
         return self._later(s, one, other, s.completed if by_completion else s.requested)
 
     def wins(self, s: Any, log: Term, base: Any, logs: Any) -> Term:
-        """The record of the log wins a merge of a base file and logs; of equal ordering values a log beats the base."""
+        """The record of the log wins a merge of a base file and logs. With equal ordering values a log wins over the
+        base file.
+        """
 
         def over_base(other: Term) -> Term:
             return s.ordering(log) >= s.ordering(other)
@@ -97,7 +99,7 @@ class Ranks(core.Core):
         return either(in_logs, in_base)
 
     def new_winner(self, s: Any, log: Term) -> Term:
-        """The base file of a plan that is scheduled now keeps the record of the log."""
+        """The base file of a plan that is scheduled now contains the record of the log."""
         g = s.group_of(log)
 
         def base(o: Term) -> Term:
@@ -118,7 +120,7 @@ class Ranks(core.Core):
         return {**super().schedule(s, c, p), "kept": kept}
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """A merge of finitely many records has a winner. First-order logic cannot state "finitely many"."""
+        """A merge of finitely many records has a winner. First-order logic cannot express "finitely many"."""
 
         def candidate(log: Term) -> Term:
             base = both(has_base(s, s.group_of(log)), s.kept(s.newest(s.group_of(log)), log))
@@ -133,7 +135,7 @@ class Ranks(core.Core):
         return both(among(log), s.record(log), s.every(LOG, lambda o: implies(
             both(among(o), s.record(o), o != log), self.outranks(s, log, o))))  # fmt: skip
 
-    def clauses(self) -> dict[str, Any]:
+    def clauses(self) -> dict[str, Formula]:
         return super().clauses() | {
             "a base file keeps only records that it holds": lambda s: s.every(PLAN, LOG, lambda p, log: implies(
                 both(s.part(p, s.group_of(log)), s.kept(p, log)), both(s.holds(p, log), s.record(log)))),
@@ -147,8 +149,12 @@ class Ranks(core.Core):
                 s.some(LOG, lambda o: both(s.group_of(o) == s.group_of(log), s.kept(p, o))))),
         }  # fmt: skip
 
+    def common(self) -> frozenset[str]:
+        return frozenset(super().clauses())
+
     def claims(self) -> tuple[Claim, ...]:
         return (
+            *super().claims(),
             Claim("QUIET", "the row of a read from any base file has the greatest rank", self.row_is_greatest, by=ROWS),
             Claim("QUIET", "the record of greatest rank is the row from any base file", self.greatest_is_row, by=ROWS),
             Claim("LAWS", "rank is a strict total order of the records of completed logs: merging is a maximum",
@@ -190,13 +196,17 @@ class Ranks(core.Core):
                 both(done(a, b, c), self.outranks(s, a, b), self.outranks(s, b, c)), self.outranks(s, a, c))),
         )  # fmt: skip
 
-    def system(self) -> System:
-        return System(
-            "ranks", "merge by rank, with tombstones", (*RELATIONS, *RECORDS),
-            lambda s: both(initially(s), s.every(PLAN, LOG, lambda p, log: no(s.kept(p, log)))),
-            self.actions(), self.clauses(), self.claims(),
-            {"the logs of a write have an order": order_of_logs}, HINTS,
-        )  # fmt: skip
+    def relations(self) -> tuple[Relation, ...]:
+        return (*super().relations(), *RECORDS)
+
+    def initially(self, s: Any) -> Term:
+        return both(super().initially(s), s.every(PLAN, LOG, lambda p, log: no(s.kept(p, log))))
+
+    def background(self) -> dict[str, Formula]:
+        return {"the logs of a write have an order": order_of_logs}
+
+    def hints(self) -> dict[str, tuple[str, ...]]:
+        return HINTS
 
 
 def readable(s: Any, q: Term, log: Term, t: Term) -> Term:

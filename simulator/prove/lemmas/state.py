@@ -13,8 +13,8 @@ IDLE, REQUESTED, WRITING, LOCKED, READY, PUBLISHED = range(6)
 """Phases of a write. `WRITING` includes a write whose logs are all on storage."""
 SCHEDULED, RUNNING, COMPLETING, TIMED = 1, 2, 3, 4
 """What a compactor is doing; 0: nothing."""
-LISTING, LISTED, LISTING_AGAIN, SURE, ANSWERED = range(1, 6)
-"""What a reader is doing; 0: nothing."""
+LISTING, LISTED, OPENED, LISTING_AGAIN, HELD, SURE, ANSWERED = range(1, 8)
+"""What a reader is doing; 0: nothing. `OPENED`, `HELD`: steps of readers of the archive."""
 
 RELATIONS: Final = (
     Relation("write_of", (LOG,), WRITE, fixed=True),
@@ -81,12 +81,12 @@ def has_base(s: Any, g: Term) -> Term:
 
 
 def any_time(s: Any) -> Term:
-    """A time that a user may name: any at all in a proof; on a finite instance, see `Finite.time`."""
+    """A time that a user may name: in a proof any time, on a finite instance see `Finite.time`."""
     return s.time()
 
 
 def settled_times(s: Any, holds: Any) -> Term:
-    """The formula holds of every settled time: that of a published instant, and that of a reader."""
+    """The formula holds for every settled time: the time of a published instant or of a reader."""
     return both(
         s.every(WRITE, lambda w: implies(published(s, w), holds(s.completed(w)))),
         s.every(PLAN, lambda p: implies(s.done(p), holds(s.compacted(p)))),
@@ -109,7 +109,7 @@ def tick(s: Any) -> dict[str, Update]:
 
 
 def takes_up(s: Any, c: Term, p: Term, work: int) -> dict[str, Update]:
-    """The compactor begins to work on a plan, without base files."""
+    """The compactor begins to run a plan, without base files."""
     return {
         "work": at(s.work, c, to=work),
         "own_plan": at(s.own_plan, c, to=p),

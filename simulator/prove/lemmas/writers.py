@@ -1,10 +1,8 @@
-"""Writers: request, write logs, complete under the lock; die, and lose the lock of the dead."""
+"""Writers request an instant, write logs, and complete it under the lock. They may die, which frees their lock."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..logic import Term, at, both, choose, implies, no
+from ..logic import at, both, choose, implies, no
 from ..system import Action
 from .options import Relations
 from .state import (
@@ -17,15 +15,8 @@ from .state import (
     WRITE,
     WRITING,
     all_stored,
-    lock_is_free,
-    published,
     tick,
 )  # fmt: skip
-
-
-def alive(s: Any, w: Term, phase: int) -> Term:
-    """The write is in a phase, and its writer is alive."""
-    return both(s.phase(w) == phase, no(s.dead_writer(w)))
 
 
 class Writers(Relations):
@@ -40,8 +31,8 @@ class Writers(Relations):
             Action(
                 "writer requests instant", (WRITE,),
                 lambda s, w: both(
-                    alive(s, w, IDLE), lock_is_free(s),
-                    s.every(WRITE, lambda v: implies(s.earlier(v, w), published(s, v))),
+                    self.can_write(s, w, IDLE), self.lock_is_free(s),
+                    s.every(WRITE, lambda v: implies(s.earlier(v, w), self.is_over(s, v))),
                 ),
                 lambda s, w: {
                     **tick(s), "requested": at(s.requested, w, to=s.clock() + 1), "phase": at(s.phase, w, to=REQUESTED)
@@ -49,13 +40,13 @@ class Writers(Relations):
                 ("writer_requests_instant",),
             ),
             Action(
-                "writer starts writing", (WRITE,), lambda s, w: alive(s, w, REQUESTED),
+                "writer starts writing", (WRITE,), lambda s, w: self.can_write(s, w, REQUESTED),
                 lambda s, w: {"phase": at(s.phase, w, to=WRITING)}, ("writer_starts_writing",),
             ),
             Action(
                 "writer writes log", (LOG,),
                 lambda s, log: both(
-                    alive(s, s.write_of(log), WRITING), no(s.stored(log)),
+                    self.can_write(s, s.write_of(log), WRITING), no(s.stored(log)),
                     s.every(LOG, lambda other: implies(s.put_before(other, log), s.stored(other))),
                 ),
                 lambda s, log: {"stored": at(s.stored, log, to=True)}, ("writer_writes_log",),
@@ -68,7 +59,9 @@ class Writers(Relations):
         return (
             Action(
                 "writer takes lock", (WRITE,),
-                lambda s, w: both(alive(s, w, READY if outside else WRITING), lock_is_free(s), all_stored(s, w)),
+                lambda s, w: both(
+                    self.can_write(s, w, READY if outside else WRITING), self.lock_is_free(s), all_stored(s, w)
+                ),
                 lambda s, w: {
                     "writer_locks": at(s.writer_locks, w, to=True), "phase": at(s.phase, w, to=LOCKED)
                 },
@@ -76,7 +69,7 @@ class Writers(Relations):
             ),
             Action(
                 "writer takes completion time", (WRITE,),
-                lambda s, w: both(alive(s, w, WRITING if outside else LOCKED), all_stored(s, w),
+                lambda s, w: both(self.can_write(s, w, WRITING if outside else LOCKED), all_stored(s, w),
                                   outside or s.writer_locks(w)),
                 lambda s, w: {
                     **tick(s), "completed": at(s.completed, w, to=s.clock() + 1), "phase": at(s.phase, w, to=READY)
@@ -85,7 +78,7 @@ class Writers(Relations):
             ),
             Action(
                 "writer publishes instant", (WRITE,),
-                lambda s, w: both(alive(s, w, LOCKED if outside else READY), s.writer_locks(w)),
+                lambda s, w: both(self.can_write(s, w, LOCKED if outside else READY), s.writer_locks(w)),
                 lambda s, w: {
                     "writer_locks": at(s.writer_locks, w, to=False), "phase": at(s.phase, w, to=PUBLISHED)
                 },

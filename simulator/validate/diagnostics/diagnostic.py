@@ -1,4 +1,4 @@
-"""A diagnostic: the file, what is wrong with it and why that matters, and what an operator can do."""
+"""A diagnostic: a file, its fault, why that matters, and what an operator can do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Gravity = Literal["BROKEN", "AT RISK"]
 
 
 class Case(NamedTuple):
-    """One file that breaks a rule. `remedy` is a phrase, or an `nbcc table` command with the place holder {table}."""
+    """One file that breaks a rule. `remedy` is a phrase, or an `nbcc table` command with the placeholder {table}."""
 
     file: str
     because: str
@@ -23,7 +23,7 @@ class Case(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A named rule. `find` yields the cases of a table; they concern `promises`, unless a case names its own."""
+    """A named rule. `find` yields the cases in a table. They concern `promises`, unless a case names its own."""
 
     name: str
     about: str
@@ -46,7 +46,9 @@ RESTORE = "restore it from a copy"
 
 
 def again(view: View, *paths: str) -> str:
-    """How to write the rows of logs again: by hand if a later write wins even with a smaller ordering value."""
+    """How to write the rows of logs again. This must be done by hand if a later write wins even with a smaller ordering
+    value.
+    """
     values = view.audit.properties
     ranked = values.get("hoodie.record.merge.mode") == "EVENT_TIME_ORDERING" and not {PARTIAL, FUNCTION} & {*values}
     if view.audit.own and ranked:

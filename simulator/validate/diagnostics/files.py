@@ -21,7 +21,7 @@ _BUCKET_ID: Final = re.compile(r"\d{8}-[0-9a-f-]+")
 
 
 def missing(view: View) -> Iterator[Case]:
-    """A missing file that a snapshot needs, or a read of a time that no clean has closed."""
+    """A missing file that is needed by a snapshot, or by a read of a time at or after the horizon."""
     listing = view.audit.listing
     for path in dict.fromkeys(stat.path for _, stat in view.mismatches if stat.path in view.counted):
         if path not in listing and (because := _needed(view, path)):
@@ -32,7 +32,7 @@ def missing(view: View) -> Iterator[Case]:
 
 
 def _restored(view: View, path: str) -> str:
-    """A copy; or, for a file that no snapshot reads, a clean after which reads that need the file are refused."""
+    """The remedy: a copy of the file. If no snapshot reads it, a clean after which reads of the file are refused."""
     until = None if path in view.read else view.superseded.get(path)
     since = len(view.writes) - bisect_left(view.writes, until) if until and view.audit.own else 0
     return f"{RESTORE}, or give up those reads: nbcc table {{table}} clean --retain {since}" if since else RESTORE
@@ -129,7 +129,7 @@ def partition_metadata(view: View) -> Iterator[Case]:
 
 
 def stray_base(view: View) -> Iterator[Case]:
-    """An uncommitted base file, of which Hudi makes a slice: it hides the files that complete later in that slice."""
+    """An uncommitted base file. Hudi makes a slice of it, which hides the files that complete later in that slice."""
     for path, file in view.audit.files.items():
         if not isinstance(file, BaseFile) or file.completed is not None or not view.pending(file.requested):
             continue

@@ -1,4 +1,4 @@
-"""Diagnostics of slices and plans: PART and QUIET require each log in one slice, merged exactly once."""
+"""Diagnostics of slices and plans: PART and QUIET require that each log is in one slice and merged exactly once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DROP: Final = "nbcc table {table} plans --drop "
 
 
 def lost(view: View) -> Iterator[Case]:
-    """A completed log that the plan of the next base file did not take: no reader and no compaction sees it.
+    """A completed log that the plan of the next base file omitted: no reader or compaction sees it.
 
     A replace takes no logs on purpose.
     """
@@ -43,7 +43,7 @@ def lost(view: View) -> Iterator[Case]:
 
 
 def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set[str]:
-    """These logs, and the logs that log compactions merged into them."""
+    """These logs, and the logs that log compactions have replaced by them."""
     if not covers:
         return names  # no copy of a million names for most tables
     logs, new = set[str](), names
@@ -54,7 +54,9 @@ def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set
 
 
 def covered(view: View) -> Iterator[Case]:
-    """A completed log in a file group into which a bulk insert wrote a base file, which lacks the rows of the log."""
+    """A completed log in a file group into which a bulk insert wrote a base file. The base file lacks the rows of the
+    log.
+    """
     for group, files in view.by_group.items():
         logs = [file for file in files if isinstance(file, LogFile) and file.completed]
         loaded = [b for b in view.bases(group) if logs and view.audit.commits[b.requested].operation in _LOADS]
@@ -73,7 +75,7 @@ def _logs(view: View, group: Group) -> Iterator[LogFile]:
 
 
 def twice(view: View) -> Iterator[Case]:
-    """A log that a plan took from another slice: it is merged into the base file, and onto it once more."""
+    """A log that a plan took from another slice: it is merged into the base file, and then onto it again."""
     for (partition, _), parts in view.plans.items():
         taken: dict[str, str] = {}
         barriers = {part.barrier for part in parts}
@@ -136,7 +138,9 @@ def left_out(view: View) -> Iterator[Case]:
 
 
 def _kept(names: tuple[str, ...], view: View) -> int:
-    """How many of a plan's logs hold the deletes of an earlier compaction; nbcc counts these as part of its base."""
+    """The number of a plan's logs that hold the deletes of an earlier compaction; nbcc counts these as part of its base
+    file.
+    """
     return sum(name is not None and name.instant in view.audit.plans for name in map(parse_log, names))
 
 
@@ -156,7 +160,7 @@ def old_base(view: View) -> Iterator[Case]:
 
 
 def replaced(view: View) -> Iterator[Case]:
-    """A file that was written to a replaced file group, which stays hidden permanently (apache/hudi#19793)."""
+    """A file that was written to a replaced file group and so is permanently hidden (apache/hudi#19793)."""
     for group, commit in view.replaced.items():
         for file in view.by_group.get(group, ()):
             replacer = commit.instant.completed or ""

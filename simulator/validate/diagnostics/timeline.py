@@ -44,7 +44,9 @@ def undone(view: View) -> Iterator[Case]:
 
 
 def stale(view: View) -> Iterator[Case]:
-    """A write that has been pending for an hour without a heartbeat. Once archived over, its rows would show."""
+    """A write that has been pending for an hour without a heartbeat. If later instants are archived, its rows would
+    become visible.
+    """
     for instant in view.audit.timeline.pending:
         beats = f".hoodie/.heartbeat/{instant.requested}" in view.audit.listing
         if beats or instant.action not in ("deltacommit", "commit"):

@@ -1,4 +1,4 @@
-"""Diagnostics of times: MONO requires that they are distinct, rise, and are in the past."""
+"""Diagnostics of times: MONO requires that they are distinct, increasing and in the past."""
 
 from __future__ import annotations
 

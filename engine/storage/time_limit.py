@@ -1,0 +1,47 @@
+"""The time limit of requests under a lock that expires: a request ends before the lock can pass to another writer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+
+from ..errors import Conflict
+
+LIMITS: Final = tuple(2.0**power for power in range(6, -3, -1))
+"""The possible limits in seconds, the longest first. A store is opened once for each limit that is used."""
+
+_LEFT: Final[ContextVar[Callable[[], float] | None]] = ContextVar("seconds left of the lease", default=None)
+
+
+@contextmanager
+def under_lease(left: Callable[[], float] | None) -> Iterator[None]:
+    """Limit the requests of this thread during the block. `left` returns the seconds left of the lock's lease.
+
+    None: the lock has no lease, so requests have no limit.
+    """
+    token = _LEFT.set(left)
+    try:
+        yield
+    finally:
+        _LEFT.reset(token)
+
+
+def request_limit(url: str) -> float | None:
+    """The limit in seconds of the next request of this thread, less than what is left of the lease; None: no limit.
+
+    Raises `Conflict`, before any request, if the lease has expired or is about to.
+    """
+    left_of_lease = _LEFT.get()
+    if left_of_lease is None:
+        return None
+    left = left_of_lease()
+    for limit in LIMITS:
+        if limit < left:
+            return limit
+    raise Conflict(
+        f"continue under the lock of the table {url}",
+        f"{max(0.0, left):.2f} s are left of its lease, and another writer may take the lock after that",
+        "run the operation again; if this happens often, set a longer hoodie.write.lock.storage.validity.timeout.secs",
+    )

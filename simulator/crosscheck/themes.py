@@ -1,0 +1,84 @@
+"""Themes of random worlds: mechanisms that change what other actors do, each in some of the worlds.
+
+A world with every mechanism at once does little of each. So a random world has at most one theme: an archive of many
+files, savepoints and a restore, optimistic writers, or clocks that differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from nbcc.model import World
+from nbcc.model.mechanisms.restores.mechanism import OTHERS, WITH_READS
+
+from ..schedule import Choose
+
+Theme = Callable[[Choose, World], World]
+
+IN_COPY_ON_WRITE: Final = ("writer", "reader", "querier", "archiver")
+"""The kinds of actors that a random copy-on-write world keeps."""
+
+
+def themed(choose: Choose, world: World) -> World:
+    """The random world with a theme, or, more often, without one."""
+    return THEMES[choose(len(THEMES))](choose, world)
+
+
+def plain(choose: Choose, world: World) -> World:
+    """The world as it is."""
+    return world
+
+
+def archiving(choose: Choose, world: World) -> World:
+    """An archiver that runs up to four times, so that the archive has several files.
+
+    Where a snapshot still merges the log of a write, the write stays on the active timeline. So half of these tables
+    are copy-on-write, in which every write can be archived.
+    """
+    archived = world.replace(
+        actors={**world.actors, "archiver": 1}, archives=4, instants_retained=1, compactions=3, writes_per_writer=2
+    )
+    return copy_on_write(archived) if choose(2) else archived
+
+
+def copy_on_write(world: World) -> World:
+    """The world with a copy-on-write table, without the actors that need log files."""
+    return world.replace(
+        table_type="COPY_ON_WRITE",
+        actors={kind: count for kind, count in world.actors.items() if kind in IN_COPY_ON_WRITE},
+        writes={
+            write: tuple(min(1, versions) for versions in shape)
+            for write, shape in world.writes.items()
+            if write[0].startswith("w")
+        },
+        compactions=0,
+    )
+
+
+def restoring(choose: Choose, world: World) -> World:
+    """A savepointer and a restorer, with the services or with the reads that are modelled together with them."""
+    kept = WITH_READS if choose(2) else ("writer", "compactor", "overwriter", "querier", *OTHERS)
+    actors = {kind: count for kind, count in world.actors.items() if kind in kept}
+    return world.replace(
+        actors={**actors, "savepointer": 1, "restorer": 1},
+        writes={write: shape for write, shape in world.writes.items() if write[0].startswith("w")},
+        savepoints=1 + choose(2),
+        savepoints_dropped=choose(2),
+        restores=1,
+    )
+
+
+def optimistic(choose: Choose, world: World) -> World:
+    """Optimistic writers: all of them, or one of several."""
+    who = "w1" if choose(2) else "writer"
+    return world.replace(settings={who: {"concurrency": "occ"}}, retries=choose(2))
+
+
+def skewed(choose: Choose, world: World) -> World:
+    """Clocks that differ by one or two ticks."""
+    return world.replace(skew=1 + choose(2))
+
+
+THEMES: Final[tuple[Theme, ...]] = (plain, plain, plain, plain, archiving, restoring, optimistic, skewed)
+"""Each history picks one at random."""

@@ -1,0 +1,201 @@
+"""Reads a state of the executable model as facts of the relation.
+
+`instance` names the elements of a world: its writes, logs, groups, plans and actors. `interpret` lists the facts of a
+state, those of all mechanisms; a relation uses the facts that it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from nbcc.model import Model, State
+from nbcc.model.kernel.table import Compaction, Write
+from nbcc.model.machine.transition import DEAD, record_of
+from nbcc.model.mechanisms.archiving.reader import HELD, OPENED
+from nbcc.model.mechanisms.exactly_once import OTHER_ROWS, REPEATED, batch_of
+from nbcc.model.mechanisms.occ.options import Occ, Validation
+from nbcc.model.mechanisms.occ.validation import ABORTED
+from nbcc.model.mechanisms.refusal import REFUSED
+from nbcc.model.mechanisms.rollback.heartbeat import Heartbeat
+from nbcc.model.promises.promise import protocol_of
+
+from . import decided
+from .finite import Instance, Table
+from .lemmas import state as core
+from .lemmas.services import AT_WORK, HAS_TIME, SERVICE, UNDER_LOCK
+from .logic import Sort
+
+PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.WRITING, "under the lock": core.LOCKED,
+          "ready to publish": core.READY}  # fmt: skip
+WORKS = {"idle": 0, "about to start its plan": core.SCHEDULED, "running its plan": core.RUNNING,
+         "written": core.RUNNING, "under the lock": core.COMPLETING, "ready to publish": core.TIMED}  # fmt: skip
+READINGS = {"idle": 0, "listing": core.LISTING, "listed": core.LISTED, "listing again": core.LISTING_AGAIN,
+            OPENED: core.OPENED, HELD: core.HELD, "sure of its instants": core.SURE,
+            "answered": core.ANSWERED}  # fmt: skip
+SERVICES = {"under the lock": UNDER_LOCK, "ready to publish": HAS_TIME}
+GIVEN_UP: Final = (REFUSED, REPEATED, OTHER_ROWS, ABORTED)
+"""Steps of a writer that has found a reason to give up its write."""
+
+Element = tuple[str, int]
+"""A write: its writer and number. A log: its write, group and version, as a longer tuple."""
+
+
+def instance(model: Model) -> Instance:
+    """The elements of a world and the order in which its actors must use them."""
+    world = model.world
+    writers = model.actors_of("writer")
+    services = (*model.actors_of("rollbacker"), *model.actors_of("cleaner"))
+    writes = [(writer, number) for writer in writers for number in range(1, world.writes_per_writer + 1)]
+    logs = [(*write, group, version) for write in writes for group, version in world.files(*write)]
+    plans = list(range(world.compactions))
+    groups = list(range(world.groups))
+    fixed: Table = {}
+    for place, log in enumerate(logs):
+        fixed["write_of", log], fixed["group_of", log] = log[:2], log[2]
+        for before in logs[:place]:
+            fixed["put_before", before, log] = before[:2] == log[:2]
+    for write in writes:
+        fixed["optimistic", write] = protocol_of(model, write[0])[Occ].concurrency == "occ"
+        for other in writes:
+            fixed["earlier", other, write] = other[0] == write[0] and other[1] < write[1]
+            batch = batch_of(world, *write)
+            fixed["same_batch", other, write] = other == write or (batch > 0 and batch == batch_of(world, *other))
+    fixed |= {("plan_before", a, b): a < b for a in plans for b in plans}
+    fixed |= {("group_before", a, b): a < b for a in groups for b in groups}
+    elements: dict[Sort, Sequence[Any]] = {
+        core.WRITE: writes, core.LOG: logs, core.GROUP: groups, core.PLAN: plans,
+        core.COMPACTOR: model.actors_of("compactor"), core.READER: model.actors_of("reader"),
+        SERVICE: services,
+    }  # fmt: skip
+    return Instance(elements, fixed)
+
+
+def interpret(model: Model, state: State, elements: Instance) -> Table:
+    """The facts of a state of the model; what is missing is false or 0."""
+    facts: Table = {("clock",): model.component(state, "clock")}
+    published = model.component(state, "published")
+    plans = list(model.component(state, "plans")) if "plans" in model.components else []
+    place = {plan.requested: number for number, plan in enumerate(plans)}
+    lock = model.component(state, "lock")
+    written = {(each.actor, each.number): each for each in published if isinstance(each, Write)}
+    _writes(model, state, elements, written, lock, facts)
+    for number, plan in enumerate(plans):
+        facts |= {("planned", number): True, ("started", number): plan.inflight, ("barrier", number): plan.requested,
+                  ("runner", number): plan.runner}  # fmt: skip
+    compactions = {place[each.requested]: each for each in published if isinstance(each, Compaction)}
+    for number, done in compactions.items():
+        facts |= {("done", number): True, ("compacted", number): done.completed}
+    _content(plans, place, facts, elements, {entry.requested: write for write, entry in written.items()})
+    by_log = "decisions" in model.components
+    for me in model.actors_of("compactor"):
+        own = model.component(state, me)
+        if own.step == "idle" or not by_log:
+            _compactor(me, own, plans, place, compactions, lock, facts)
+    if by_log:
+        decided.interpret(model, state, elements, facts, place)
+    for me in model.actors_of("reader"):
+        own = model.component(state, me)
+        facts |= {("reading", me): READINGS[own.step], ("reads_at", me): own.time}
+        facts |= {("there_write", me, write): entry.requested in own.at_start for write, entry in written.items()}
+        facts |= {("kept_write", me, write): entry.requested in own.instants for write, entry in written.items()}
+        facts |= {("there_plan", me, n): done.requested in own.at_start for n, done in compactions.items()}
+        facts |= {("kept_plan", me, n): done.requested in own.instants for n, done in compactions.items()}
+        facts |= {("seen_plan", me, n): plan.requested in own.plans for n, plan in enumerate(plans)}
+    for me in elements.elements[SERVICE]:
+        step = model.component(state, me).step
+        work = 0 if step == "idle" else SERVICES.get(step, AT_WORK)
+        facts |= {("service_work", me): work, ("dead_service", me): step == DEAD, ("service_locks", me): lock == me}
+    if "archive" in model.components:
+        for name, times in (("archived", "archive"), ("removed", "removed")):
+            there = model.component(state, times)
+            facts |= {(name, write): entry.requested in there for write, entry in written.items()}
+            facts |= {(f"{name}_plan", number): each.requested in there for number, each in compactions.items()}
+    if "cleans" in model.components:
+        _cleaned(model, state, place, {entry.requested: write for write, entry in written.items()}, facts)
+    return facts
+
+
+def _writes(model: Model, state: State, elements: Instance, written: dict[Any, Write], lock: Any, facts: Table) -> None:
+    pending: dict[Any, int] = {}
+    for writer in model.actors_of("writer"):
+        own = model.component(state, writer)
+        write = (writer, own.number)
+        begun = own.number + (own.step == "idle")
+        facts |= {("over", (writer, n)): True for n in range(1, begun) if (writer, n) not in written}
+        if own.step == "idle" or write in written:
+            continue
+        pending[write] = own.files
+        dead = own.step == DEAD
+        _checks(model, state, elements, write, own, facts)
+        left = core.READY if own.completed else core.WRITING if own.inflight else core.REQUESTED
+        facts |= {("phase", write): left if dead else PHASES.get(own.step, core.WRITING), ("dead_writer", write): dead,
+                  ("requested", write): own.requested, ("completed", write): own.completed,
+                  ("writer_locks", write): lock == writer}  # fmt: skip
+    for write, entry in written.items():
+        facts |= {("phase", write): core.PUBLISHED, ("requested", write): entry.requested,
+                  ("completed", write): entry.completed}  # fmt: skip
+    for log in elements.elements[core.LOG]:
+        number = [each[:2] for each in elements.elements[core.LOG][: elements.elements[core.LOG].index(log)]]
+        before = number.count(log[:2])
+        facts["stored", log] = log[:2] in written or before < pending.get(log[:2], 0)
+
+
+def _checks(
+    model: Model, state: State, elements: Instance, write: tuple[str, int], own: Any, facts: Table
+) -> None:
+    """What the mechanisms add to a pending write: its heartbeat, its conflict check, and whether it was given up."""
+    check, published = record_of(own, Validation), model.component(state, "published")
+    rollbacks = model.component(state, "rollbacks") if "rollbacks" in model.components else ()
+    facts |= {
+        ("given_up", write): own.step in GIVEN_UP, ("expired", write): record_of(own, Heartbeat).expired,
+        ("rolled_back", write): any(each.target == own.requested for each in rollbacks),
+        ("passed", write): check.passed,
+    }  # fmt: skip
+    mine = [log for log in elements.elements[core.LOG] if log[:2] == write]
+    deleted = max((each.deleted for each in rollbacks if each.target == own.requested), default=0)
+    facts |= {("erased", log): True for log in mine[:deleted]}
+    sealed = (each for each in published[: check.sealed] if isinstance(each, Write))
+    facts |= {("sealed", write, (each.actor, each.number)): True for each in sealed}
+
+
+def _cleaned(model: Model, state: State, place: Any, by_time: dict[int, Any], facts: Table) -> None:
+    """The horizon, the files that cleans have planned to delete, and those that are deleted."""
+    cleans = model.component(state, "cleans")
+    facts["horizon",] = max((each.horizon for each in cleans), default=0)
+    old = [file for each in cleans for victims in each.groups for file in victims.files]
+    for name, files in (("old", old), ("deleted", model.component(state, "deleted"))):
+        for group, requested, version in files:
+            key = (f"{name}_log", (*by_time[requested], group, version)) if version else (
+                f"{name}_base", place[requested], group)  # fmt: skip
+            facts[key] = True
+
+
+def _content(plans: Any, place: Any, facts: Table, elements: Instance, by_time: dict[int, Any]) -> None:
+    """Which logs the base file of each plan holds: those that the plan takes, and those of its base."""
+    for number, plan in enumerate(plans):
+        for part in plan.groups:
+            facts |= {("part", number, part.group): True, ("newest", part.group): number}
+            taken = {(*by_time[requested], part.group, version) for requested, version in part.logs}
+            for log in elements.elements[core.LOG]:
+                inherited = part.base is not None and facts.get(("holds", place[part.base], log), False)
+                if log[2] == part.group and (log in taken or inherited):
+                    facts["holds", number, log] = True
+
+
+def _compactor(me: str, own: Any, plans: Any, place: Any, compactions: Any, lock: Any, facts: Table) -> None:
+    if own.step == "idle":
+        # The relation remembers the plan that a compactor ran last.
+        ran = [(each.completed, number) for number, each in compactions.items() if each.actor == me]
+        if ran:
+            completed, number = max(ran)
+            facts |= {("own_plan", me): number, ("completing", me): completed}
+            facts |= {("base_written", me, part.group): True for part in plans[number].groups}
+        return
+    dead = own.step == DEAD
+    facts |= {
+        ("work", me): (core.TIMED if own.completed else core.RUNNING) if dead else WORKS[own.step],
+        ("dead_compactor", me): dead, ("own_plan", me): place[own.plan], ("completing", me): own.completed,
+        ("compactor_locks", me): lock == me,
+    }  # fmt: skip
+    facts |= {("base_written", me, group): True for group in own.groups[: own.bases]}

@@ -1,0 +1,186 @@
+"""Cleaning with a horizon: no file is deleted that a read since the horizon, or a pending plan, needs.
+
+A cleaner takes a completion time as horizon, under the lock. In each file group it deletes what is older than the
+newest base file that was complete at the horizon. The relation allows a cleaner to delete any part of these files, in
+any order, so that it describes every retention policy by completion time, and cleaners that die halfway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from ..logic import Relation, Term, Update, at, both, choose, either, implies, no
+from ..system import Action, Claim, Formula, Predicate
+from . import options
+from .services import AT_WORK, SERVICE, Services, is_alive
+from .state import GROUP, LOG, PLAN, WRITE, any_time, complete, published, tick
+
+FILES: Final = (
+    Relation("horizon", (), "time"),  # reads before it are refused
+    Relation("old_base", (PLAN, GROUP)),  # the plan of a clean contains the base file
+    Relation("old_log", (LOG,)),
+    Relation("deleted_base", (PLAN, GROUP)),
+    Relation("deleted_log", (LOG,)),
+)
+READS: Final = (
+    "an old base file has a newer one that was complete at the horizon",
+    "an old log is in an older slice than a base file that was complete at the horizon",
+    "only old files are deleted",
+)
+"""The clauses that imply that reads find their files."""
+LATE: Final = Relation("planned_horizon", (SERVICE,), "time")
+"""The horizon of the cleaner's own plan, if readers do not learn it before the clean is complete."""
+
+
+@dataclass(frozen=True)
+class Options(options.Options):
+    """Options of the model, by its names and values, on which cleaning depends."""
+
+    completion_time: Literal["under_lock"] = "under_lock"
+    retention: Literal["completion", "barrier", "any_barrier"] = "completion"
+    horizon: Literal["before_delete", "after_delete"] = "before_delete"
+
+
+class Cleaning(Services):
+    """The core with cleaners."""
+
+    options: Options
+    kind = "cleaner"
+
+    @property
+    def early(self) -> bool:
+        """Whether readers learn the horizon with the plan of the clean."""
+        return self.options.horizon == "before_delete"
+
+    def relations(self) -> tuple[Relation, ...]:
+        return (*super().relations(), *FILES, *(() if self.early else (LATE,)))
+
+    def initially(self, s: Any) -> Term:
+        return both(
+            super().initially(s), s.horizon() == 0,
+            self.early or s.every(SERVICE, lambda a: s.planned_horizon(a) == 0),
+            s.every(PLAN, GROUP, lambda p, g: both(no(s.deleted_base(p, g)), no(s.old_base(p, g)))),
+            s.every(LOG, lambda log: both(no(s.deleted_log(log)), no(s.old_log(log)))),
+        )  # fmt: skip
+
+    def counts(self, s: Any, q: Term, g: Term, h: Term) -> Term:
+        """The base file of the plan lets a clean with the horizon h delete older files of the group."""
+        if self.options.retention == "completion":
+            return both(s.part(q, g), s.done(q), s.compacted(q) <= h)
+        is_there = s.planned(q) if self.options.retention == "any_barrier" else s.done(q)
+        return both(s.part(q, g), is_there, s.barrier(q) <= h)
+
+    def is_older(self, s: Any, g: Term, h: Term, time: Term) -> Term:
+        """A file of this time is in an older slice than the newest base file that counts."""
+        return s.some(PLAN, lambda q: both(self.counts(s, q, g, h), time < s.barrier(q)))
+
+    def schedule_clean(self, s: Any, a: Term, w: Term) -> Mapping[str, Update]:
+        """The plan of a clean whose horizon is the completion time of w."""
+        h = s.completed(w)
+        learnt = {"horizon": lambda: greater(s.horizon(), h)} if self.early else {
+            "planned_horizon": at(s.planned_horizon, a, to=h)}  # fmt: skip
+        return {
+            **tick(s), "service_work": at(s.service_work, a, to=AT_WORK), **learnt,
+            "old_base": lambda p, g: either(
+                s.old_base(p, g), both(s.part(p, g), self.is_older(s, g, h, s.barrier(p)))),
+            "old_log": lambda log: either(s.old_log(log), both(
+                published(s, s.write_of(log)), self.is_older(s, s.group_of(log), h, s.completed(s.write_of(log))))),
+        }  # fmt: skip
+
+    def when_published(self, s: Any, a: Term) -> Mapping[str, Update]:
+        return {} if self.early else {"horizon": lambda: greater(s.horizon(), s.planned_horizon(a))}
+
+    def actions(self) -> tuple[Action, ...]:
+        schedules = Action(
+            "cleaner schedules clean", (SERVICE, WRITE),
+            lambda s, a, w: both(is_alive(s, a, 0), self.lock_is_free(s), published(s, w)),
+            self.schedule_clean, ("cleaner_schedules_clean",),
+        )  # fmt: skip
+        resumes = Action(
+            "cleaner resumes clean", (SERVICE, SERVICE), lambda s, a, b: is_alive(s, a, 0),
+            lambda s, a, b: {
+                "service_work": at(s.service_work, a, to=AT_WORK),
+                **({} if self.early else {"planned_horizon": at(s.planned_horizon, a, to=s.planned_horizon(b))}),
+            },
+            ("cleaner_resumes_clean",),
+        )  # fmt: skip
+        deletes = Action(
+            "cleaner deletes files", (SERVICE, GROUP, Predicate((PLAN,)), Predicate((LOG,))),
+            lambda s, a, g, bases, logs: both(
+                is_alive(s, a, AT_WORK), s.every(PLAN, lambda p: implies(bases(p), s.old_base(p, g))),
+                s.every(LOG, lambda log: implies(logs(log), both(s.group_of(log) == g, s.old_log(log)))),
+            ),
+            lambda s, a, g, bases, logs: {
+                "deleted_base": lambda p, h: either(s.deleted_base(p, h), both(h == g, bases(p))),
+                "deleted_log": lambda log: either(s.deleted_log(log), logs(log)),
+            },
+            ("cleaner_deletes_files",),
+        )  # fmt: skip
+        return (*super().actions(), schedules, resumes, deletes)
+
+    def clauses(self) -> dict[str, Formula]:
+        def newer(s: Any, g: Term, time: Term) -> Term:
+            return s.some(PLAN, lambda q: both(
+                s.part(q, g), s.done(q), s.compacted(q) <= s.horizon(), time < s.barrier(q)))  # fmt: skip
+
+        return super().clauses() | {
+            "the horizon is never ahead of the clock": lambda s: both(s.horizon() >= 0, s.horizon() <= s.clock()),
+            "an old base file has a newer one that was complete at the horizon": lambda s: s.every(
+                PLAN, GROUP, lambda p, g: implies(s.old_base(p, g), both(s.part(p, g), newer(s, g, s.barrier(p))))),
+            "an old log is in an older slice than a base file that was complete at the horizon": lambda s: s.every(
+                LOG, lambda log: implies(s.old_log(log), both(
+                    published(s, s.write_of(log)), newer(s, s.group_of(log), s.completed(s.write_of(log)))))),
+            **({} if self.early else {"a planned horizon is never ahead of the clock": lambda s: s.every(
+                SERVICE, lambda a: s.planned_horizon(a) <= s.clock())}),
+            "only old files are deleted": lambda s: both(
+                s.every(PLAN, GROUP, lambda p, g: implies(s.deleted_base(p, g), s.old_base(p, g))),
+                s.every(LOG, lambda log: implies(s.deleted_log(log), s.old_log(log)))),
+        }  # fmt: skip
+
+    def common(self) -> frozenset[str]:
+        """All clauses: a read that misses a deleted file contradicts every promise."""
+        return frozenset(self.clauses())
+
+    def claims(self) -> tuple[Claim, ...]:
+        return (
+            *super().claims(),
+            Claim("CLEAN", "no read as of the horizon or later needs a deleted file", self.reads_are_served, by=READS),
+            Claim("CLEAN", "no pending plan takes a deleted file", self.plans_are_served),
+        )
+
+    def reads_are_served(self, s: Any) -> Term:
+        """A read opens the newest base file of a group that was complete at t, and the logs that are not older."""
+        t = any_time(s)
+
+        def is_newest(g: Term, time: Term) -> Term:
+            """No base file of the group that was complete at t is newer."""
+            return s.every(PLAN, lambda p: implies(
+                both(s.part(p, g), s.done(p), s.compacted(p) <= t), s.barrier(p) <= time))  # fmt: skip
+
+        return implies(t >= s.horizon(), both(
+            s.every(PLAN, GROUP, lambda q, g: implies(
+                both(s.part(q, g), s.done(q), s.compacted(q) <= t, is_newest(g, s.barrier(q))),
+                no(s.deleted_base(q, g)))),
+            s.every(LOG, lambda log: implies(
+                both(complete(s, s.write_of(log), t), is_newest(s.group_of(log), s.completed(s.write_of(log)))),
+                no(s.deleted_log(log)))),
+        ))  # fmt: skip
+
+    def plans_are_served(self, s: Any) -> Term:
+        """A pending plan takes the newest complete base file of a group, and the logs since."""
+
+        def takes(p: Term, q: Term, g: Term) -> Term:
+            return both(s.part(p, g), no(s.done(p)), s.part(q, g), s.done(q), s.every(PLAN, lambda r: implies(
+                both(s.part(r, g), s.done(r)), s.barrier(r) <= s.barrier(q))))  # fmt: skip
+
+        return s.every(PLAN, PLAN, GROUP, lambda p, q, g: implies(takes(p, q, g), both(
+            no(s.deleted_base(q, g)),
+            s.every(LOG, lambda log: implies(
+                both(s.group_of(log) == g, s.holds(p, log), no(s.holds(q, log))), no(s.deleted_log(log)))),
+        )))  # fmt: skip
+
+
+def greater(one: Term, other: Term) -> Term:
+    return choose(one > other, one, other)

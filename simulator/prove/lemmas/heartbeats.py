@@ -1,0 +1,168 @@
+"""Heartbeats, and rollbacks of failed writes: a write is completed or rolled back, never both.
+
+A rollbacker plans the rollback of a pending write whose heartbeat expired, under the lock. A writer checks its
+heartbeat under the lock before it takes its completion time. A live writer may stall until its heartbeat expires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from ..logic import Relation, Term, Update, at, both, choose, either, implies, no
+from ..system import Action, Claim, Formula
+from . import options
+from .giving_up import GivingUp, extended
+from .services import AT_WORK, SERVICE, Services, is_alive
+from .state import IDLE, LOG, PUBLISHED, READY, WRITE, WRITING, all_stored, published, tick
+
+HEARTBEATS: Final = (
+    Relation("expired", (WRITE,)),  # the heartbeat of the writer expired during this write
+    Relation("rolled_back", (WRITE,)),  # the plan of a rollback of the write is on the timeline
+    Relation("checked", (WRITE,)),  # the writer checked its heartbeat without the lock
+    Relation("erased", (LOG,)),  # a rollbacker deleted the log
+    Relation("chosen", (SERVICE, WRITE)),  # the rollbacker chose the write without the lock
+)
+
+
+@dataclass(frozen=True)
+class Options(options.Options):
+    """Options of the model, by its names and values, on which rollbacks depend."""
+
+    completion_time: Literal["under_lock"] = "under_lock"
+    failed_writes: Literal["lazy", "eager"] = "lazy"
+    rollback_check: Literal["under_lock", "before_lock"] = "under_lock"
+    commit_check: Literal["under_lock", "before_lock", "none"] = "under_lock"
+
+
+class Heartbeats(GivingUp, Services):
+    """The core with heartbeats and rollbackers."""
+
+    options: Options
+    kind = "rollbacker"
+
+    def relations(self) -> tuple[Relation, ...]:
+        return (*super().relations(), *HEARTBEATS)
+
+    def initially(self, s: Any) -> Term:
+        return both(
+            super().initially(s),
+            s.every(WRITE, lambda w: both(no(s.expired(w)), no(s.rolled_back(w)), no(s.checked(w)))),
+            s.every(SERVICE, WRITE, lambda a, w: no(s.chosen(a, w))), s.every(LOG, lambda log: no(s.erased(log))),
+        )
+
+    def has_failed(self, s: Any, w: Term) -> Term:
+        """A rollbacker takes the pending write for failed."""
+        pending = both(s.phase(w) > IDLE, s.phase(w) < PUBLISHED)
+        return pending if self.options.failed_writes == "eager" else both(pending, s.expired(w))
+
+    def may_end(self, s: Any, w: Term) -> Term:
+        return either(super().may_end(s, w), is_given_up(s, w))
+
+    def on_the_way(self) -> frozenset[str]:
+        return super().on_the_way() | {"writer looks at heartbeat"}
+
+    def writers(self) -> tuple[Action, ...]:
+        check = self.options.commit_check
+        ended = ("writer publishes instant", lambda s, w: {"expired": at(s.expired, w, to=False),
+                                                          "checked": at(s.checked, w, to=False)})  # fmt: skip
+        looks: dict[str, tuple[Any, Any]] = {ended[0]: (None, ended[1])}
+        more: tuple[Action, ...] = (self.expires(),)
+        if check == "under_lock":
+            looks["writer takes completion time"] = (lambda s, w: no(is_given_up(s, w)), None)
+            more += (self.gives_up("writer is refused", is_given_up, "writer_is_refused"),)
+        if check == "before_lock":
+            looks["writer takes lock"] = (lambda s, w: s.checked(w), None)
+            more += (self.looks(),)
+        return (*extended(super().writers(), looks), *more, self.takes_back("writer_gives_up"))
+
+    def expires(self) -> Action:
+        return Action(
+            "heartbeat expires", (WRITE,),
+            lambda s, w: both(s.phase(w) > IDLE, s.phase(w) < PUBLISHED, no(s.expired(w))),
+            lambda s, w: {"expired": at(s.expired, w, to=True)}, ("heartbeat_expires",),
+        )  # fmt: skip
+
+    def looks(self) -> Action:
+        """The writer checks its heartbeat, and takes the lock in a later step."""
+        return Action(
+            "writer looks at heartbeat", (WRITE,),
+            lambda s, w: both(self.can_write(s, w, WRITING), all_stored(s, w), no(s.checked(w)), no(is_given_up(s, w))),
+            lambda s, w: {"checked": at(s.checked, w, to=True)}, ("writer_looks_at_heartbeat",),
+        )  # fmt: skip
+
+    def taken_back(self, s: Any, w: Term) -> Mapping[str, Update]:
+        marks = {name: at(getattr(s, name), w, to=False) for name in ("expired", "rolled_back", "checked")}
+        erased = {"erased": lambda log: choose(s.write_of(log) == w, False, s.erased(log))}
+        return {**super().taken_back(s, w), **marks, **erased}
+
+    def is_there(self, s: Any, log: Term) -> Term:
+        return no(s.erased(log))
+
+    def actions(self) -> tuple[Action, ...]:
+        early = self.options.rollback_check == "before_lock"
+        chooses = Action(
+            "rollbacker chooses write", (SERVICE, WRITE),
+            lambda s, a, w: both(is_alive(s, a, 0), self.has_failed(s, w)),
+            lambda s, a, w: {"chosen": at(s.chosen, a, w, to=True)}, ("rollbacker_chooses_write",),
+        )  # fmt: skip
+        plans = Action(
+            "rollbacker plans rollback", (SERVICE, WRITE),
+            lambda s, a, w: both(
+                is_alive(s, a, 0), self.lock_is_free(s), s.chosen(a, w) if early else self.has_failed(s, w)
+            ),
+            lambda s, a, w: {
+                **tick(s), "rolled_back": at(s.rolled_back, w, to=True),
+                "service_work": at(s.service_work, a, to=AT_WORK),
+                "chosen": lambda b, v: choose(b == a, False, s.chosen(b, v)),
+            },
+            ("rollbacker_plans_rollback",),
+        )  # fmt: skip
+        resumes = Action(
+            "rollbacker resumes rollback", (SERVICE,), lambda s, a: is_alive(s, a, 0),
+            lambda s, a: {"service_work": at(s.service_work, a, to=AT_WORK)}, ("rollbacker_resumes_rollback",),
+        )  # fmt: skip
+        deletes = Action(
+            "rollbacker deletes log", (SERVICE, LOG),
+            lambda s, a, log: both(is_alive(s, a, AT_WORK), s.stored(log), s.rolled_back(s.write_of(log))),
+            lambda s, a, log: {"erased": at(s.erased, log, to=True)}, ("rollbacker_deletes_log",),
+        )  # fmt: skip
+        finds = Action(
+            "rollbacker finds its rollback completed", (SERVICE,), lambda s, a: is_alive(s, a, AT_WORK),
+            lambda s, a: {"service_work": at(s.service_work, a, to=0)}, ("rollbacker_finds_it_done",),
+        )  # fmt: skip
+        return (*super().actions(), *((chooses,) if early else ()), plans, resumes, deletes, finds)
+
+    def clauses(self) -> dict[str, Formula]:
+        return super().clauses() | {
+            "a live writer that has its completion time is not rolled back": lambda s: s.every(WRITE, lambda w: implies(
+                both(s.phase(w) == READY, no(s.dead_writer(w))), no(s.rolled_back(w)))),
+            "a completed write is not rolled back": lambda s: s.every(WRITE, lambda w: implies(
+                published(s, w), no(s.rolled_back(w)))),
+            "a write that is rolled back has an expired heartbeat": lambda s: s.every(WRITE, lambda w: implies(
+                s.rolled_back(w), s.expired(w))),
+            "only logs of writes that are rolled back are deleted": lambda s: s.every(LOG, lambda log: implies(
+                s.erased(log), s.rolled_back(s.write_of(log)))),
+            "only a pending write is rolled back": lambda s: s.every(WRITE, lambda w: implies(
+                either(s.rolled_back(w), s.expired(w)), s.phase(w) > IDLE)),
+        }  # fmt: skip
+
+    def common(self) -> frozenset[str]:
+        """All clauses: a read that misses a deleted log contradicts every promise."""
+        return frozenset(self.clauses())
+
+    def claims(self) -> tuple[Claim, ...]:
+        return (
+            *super().claims(),
+            Claim("REC", "no write is completed and rolled back; a write is rolled back only if its heartbeat expired",
+                  self.recovery),
+        )  # fmt: skip
+
+    def recovery(self, s: Any) -> Term:
+        return s.every(WRITE, lambda w: implies(s.rolled_back(w), both(no(published(s, w)), s.expired(w))))
+
+
+def is_given_up(s: Any, w: Term) -> Term:
+    """The heartbeat of the writer expired, or a rollback of its write is planned."""
+    return either(s.expired(w), s.rolled_back(w))

@@ -1,0 +1,145 @@
+"""Optimistic writers next to non-blocking ones: of two overlapping writes of one file group at most one is completed.
+
+An optimistic writer seals its timeline when it requests its instant. Under the lock it checks what completed since, and
+publishes or gives up. Each writer is optimistic or not; the proof covers every mix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from ..logic import Relation, Term, at, both, choose, either, iff, implies, no
+from ..system import Action, Claim, Formula
+from . import options
+from .giving_up import GivingUp, extended
+from .state import IDLE, LOCKED, LOG, READY, WRITE, WRITING, all_stored, published
+
+CHECKS: Final = (
+    Relation("optimistic", (WRITE,), fixed=True),
+    Relation("sealed", (WRITE, WRITE)),  # the second was completed when the first sealed its timeline
+    Relation("passed", (WRITE,)),  # the writer found no conflict
+)
+
+
+@dataclass(frozen=True)
+class Options(options.Options):
+    """Options of the model, by its names and values, on which conflict checks depend."""
+
+    completion_time: Literal["under_lock"] = "under_lock"
+    concurrency: Literal["nbcc", "occ"] = "nbcc"
+    conflict_check: Literal["under_lock", "before_lock"] = "under_lock"
+    conflict_window: Literal["completion", "requested"] = "completion"
+    conflict_by: Literal["bucket"] = "bucket"
+    timeline: Literal["sealed"] = "sealed"
+    early_detection: Literal["off"] = "off"
+    priority: Literal["writer"] = "writer"
+
+
+class Optimistic(GivingUp):
+    """The core with optimistic writers."""
+
+    options: Options
+
+    def relations(self) -> tuple[Relation, ...]:
+        return (*super().relations(), *CHECKS)
+
+    def initially(self, s: Any) -> Term:
+        return both(
+            super().initially(s), s.every(WRITE, lambda w: no(s.passed(w))),
+            s.every(WRITE, WRITE, lambda w, v: no(s.sealed(w, v))),
+        )  # fmt: skip
+
+    def conflicts(self, s: Any, w: Term) -> Term:
+        """A write that shares a file group was completed since the writer sealed its timeline."""
+        return s.some(WRITE, lambda v: both(
+            published(s, v), v != w, share_group(s, w, v), self.is_concurrent(s, w, v)))  # fmt: skip
+
+    def is_concurrent(self, s: Any, w: Term, v: Term) -> Term:
+        """The completed write v may conflict with w."""
+        if self.options.conflict_window == "completion":
+            return no(s.sealed(w, v))
+        return s.every(WRITE, lambda u: implies(s.sealed(w, u), s.requested(v) > s.requested(u)))
+
+    def may_end(self, s: Any, w: Term) -> Term:
+        return either(super().may_end(s, w), both(s.optimistic(w), self.conflicts(s, w)))
+
+    def on_the_way(self) -> frozenset[str]:
+        return super().on_the_way() | {"writer passes check"}
+
+    def writers(self) -> tuple[Action, ...]:
+        early = self.options.conflict_check == "before_lock"
+        looks: dict[str, tuple[Callable[..., Term] | None, Any]] = {
+            "writer requests instant": (None, lambda s, w: {
+                "sealed": lambda u, v: choose(u == w, both(s.optimistic(w), published(s, v)), s.sealed(u, v))}),
+            "writer takes completion time": (has_passed, None),
+            "writer publishes instant": (None, self.forgets),
+        }  # fmt: skip
+        if early:
+            looks["writer takes lock"] = (has_passed, None)
+        passes = Action(
+            "writer passes check", (WRITE,),
+            lambda s, w: both(
+                s.optimistic(w), no(s.passed(w)), no(self.conflicts(s, w)),
+                both(self.can_write(s, w, WRITING), all_stored(s, w)) if early
+                else both(self.can_write(s, w, LOCKED), s.writer_locks(w)),
+            ),
+            lambda s, w: {"passed": at(s.passed, w, to=True)}, ("writer_passes_check",),
+        )  # fmt: skip
+        aborts = self.gives_up(
+            "writer aborts", lambda s, w: both(s.optimistic(w), no(s.passed(w)), self.conflicts(s, w)), "writer_aborts"
+        )
+        return (*extended(super().writers(), looks), passes, aborts, self.takes_back("writer_takes_back_write"))
+
+    def forgets(self, s: Any, w: Term) -> dict[str, Any]:
+        return {"sealed": lambda u, v: both(u != w, s.sealed(u, v)), "passed": at(s.passed, w, to=False)}
+
+    def taken_back(self, s: Any, w: Term) -> Any:
+        return {**super().taken_back(s, w), **self.forgets(s, w)}
+
+    def clauses(self) -> dict[str, Formula]:
+        return super().clauses() | {
+            "a sealed timeline contains exactly what completed before the request": lambda s: s.every(
+                WRITE, WRITE, lambda w, v: implies(
+                    both(s.optimistic(w), s.phase(w) > IDLE, no(published(s, w))),
+                    iff(s.sealed(w, v), both(published(s, v), s.completed(v) < s.requested(w))))),
+            "a live writer that passed its check has no conflict": lambda s: s.every(WRITE, WRITE, lambda w, v: implies(
+                both(s.optimistic(w), no(s.dead_writer(w)), s.phase(w) >= LOCKED, s.phase(w) <= READY, s.passed(w),
+                     published(s, v), v != w, share_group(s, w, v)),
+                s.sealed(w, v))),
+            "a live writer passes its check under the lock": lambda s: s.every(WRITE, lambda w: implies(
+                both(s.passed(w), no(s.dead_writer(w))), both(s.phase(w) >= LOCKED, s.phase(w) <= READY))),
+            "a live writer that has its completion time passed its check": lambda s: s.every(WRITE, lambda w: implies(
+                both(s.optimistic(w), s.phase(w) == READY, no(s.dead_writer(w))), s.passed(w))),
+            "no optimistic write completed after a write of its group that it overlaps": first,
+        }  # fmt: skip
+
+    def common(self) -> frozenset[str]:
+        return frozenset(super().clauses())
+
+    def claims(self) -> tuple[Claim, ...]:
+        return (
+            *super().claims(),
+            Claim("FIRST", "no optimistic write is completed if a write of one of its file groups completed since it "
+                  "began", first),
+        )  # fmt: skip
+
+
+def has_passed(s: Any, w: Term) -> Term:
+    return implies(s.optimistic(w), s.passed(w))
+
+
+def share_group(s: Any, w: Term, v: Term) -> Term:
+    """Both writes have a log in one file group."""
+    return s.some(LOG, LOG, lambda a, b: both(s.write_of(a) == w, s.write_of(b) == v, s.group_of(a) == s.group_of(b)))
+
+
+def first(s: Any) -> Term:
+    return s.every(LOG, LOG, lambda a, b: no(overlap(s, s.write_of(a), s.write_of(b), s.group_of(a) == s.group_of(b))))
+
+
+def overlap(s: Any, w: Term, v: Term, share: Term) -> Term:
+    """The optimistic write w was requested before v completed, and completed after v."""
+    return both(share, w != v, s.optimistic(w), published(s, w), published(s, v), s.requested(w) < s.completed(v),
+                s.completed(v) < s.completed(w))  # fmt: skip

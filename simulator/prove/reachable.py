@@ -1,0 +1,42 @@
+"""Searches small worlds of the model for a run that ends as a failed obligation does.
+
+A counterexample to induction may start from a state that no run reaches. Then the invariant is too weak, and the
+promise may hold nevertheless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from nbcc.model import Model, Protocol
+from nbcc.model.promises import PROMISES
+
+from .. import specs
+from ..explore import Verdict, explore
+
+MOST_STATES = 20_000
+
+
+class Run(NamedTuple):
+    """A shortest violation in a world: the promise, the number of steps, and the message."""
+
+    world: str
+    promise: str
+    steps: int
+    because: str
+
+
+def search(worlds: Iterable[str], protocol: Protocol, promises: Iterable[str]) -> tuple[Run, ...]:
+    """The violations in the first of the worlds that has one, shortest first."""
+    known = [PROMISES[name] for name in promises if name in PROMISES]
+    for name in worlds:
+        result = explore(Model(specs.world(name), protocol), known, max_states=MOST_STATES)
+        violations = [
+            Run(name, promise, found.steps or 0, found.because or "")
+            for promise, found in result.promises.items()
+            if found.verdict is Verdict.VIOLATED
+        ]
+        if violations:
+            return tuple(sorted(violations, key=lambda run: (run.steps, run.promise)))
+    return ()

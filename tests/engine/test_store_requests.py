@@ -1,0 +1,171 @@
+"""The requests that an object store receives: conditions, parts, ranges, repetitions, and time limits under a lease."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from nbcc.engine.config.options import PROVIDER, SKEW
+from nbcc.engine.errors import Conflict, StorageError
+from nbcc.engine.lock import held
+from nbcc.engine.lock.numbered import NumberedLock
+from nbcc.engine.lock.storage_lock import StorageLock
+from nbcc.engine.storage import ObjectStorage, open_storage, under_lease
+from nbcc.engine.storage.object_storage import PART_BYTES
+from nbcc.engine.storage.time_limit import LIMITS
+from nbcc.engine.table import Table
+
+from .s3_server import Bucket, Fault, s3_server
+
+SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
+URL = "s3://lake/t"
+
+
+@pytest.fixture
+def bucket() -> Iterator[Bucket]:
+    with s3_server() as started:
+        yield started
+
+
+@pytest.fixture
+def storage(bucket: Bucket) -> ObjectStorage:
+    opened = open_storage(URL, bucket.options)
+    assert isinstance(opened, ObjectStorage)
+    return opened
+
+
+def made(bucket: Bucket, **options: str) -> Table:
+    return Table.create(
+        None, URL, SCHEMA, record_key="id", ordering_fields="ts", options={SKEW: "1", **options},
+        storage_options=bucket.options,
+    )  # fmt: skip
+
+
+def rows(*keys: str) -> pa.Table:
+    return pa.table({"id": list(keys), "ts": pa.array(range(len(keys)), pa.int64())}, schema=SCHEMA)
+
+
+@pytest.mark.parametrize("decision", ["lock", "log"])
+def test_control_objects_alone_are_put_conditionally_and_are_small(decision: str, bucket: Bucket) -> None:
+    table = made(bucket, **{"nbcc.decision": decision})
+    table.upsert(rows("a", "b", "c"))
+    table.compact()
+    puts = [request for request in bucket.requests if request.method == "PUT"]
+    data = [request for request in puts if "/.hoodie/" not in request.key]
+    assert len(data) >= 4
+    assert not any(request.is_conditional for request in data)
+    conditional = {request.key for request in puts if request.is_conditional}
+    assert all("/.hoodie/" in key for key in conditional)
+    assert max(len(bucket.objects[key].data) for key in conditional if key in bucket.objects) < 5_000
+    free = {key.split("/")[2] for key in {request.key for request in puts} - conditional if "/.hoodie/" in key}
+    assert free == {".heartbeat"}, "the other control objects are conditional"
+
+
+def test_a_large_data_file_goes_up_in_parts_and_comes_back_in_ranges(storage: ObjectStorage, bucket: Bucket) -> None:
+    data = bytes(range(256)) * (2 * PART_BYTES // 256 + 1)
+    assert storage.put_in_parts("p/large", data)
+    assert bucket.objects["t/p/large"].data == data
+    assert [request.is_part for request in bucket.requests if request.method == "PUT"] == [True] * 3
+    bucket.requests.clear()
+    assert storage.get("p/large") == data
+    assert [request.is_part for request in bucket.requests].count(True) == 3
+    bucket.requests.clear()
+    assert storage.put_in_parts("p/small", b"small")
+    assert storage.get("p/small") == b"small"
+    assert len(bucket.requests) == 2
+
+
+@pytest.mark.parametrize("kind", ["slow", "conflict", "drop"])
+@pytest.mark.parametrize("method", ["PUT", "GET", "LIST", "DELETE"])
+def test_a_request_that_the_store_cannot_answer_now_is_repeated(
+    method: str, kind: Any, storage: ObjectStorage, bucket: Bucket
+) -> None:
+    storage.put("x", b"1")
+    bucket.faults[:] = [Fault(kind, "", method, times=2)]
+    storage.put("x", b"2")
+    assert storage.put_in_parts("y", b"3")
+    assert storage.put_if_absent("z", b"4")
+    assert [storage.get(name) for name in "xyz"] == [b"2", b"3", b"4"]
+    assert [entry.path for entry in storage.list("")] == ["x", "y", "z"]
+    storage.delete("x")
+    storage.delete_all(["y", "z"])
+    assert storage.list("") == []
+    assert not bucket.faults[0].times, "the fault was met"
+
+
+def test_a_store_that_conflicts_permanently_is_a_typed_error(storage: ObjectStorage, bucket: Bucket) -> None:
+    bucket.faults[:] = [Fault("conflict", "", times=1_000)]
+    with pytest.raises(StorageError, match=r"write 'x' in the table at s3://lake/t, but the store answered"):
+        storage.put("x", b"1")
+
+
+def test_a_request_under_a_lease_ends_before_the_lease(storage: ObjectStorage, bucket: Bucket) -> None:
+    bucket.stall_seconds = 3.0
+    for left, limit in ((1.9, 1.0), (0.8, 0.5)):
+        bucket.faults[:] = [Fault("stall", "", method, times=1_000) for method in ("PUT", "GET")]
+        with under_lease(lambda left=left: left):
+            began = time.monotonic()
+            with pytest.raises(StorageError):
+                storage.conditional_object("x").read()
+            assert time.monotonic() - began < limit + 0.3, "a generous margin for a slow machine"
+
+
+@pytest.mark.parametrize("left", [0.0, -5.0, LIMITS[-1]])
+def test_no_request_begins_under_a_lease_that_is_nearly_over(
+    left: float, storage: ObjectStorage, bucket: Bucket
+) -> None:
+    with under_lease(lambda: left), pytest.raises(Conflict, match="are left of its lease"):
+        storage.put_if_absent("x", b"1")
+    assert bucket.requests == []
+    assert storage.put_if_absent("x", b"1"), "not under a lease"
+
+
+@pytest.mark.parametrize("kind", [StorageLock, NumberedLock])
+def test_a_lock_that_expires_reports_the_time_left(kind: Any, storage: ObjectStorage, bucket: Bucket) -> None:
+    now = [1_700_000_000_000]
+    lock = kind(storage, 0.0, 60, 1_000, now=lambda: now[0])
+    assert lock.left() == 0
+    with held(lock):
+        assert lock.left() == 60
+        now[0] += 59_000
+        assert len(storage.list("")) == 1
+        assert lock.left() == 1
+        now[0] += 900
+        with pytest.raises(Conflict, match=r"0\.10 s are left of its lease"):
+            storage.put_if_absent("x", b"1")
+    assert lock.left() == 0
+
+
+def test_a_holder_that_was_replaced_has_no_time_left(storage: ObjectStorage) -> None:
+    now = [1_700_000_000_000]
+    one, other = (StorageLock(storage, 0.0, 60, 1_000, now=lambda: now[0]) for _ in range(2))
+    assert one.try_once()
+    now[0] += 60_501
+    assert other.try_once()
+    assert not one.renew()
+    assert one.left() == 0
+    one.give_back()
+    assert other.left() == 60, "a release does not free the lock of another"
+    assert other.renew()
+    other.give_back()
+
+
+@pytest.mark.parametrize("provider", ["StorageBasedLockProvider", "NumberedLockProvider"])
+def test_a_write_whose_lease_expired_is_not_published(
+    provider: str, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The holder stalls under the lock, its renewals too, as a suspended machine does."""
+    table = made(bucket, **{PROVIDER: provider})
+    before = table.upsert(rows("a"))
+    lock = table.context.lock
+    monkeypatch.setattr(lock, "left", lambda: 0.2)
+    with pytest.raises(Conflict, match="are left of its lease"):
+        table.upsert(rows("b"))
+    monkeypatch.undo()
+    assert [instant.completed for instant in table.timeline() if instant.completed] == [before.completed]
+    table.upsert(rows("c"))
+    assert set(table.snapshot()["id"].to_pylist()) == {"a", "c"}
