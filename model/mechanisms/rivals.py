@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from ..kernel.compactor import READS_INPUT
 from ..kernel.lock import release_lock
-from ..kernel.publication import ABANDONS, BEGINS, COMMITS, READY, Publication
+from ..kernel.publication import ABANDONS, BEGINS, COMMITS, TAKES_LOCK, Publication
 from ..kernel.table import Plan
 from ..kernel.timeline import Published
 from ..machine.composition import Composition
@@ -113,7 +113,7 @@ def gives_way(composition: Composition, runs: Runner) -> None:
     ends = transition(f"{runs.kind}_finds_it_done", me, guards=(about_to, done), effect=idle(composition, me))
     if COMMITS in checks.one.tags:
         ends = ends.extend(release_lock, "lock")
-    elif BEGINS in checks.one.tags:
+    elif TAKES_LOCK in checks.one.tags:
         free = preset(lock_is_not_in_the_way, start=starts.one.at)
         ends = ends.require(Guard("the lock must be free, unless it starts", free))
     composition.add(ends)
@@ -122,12 +122,11 @@ def gives_way(composition: Composition, runs: Runner) -> None:
 def checking(composition: Composition, runs: Runner) -> Selection:
     """The transition of a runner that requires its plan to be pending."""
     me, kind = runs.actor, runs.kind
-    first, commits = composition.select(BEGINS, actors=[me]), composition.select(COMMITS, actors=[me])
     if composition.protocol_of(me)[PlanCheck].plan_check == "before_lock":
-        first.insert_before(SURE, lambda actor: transition(f"{kind}_checks_plan", actor))
+        composition.select(BEGINS, actors=[me]).insert_before(SURE, lambda actor: transition(f"{kind}_checks_plan", actor))
         return composition.select(f"{kind}_checks_plan", actors=[me])
     lossy = composition.world[LostLocks].lock_losses or composition.protocol.to_mapping()["decision"] == "log"
-    return commits if lossy or commits.one.at == READY else first
+    return composition.select(COMMITS if lossy else TAKES_LOCK, actors=[me])
 
 
 def idle(composition: Composition, me: str) -> Effect:
