@@ -8,7 +8,7 @@ import pytest
 
 from nbcc.model import Model, Protocol, World
 from nbcc.model.machine.transition import DEAD
-from nbcc.simulator import mutants, specs
+from nbcc.simulator import specs
 
 from .pins import search, violated
 
@@ -74,6 +74,6 @@ def test_a_plan_is_completed_twice_if_it_is_checked_before_the_lock() -> None:
     assert violated(search(Model(world, Protocol(plan_check="before_lock")))) == {"MONO": 19}
 
 
-def test_a_loser_that_deletes_a_listed_base_file_breaks_clean() -> None:
-    with mutants.applied(mutants.load("loser-deletes-base-file")):
-        assert violated(search(Model(specs.world("rivals")))) == {"CLEAN": 15}
+def test_no_rival_breaks_a_promise() -> None:
+    """The mutant loser-deletes-base-file violates CLEAN here in 15 steps."""
+    assert violated(search(Model(specs.world("rivals")))) == {}
