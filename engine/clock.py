@@ -44,11 +44,14 @@ class Clock(Protocol):
     """The source of requested and completion times. Call both methods under the table's lock."""
 
     def take(self) -> str:
-        """A new instant, greater than all taken or learned before. Returns after every writer's clock has passed it."""
+        """A new instant, greater than all taken or learned before. `take` returns after every writer's clock has passed
+        the instant.
+        """
         ...
 
     def not_before(self, instant: str) -> None:
-        """Learn an instant of the timeline: all later ones are greater. `Conflict` if it is in the future."""
+        """Learn an instant of the timeline: all later ones are greater. Raises `Conflict` for an instant in the future.
+        """
         ...
 
 
@@ -57,8 +60,8 @@ class WallClock:
 
     `skew_ms`: the maximum difference between the clocks of two writers. `take` waits for that long, so that a writer
     that takes a time afterwards, on any machine, gets a greater one. An instant more than the skew (at least 200 ms:
-    clocks are adjusted) in the future is refused. Otherwise later commits with earlier times would be hidden from
-    Hudi's readers.
+    clocks are adjusted) in the future is refused. Without this check, commits with earlier times could follow, which
+    Hudi's readers would not see.
     """
 
     def __init__(

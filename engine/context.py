@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The dependencies of the operations on one table. The engine has no other access to the outside.
+    """The dependencies of the operations on one table. The engine accesses the outside only through these objects.
 
     `commits` caches decoded completed instants, which never change. Heartbeats are stored in `storage` unless
     `own_heartbeats` is given.

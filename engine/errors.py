@@ -1,10 +1,10 @@
-"""Typed errors. Each states what was asked, what exists and what to do."""
+"""Typed errors. Each error states the request, the present state and the remedy."""
 
 from __future__ import annotations
 
 
 class NbccError(Exception):
-    """An operation that failed. Nothing of it was published.
+    """The base class of nbcc's errors. A failed operation publishes nothing.
 
     The three parts are phrases without a full stop, so that ``str`` is one sentence:
     "Asked to <asked>, but <exists>: <remedy>."
@@ -68,7 +68,7 @@ class Cleaned(NbccError):
 
 
 class CannotRun(NbccError):
-    """Something that the request needs is missing on this machine (Java, disk, …). Commands exit with 4."""
+    """Something that the request needs is missing on this machine (Java, disk, …). Commands end with exit code 4."""
 
 
 class StorageError(CannotRun):

@@ -1,7 +1,7 @@
 """Reading parquet within a memory limit. Dictionary pages let a small file expand to any number of long values.
 
 The footer bounds the size of most columns. If the bound exceeds the limit, text columns are read as dictionaries, whose
-size the file states. Their unpacked size is summed before they are unpacked.
+size the file states. The unpacked size of these columns is summed before they are unpacked.
 """
 
 from __future__ import annotations

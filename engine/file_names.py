@@ -29,8 +29,8 @@ class BaseName(NamedTuple):
 class LogName(NamedTuple):
     """``.<file id>_<instant>.log.<version>_<write token>``.
 
-    `instant`: the requested time of the delta commit; in the old layout that of the base file that its writer found.
-    `token`: None in files of old writers. `cdc`: the file contains change records, not rows.
+    `instant`: the requested time of the delta commit. In the old layout, the time of the base file that its writer
+    found. `token`: None in files of old writers. `cdc`: the file contains change records, not rows.
     """
 
     file_id: str
@@ -90,7 +90,9 @@ def marked_file(instant: str, path: str) -> str | None:
 
 
 def partition_metadata(partition: str, instant: str) -> tuple[str, bytes]:
-    """(path, content) of the partition metadata file, put if absent. Hudi on Spark ignores partitions without it."""
+    """(path, content) of the partition metadata file, put if absent. Hudi on Spark ignores partitions without this
+    file.
+    """
     depth = partition.count("/") + 1 if partition else 0
     content = f"#partition metadata\ncommitTime={instant}\npartitionDepth={depth}\n"
     return in_partition(partition, PARTITION_METADATA), content.encode()

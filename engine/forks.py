@@ -1,7 +1,7 @@
 """Thread locks that a forked child can use although a thread of its parent held them at the fork.
 
-Only the thread that forks exists in the child. A plain `threading.Lock` that another thread held stays locked there
-permanently.
+Only the thread that forks exists in the child. In a forked child, a plain `threading.Lock` that another thread held
+stays locked permanently.
 """
 
 from __future__ import annotations

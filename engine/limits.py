@@ -1,7 +1,7 @@
 """Memory limits of the decoders of table files. A small hostile file can expand to more than a machine has.
 
 The limits are global to the process. Tasks contain the limits of the process that planned them, so executors use the
-same ones. They bound the memory for one file, not for a whole read.
+same ones. The limits bound the memory for one file, not for a whole read.
 """
 
 from __future__ import annotations

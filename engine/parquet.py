@@ -21,7 +21,7 @@ _SAMPLE: Final = 1000  # rows that are compressed to estimate the ratio
 
 
 def encode_parquet(rows: pa.Table) -> bytes:
-    """The bytes of a Parquet file with these rows, meta columns first. There may be no rows.
+    """The bytes of a Parquet file with these rows, meta columns first. A file without rows is valid.
 
     The file has no Arrow schema and keeps its time units: readers use the commit's Avro schema.
     """
@@ -63,9 +63,9 @@ def decode_parquet(
     packed: bool = False,
     bounds: Limits | None = None,
 ) -> pa.Table:
-    """The rows of a Parquet file: all columns, or those of `columns` that it has.
+    """The rows of a Parquet file: all columns, or the requested `columns` that the file has.
 
-    Types are those of the file, with dictionaries unpacked. `packed` leaves `FEW_VALUES` as dictionaries, for rows that
+    The types are unchanged, but dictionaries are unpacked. `packed` leaves `FEW_VALUES` as dictionaries, for rows that
     are merged and written again. `name` names the file in errors. Raises `Damaged` if the bytes are not Parquet. Raises
     `LimitExceeded` if the rows need more memory than `bounds` (default: the limits of this process) allows.
     """

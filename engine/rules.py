@@ -20,7 +20,8 @@ Axis = Literal["completion", "requested"]
 class Rules:
     """The options by which a table is read and written. The first value is the default.
 
-    `slicing`: The time of a log that is compared with the barriers. `base_instant`: the one in its name (old layout).
+    `slicing`: The time of a log that is compared with the barriers. `base_instant`: the time in
+        its name (old layout).
     `merge_order`: The time that orders the logs within a slice.
     `as_of_axis`: The time of an instant that is compared with the T of a read.
     `incremental_axis`: The time of an instant that is compared with the bounds of a window.

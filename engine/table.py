@@ -71,10 +71,10 @@ class Table:
         `schema` is a pyarrow Schema, a StructType or DDL. `buckets`, the number of file groups in each partition,
         cannot change later. `table_type`: MERGE_ON_READ (non-blocking writers by default) or COPY_ON_WRITE (optimistic
         or SINGLE_WRITER). Key columns are string, int or bigint. A write refuses key values with both ':' and ','. In a
-        composite key it refuses values with either, because Hudi's readers would split them differently. `options`:
-        docs/options.md and docs/locks.md. `storage_options`: docs/storage-options.md. `session_time_zone`: the time
-        zone of timestamps without one, in the schema and in Arrow batches of this Table. It acts like
-        spark.sql.session.timeZone, and is not stored. None refuses such timestamps.
+        composite key a write refuses values with either character, because Hudi's readers would split such keys
+        differently. `options`: docs/options.md and docs/locks.md. `storage_options`: docs/storage-options.md.
+        `session_time_zone`: the time zone of timestamps without one, in the schema and in Arrow batches of this Table.
+        The time zone acts like spark.sql.session.timeZone, and is not stored. None refuses such timestamps.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -104,8 +104,7 @@ class Table:
     ) -> Table:
         """Open the Hudi table at `path`, of any engine. Hudi's rules apply to a table without nbcc's properties.
 
-        `storage_options` and `session_time_zone` are as in `create`; `concurrency_mode` overrides the table's. These
-        three are not stored.
+        `storage_options` and `session_time_zone` are as in `create`. `concurrency_mode` overrides the table's.
         """
         table = open_table(context_of(spark, open_storage(path, storage_options)))
         mode = table.config.concurrency_mode if concurrency_mode is None else mode_of(concurrency_mode)
@@ -145,13 +144,12 @@ class Table:
 
         An optimistic writer raises `Conflict` if a write to the same buckets has completed since it began. `retries`:
         the number of further attempts, each under a new instant. `based_on`: the time of the read from which the rows
-        were computed. `reads`: the partitions that were read (default: all). A later write to them is a conflict, too.
-        `columns`: besides key, partition and ordering, the rows set only these (partial update).
+        were computed. `reads`: the partitions that were read (default: all). A later write to these partitions is a
+        conflict, too. `columns`: besides key, partition and ordering, the rows set only these (partial update).
 
         `batch_id`: a batch with this id commits at most once, whichever writer sends it again. A repeat is compared by
-        a digest of its rows. The same rows return the committed instant; other rows raise `Conflict`. With
-        `replay_difference="keep"`, other rows cause a warning and are not written. Use it for queries with `rand`,
-        stream-static joins or sums of floats.
+        a digest of its rows. The same rows return the committed instant; other rows raise `Conflict`, or with
+        `replay_difference="keep"` a warning (for queries with `rand`, stream-static joins or sums of floats).
         """
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
@@ -177,8 +175,8 @@ class Table:
     def insert_overwrite(self, data: Any, *, partitions: Collection[str] | None = None) -> Instant:
         """Replace all rows of the partitions in `data`, and of the `partitions` named by path, with `data`.
 
-        Writes that completed there earlier are hidden. Pending writes that complete later remain visible. Raises
-        `Conflict` while a compaction, or another replace, is pending there.
+        Writes that completed in these partitions earlier are hidden. Pending writes that complete later remain visible.
+        Raises `Conflict` while a compaction, or another replace, is pending there.
         """
         return cast("Instant", self.run("insert_overwrite", data=data, partitions=partitions))
 
@@ -219,7 +217,7 @@ class Table:
         return cast("Instant | None", self.run("cluster", sort_by=sort_by))
 
     def compact(self) -> Instant | None:
-        """Schedule a compaction and run it, or run the oldest pending plan. None if there is nothing to do."""
+        """Schedule a compaction and run it, or run the oldest pending plan. Returns None if there is nothing to do."""
         return cast("Instant | None", self.run("compact"))
 
     def schedule_log_compaction(self) -> Instant | None:
@@ -250,7 +248,7 @@ class Table:
         """Delete the files that no read of the retained states needs. Later reads of older states raise `Cleaned`.
 
         `policy` and what it retains: KEEP_LATEST_COMMITS (newest writes), KEEP_LATEST_BY_HOURS (states of the last
-        hours), KEEP_LATEST_FILE_VERSIONS (newest base files of each group). None if there is nothing to delete.
+        hours), KEEP_LATEST_FILE_VERSIONS (newest base files of each group). Returns None if there is nothing to delete.
         """
         return cast("Instant | None", self.run("clean", policy=policy, retained=retained))
 
@@ -259,8 +257,7 @@ class Table:
         return cast("Instant", self.run("savepoint", instant=instant, comment=comment, user=user))
 
     def delete_savepoint(self, instant: Time | None = None) -> Instant:
-        """Delete a savepoint, by default the oldest. A later clean deletes the files that only this savepoint pinned.
-        """
+        """Delete a savepoint, by default the oldest. A later clean deletes the files that only it pinned."""
         return cast("Instant", self.run("delete_savepoint", instant=instant))
 
     def restore(self, instant: Time | None = None) -> Instant | None:

@@ -53,7 +53,7 @@ def coordinated(context: Context, config: TableConfig) -> Context:
 def with_hudi_rules(context: Context, config: TableConfig) -> Context:
     """The context of a table written by Hudi: it is read by Hudi's rules, without a lock file.
 
-    Its writers do not use nbcc's lock, so a lock file would have no effect.
+    Hudi's writers do not use nbcc's lock, so a lock file would have no effect.
     """
     lock = InProcessLock(context.storage.url) if isinstance(context.lock, UnresolvedLock) else context.lock
     return replace(context, rules=config.rules, lock=lock)

@@ -46,7 +46,7 @@ class Combination(Protocol):
 
 
 class Window(Protocol):
-    """A window that reads base files, whose rows merge by other rules than those of logs."""
+    """A window that reads base files, whose rows merge by other rules than the rows of logs."""
 
     def logs(self) -> Iterator[Log]:
         """Every log whose records the window merges."""

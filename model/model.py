@@ -1,7 +1,7 @@
 """The transition system of one world under one protocol: successors, refusals, and observations of a state.
 
-A state is a number that encodes the values of all components (see `machine/state.py`). It has a meaning only within its
-`Model`.
+A state is a number that encodes the values of all components (see `machine/state.py`). A state has a meaning only
+within its `Model`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CLOCKS = {"0": "", "-1": " within the second of the last one"}
 
 
 class Model:
-    """Every behaviour of one world under one protocol. It is pure, except for its caches."""
+    """Every behaviour of one world under one protocol. A model is pure, except for its caches."""
 
     def __init__(self, world: World, protocol: Protocol | None = None) -> None:
         self.world = world
@@ -52,6 +52,7 @@ class Model:
         parts = mechanisms.every().values()
         self._actions: dict[str, Action] = {action.name: action for part in parts for action in part.actions}
         self._services = frozenset(a.name for part in parts for a in part.actions if part.service or a.service)
+        self._data_phases = frozenset(action.name for action in self._actions.values() if action.data_phase)
         self._names = assembly.names_of(self.composition, world, self.protocol)
         rows = assembly.bound(self.composition, self._names)
         observed = (ACTIVE, PENDING, UNPUBLISHED, TABLE, SETTLED)
@@ -74,7 +75,7 @@ class Model:
 
     @property
     def transitions(self) -> tuple[BoundTransition, ...]:
-        """All transitions, bound."""
+        """All transitions, with names resolved to components."""
         return tuple(compiled.transition for compiled in self.stepper.rows)
 
     @property
@@ -92,6 +93,10 @@ class Model:
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
         """Every step that is possible now, with the state after it, in a fixed order."""
         return self.stepper.successors(state)
+
+    def transition_of(self, step: Step) -> BoundTransition:
+        """The transition of which the step is an instance."""
+        return self._by_name[step.actor, step.action].transition
 
     def successors_of(self, state: State, actor: str) -> Iterator[tuple[Step, State]]:
         """Every step of one actor that is possible now, with the state after it."""
@@ -132,11 +137,13 @@ class Model:
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """A function of a state. It returns equal values for two states if and only if these components are equal."""
+        """A function of a state. The function returns equal values for two states if and only if these components are
+        equal.
+        """
         return self.coding.projection(names)
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
-        """`compute(*values of reads)`, cached for each `key` and footprint."""
+        """The result of `compute` on the values of `reads`, cached for each `key` and footprint."""
         mask, positions = self._footprints.get(reads) or self._footprint(reads)
         at = (key, state & mask)
         if at not in self._derived:
@@ -279,10 +286,14 @@ class Model:
         return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:
-        """Whether a step belongs to a table service, a crash or an expiring lock. Such a step must not change retained
-        reads (QUIET).
+        """Whether a step belongs to a table service, a crash or an expiring lock. A step of a service must not change
+        retained reads (QUIET).
         """
         return step.action in self._services
+
+    def is_data_phase(self, step: Step) -> bool:
+        """Whether the step puts or deletes data files."""
+        return step.action in self._data_phases
 
     def describe(self, step: Step) -> str:
         """Describe a step in one short sentence."""
@@ -292,7 +303,7 @@ class Model:
 
 
 def _first_published(published: tuple[Any, ...]) -> Hashable:
-    """The first published instant, which always stays first. It is returned without its actor, so that symmetric states
-    stay symmetric.
+    """The first published instant, which always stays first. The instant is returned without its actor, so that
+    symmetric states stay symmetric.
     """
     return (published[0].action, published[0].requested, published[0].completed) if published else None

@@ -12,8 +12,8 @@ from .mechanisms.restores.rules import Restore, hides
 class ReadBounds(NamedTuple):
     """What decides which times can be read.
 
-    `settled`: the greatest settled time. `first`: when the first write completed; None before that. `horizon`: see
-    `Model.horizon`. `pinned`: the times of savepoints, as of which reads are answered before the horizon as well.
+    `settled`: the greatest time that is settled. `first`: when the first write completed; None before that. `horizon`:
+    see `Model.horizon`. `pinned`: the times of savepoints, as of which reads are answered before the horizon as well.
     """
 
     settled: int

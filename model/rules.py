@@ -32,7 +32,8 @@ State = Callable[["Rules", Table, int, float], Fold]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """The rules of one protocol. The functions are documented in the kernel. Rules are equal only if identical.
+    """The rules of one protocol. The modules of the kernel document the functions. Two rules are equal only if they are
+    the same object.
 
     `options`: the options of the protocol, for example `rules[Slicing].slicing`. `under(**changes)`: the rules of the
     same protocol with some options changed.
@@ -101,7 +102,7 @@ def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rul
 
 
 def is_refused(table: Table, time: float) -> bool:
-    """Whether a read as of `time` is refused. In the kernel it never is."""
+    """Whether a read as of `time` is refused. Rules of the kernel refuse no read."""
     return False
 
 

@@ -25,12 +25,12 @@ class World:
     `actors`: kind of actors -> their number; an absent kind has none. `writes`: (writer, number of its write, from 1)
     -> the log versions that it writes in each file group; 0: it does not write the group. A write that is absent there
     has `log_versions` versions in every group. `reads`: (writer, number) -> the file groups that the write reads, if
-    they differ from those that it writes. An optimistic writer declares them for its conflict check (`conflict_reads`).
-    `settings`: an actor or a kind of actors -> the options in which its protocol differs. `limits`: the limits that
-    mechanisms declare, for example `world[Crashes].crashes`. `keys` and `orderings`: the amount of data in a random
-    history. The search itself uses no rows. `granularity`: the size of one step. `storage`: one access to storage that
-    other actors can observe. `call`: one uninterruptible call of a client, such as its whole data phase. Each run at
-    `call` is also a run at `storage`.
+    they differ from those that it writes. An optimistic writer declares these groups for its conflict check
+    (`conflict_reads`). `settings`: an actor or a kind of actors -> the options in which its protocol differs. `limits`:
+    the limits that mechanisms declare, for example `world[Crashes].crashes`. `keys` and `orderings`: the amount of data
+    in a random history. The search itself uses no rows. `granularity`: the size of one step. `storage`: one access to
+    storage that other actors can observe. `call`: one uninterruptible call of a client, such as its whole data phase.
+    Each run at `call` is also a run at `storage`.
     """
 
     actors: Mapping[str, int] = field(default_factory=lambda: {"writer": 2, "compactor": 1}, hash=False)
@@ -145,14 +145,14 @@ class World:
         return description(one) == description(other)
 
     def protocol_of(self, actor: str, protocol: Protocol) -> Protocol:
-        """The protocol of one actor. The world may state other options for its kind, or for this actor alone."""
+        """The protocol of one actor. The world may state other options for the actor's kind, or for the actor alone."""
         if not self.settings:
             return protocol
         chosen = _of_protocol(self._chosen(actor))
         return Protocol.from_mapping({**protocol.to_mapping(), **chosen}) if chosen else protocol
 
     def limits_of(self, actor: str, part: type[Part]) -> Part:
-        """The limits of one actor. The world may state other numbers for its kind, or for this actor alone."""
+        """The limits of one actor. The world may state other numbers for the actor's kind, or for the actor alone."""
         stated = self._chosen(actor)
         return replace(self[part], **{name: stated[name] for name in names_of(part) if name in stated})
 
@@ -259,7 +259,7 @@ def world_names() -> tuple[str, ...]:
 
 
 def sections() -> dict[str, tuple[str, ...]]:
-    """Section of a world's file -> its names: those of the kernel, then those of mechanisms."""
+    """Section of a world's file -> its names: names of the kernel, then names of mechanisms."""
     found = {section: list(names) for section, names in OWN_SECTIONS.items()}
     for part in mechanisms.limits():
         for name, declaration in declarations(part).items():

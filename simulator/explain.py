@@ -1,6 +1,6 @@
 """Explains a name: a sentence, its source, and a minimal example.
 
-The texts are those of the definitions, so that a new promise, action, option, protocol or world needs no edit here.
+The texts come from the definitions, so that a new promise, action, option, protocol or world needs no edit here.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Explanation:
 
 
 def explain(name: str) -> tuple[Explanation, ...]:
-    """Everything with this name, ignoring case.
+    """Explanations of everything with this name, ignoring case.
 
     Raises:
         ValueError: nothing has this name; the message names the nearest ones.
@@ -192,7 +192,7 @@ def _broken_by(field: str, value: str) -> Trace | None:
 
 
 def _source_of(field: str) -> str:
-    """The source of an option without a protocol file of its own."""
+    """The source of an option without a protocol file."""
     return {
         "scheduling": "RFC-66, non-serial scheduling of compaction; RFC-22 plans only when no write is pending",
         "plan_takes": "RFC-66, a plan takes logs completed before its barrier",

@@ -62,7 +62,7 @@ class Finding:
 
     @property
     def path(self) -> Path:
-        """The file of its run."""
+        """The file with the run of the finding."""
         return FOLDER / f"{self.name}.json"
 
     @property

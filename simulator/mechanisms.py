@@ -19,10 +19,11 @@ _LISTS: Final = ("model", "options", "engine", "hudi", "mutants", "verdicts", "p
 class Mechanism:
     """One mechanism, and where each part of nbcc implements or tests it.
 
-    `model`: its actions. `options`: of the protocol, and limits as `world.limit`. `engine`: its table operations, or
-    `module:function`. `engine_refuses`: the engine's refusal, if it has none. `hudi`: its steps on Apache Hudi, or
-    kinds of query. `hudi_impossible`: the reason if there are none. `verdicts`: protocols that show what each weaker
-    option breaks. `trace`: a run of the gallery. `boundary`: words that occur in its line of specs/boundary.md.
+    `model`: the mechanism's actions in the model. `options`: of the protocol, and limits as `world.limit`. `engine`:
+    its table operations, or `module:function`. `engine_refuses`: the engine's refusal, if it has none. `hudi`: its
+    steps on Apache Hudi, or kinds of query. `hudi_impossible`: the reason if there are none. `verdicts`: protocols that
+    show what each weaker option breaks. `trace`: a run of the gallery that shows the mechanism. `boundary`: words that
+    occur in its line of specs/boundary.md.
     """
 
     name: str

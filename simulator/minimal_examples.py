@@ -1,6 +1,6 @@
 """Minimal examples: the shortest run that takes an action, tests a promise, or violates one.
 
-Searches of worlds from small to large find them.
+Searches of worlds from small to large find minimal examples.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ Holds = Callable[[Model, Any, Any, Any], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """The promise that something never happens. Its violation is the wanted run. `kind`: state or step."""
+    """The promise that something never happens. A violation of this promise is the wanted run. `kind`: whether the
+    promise is about states or steps.
+    """
 
     kind: str
     holds: Holds
@@ -47,12 +49,13 @@ WEAKER = (
     ("rollback-chosen-early", "failed_writer"),
     ("plan-checked-early", "rivals"),
     ("lost-answer-is-failure", "answer_lost"),
+    ("decision-log", "answer_lost"),
     ("old-manifest", "archiving_readers"),
     ("lock-wait-times-out", "demo"),
     ("occ-clustering", "clustered"),
     ("shared-log", "appended_logs"),
 )
-"""Protocols with actions of their own, each with a world in which these occur."""
+"""Protocols with actions that no other one takes, each with a world in which these occur."""
 
 
 def small_worlds() -> Iterator[World]:
@@ -86,8 +89,8 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
     """Worlds with protocols, in the order of the search.
 
     Small worlds under the default protocol come first, then lost locks, with and without the decision log. Named worlds
-    follow: those of table services, of lost answers and of batches that are sent again. Protocols with actions of their
-    own come last.
+    follow: worlds of table services, of lost answers and of repeated batches. Protocols with actions of their own come
+    last.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):

@@ -45,7 +45,7 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All writers of a table. `row` describes all of them; it is None if no row does, and `because` is the reason."""
+    """All writers of a table. `row` describes all writers; it is None if no row does, and `because` is the reason."""
 
     row: str | None
     because: str

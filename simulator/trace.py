@@ -5,7 +5,7 @@ completion time. Therefore a trace survives changes of the code.
 
 The file is an object:
 
-- ``format``, ``handle``, ``title``, ``promise``, ``verdict``, ``because``, ``found_by``: see `Trace`;
+- ``format``, ``handle``, ``title``, ``promise``, ``verdict``, ``because``, ``found_by``, ``cycle``: see `Trace`;
 - ``actors``: the kind of each actor that takes a step, such as ``{"over1": "overwriter", "w1": "writer"}``;
 - ``world`` and ``protocol``: a field that is left out has its default;
 - ``rows``: the rows that each write puts, one object a row;
@@ -40,7 +40,8 @@ class Trace:
     """Steps in a world under a protocol, with the rows that its writes write.
 
     ``observed`` has one mapping for each step: the changes of timeline, slices and reads. ``verdict`` is VIOLATED,
-    DISAGREED or AGREED, ``because`` its reason, ``found_by`` the command that found the trace.
+    DISAGREED or AGREED, ``because`` its reason, ``found_by`` the command that found the trace. ``cycle``: if not 0, the
+    last steps lead back to the same state, and a run can repeat them forever.
     """
 
     world: World
@@ -53,6 +54,7 @@ class Trace:
     verdict: str = ""
     because: str = ""
     found_by: str = ""
+    cycle: int = 0
 
     @property
     def handle(self) -> str:
@@ -80,6 +82,7 @@ class Trace:
             "verdict": self.verdict,
             "because": self.because,
             "found_by": self.found_by,
+            **({"cycle": self.cycle} if self.cycle else {}),
         }
 
 
@@ -129,6 +132,7 @@ def _made(given: Mapping[str, Any]) -> Trace:
         steps=tuple(Step(step["actor"], step["action"], _args(step["args"])) for step in given["steps"]),
         batches=_batches(given.get("rows", ())),
         observed=tuple(dict(step.get("observed", {})) for step in given["steps"]),
+        cycle=given.get("cycle", 0),
         **{name: given.get(name, "") for name in ("title", "promise", "verdict", "because", "found_by")},
     )
 
@@ -178,7 +182,7 @@ def _of_handle(handle: str, folder: Path) -> Iterable[Path]:
 
 
 def context_switches(steps: Iterable[Step]) -> int:
-    """The number of steps whose actor differs from that of the previous step."""
+    """The number of steps whose actor differs from the actor of the previous step."""
     actors = [step.actor for step in steps]
     return sum(one != other for one, other in itertools.pairwise(actors))
 

@@ -38,6 +38,10 @@ def page_path() -> Path:
     return Path(str(resources.files("nbcc") / "specs" / "verdicts.md"))
 
 
+ENDLESS: Final = "1 endless run"
+"""In the description of a world: its runs can cycle."""
+
+
 def page() -> str:
     """The text of specs/verdicts.md."""
     quick, full = load("quick"), load("full")
@@ -74,6 +78,11 @@ def _applies(quick: Data) -> Iterator[str]:
             few = len(applies) < len(without)
             names = ", ".join(f"`{name}`" for name in (applies if few else without))
             yield from _bullet(f"{promise} applies {'only to' if few else 'to all protocols but'} {names}.")
+    endless = [each for each in quick["worlds"] if ENDLESS in each["world"]]
+    cyclic = {name for each in endless for name in each["for"]}
+    names = ", ".join(f"`{name}`" for name in quick["protocols"] if name not in cyclic)
+    worlds = " and ".join(each["world"] for each in endless)
+    yield from _bullet(f"PROGRESS is judged with cycles in {worlds}, and without cycles elsewhere and for {names}.")
     yield ""
 
 

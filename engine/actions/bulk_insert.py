@@ -26,10 +26,10 @@ ACTION = "deltacommit"
 def run(context: Context, config: TableConfig, data: Any) -> Instant:
     """Write a batch under a new instant: base files in empty file groups, log files in the others.
 
-    A base file hides every log that completed before its instant was requested, and ranks below every later log. So it
-    must be the first completed file of its group. Empty groups are listed before the rows are written, and again under
-    the lock before they are published. If another write completed there meanwhile, this one deletes its files and
-    raises `Conflict`. (Apache Hudi does the same if its row writer is off.)
+    A base file hides every log that completed before its instant was requested, and ranks below every later log. So the
+    base file must be the first completed file of its group. Empty groups are listed before the rows are written, and
+    again under the lock before they are published. If another write has completed in such a group meanwhile, this write
+    deletes its files and raises `Conflict`. (Apache Hudi does the same if its row writer is off.)
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)

@@ -19,7 +19,7 @@ ASKED = "read what changed"
 
 
 def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: Time | None = None) -> Any:
-    """The net change log of (after, until]. It has one row for each changed key: op (i, u, d), completed, before,
+    """The net change log of (after, until]. The log has one row for each changed key: op (i, u, d), completed, before,
     after.
 
     Only file groups with a write in the window are read: services change no row (docs/contract.md, QUIET).

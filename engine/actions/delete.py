@@ -23,8 +23,8 @@ def run(
 ) -> Instant:
     """Write a batch of deletes: rows with the record key, partition and ordering columns; other columns are ignored.
 
-    A delete ranks like a row. In an event-time table it wins over records with the same or a smaller ordering value.
-    `retries`, `batch_id` and `replay_difference` are as in `upsert`. Raises `BadInput`, with nothing published.
+    A delete ranks like a row. In an event-time table a delete wins over records with the same or a smaller ordering
+    value. `retries`, `batch_id` and `replay_difference` are as in `upsert`. Raises `BadInput`, with nothing published.
     """
     config.check_writable()
     check(batch_id, replay_difference)

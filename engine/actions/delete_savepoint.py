@@ -25,11 +25,11 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         there = timeline.savepoints
         left = [each for each in timeline.pending if each.action == ACTION]
         if instant is None and (there or left):
-            found = (*there, *left)[0]
+            savepoint = (*there, *left)[0]
         else:
             requested = instant.requested if isinstance(instant, Instant) else str(instant or "")
             pending = (each for each in left if each.requested == requested)
-            found = next(pending, None) or to_use(timeline, instant, "drop the savepoint")
-        inflight = Instant(found.requested, ACTION, "inflight")
-        context.storage.delete_all([f"{FOLDER}/{each.file_name}" for each in dict.fromkeys((found, inflight))])
-    return found
+            savepoint = next(pending, None) or to_use(timeline, instant, "drop the savepoint")
+        inflight = Instant(savepoint.requested, ACTION, "inflight")
+        context.storage.delete_all([f"{FOLDER}/{each.file_name}" for each in dict.fromkeys((savepoint, inflight))])
+    return savepoint

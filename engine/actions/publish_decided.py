@@ -9,7 +9,7 @@ from ..writes.decision_log import latest_decision
 
 
 def run(context: Context, config: TableConfig) -> None:
-    """The next writer would publish it as well. A service that calls this need not wait for that writer."""
+    """The next writer would also publish that decision. A service that calls this need not wait for that writer."""
     config.check_writable()
     with held(context.lock):
         latest_decision(context)

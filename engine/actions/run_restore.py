@@ -41,7 +41,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 
 def _undo(context: Context, timeline: Timeline, instant: Instant) -> list[str]:
-    """Delete the files of an instant, then those of its states; the paths of the former."""
+    """Delete the files of an instant, then the files of its states. Returns the paths of the former."""
     marked = marked_files(context, instant.requested)
     stats = context.commits.commit(instant).stats if instant.completed else ()
     listed = [stat.path for stat in stats if listed_file(stat, instant) or is_change_log(stat)]

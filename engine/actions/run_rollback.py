@@ -16,7 +16,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """Undo the write that a plan names. Any process may run a pending plan, also concurrently with another.
 
     Markers and plan stay until all files are deleted, so that an interrupted rollback can run again. If the write puts
-    further files, they have markers but no completed instant lists them. So nbcc's readers ignore them.
+    further files, they have markers but no completed instant lists them. nbcc's readers ignore files that no completed
+    instant lists.
 
     `instant`: the rollback, or its requested time; by default the oldest pending one. Returns the completed instant,
     also if another runner completed it; None if no rollback is pending.

@@ -1,4 +1,6 @@
-"""Pin the state after a completed instant. Its files are kept and it can be restored until the savepoint is deleted."""
+"""Pin the state after a completed instant. The pinned files are kept, and the state can be restored until the savepoint
+is deleted.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,10 @@ def run(
 ) -> Instant:
     """Publish a savepoint of the instant, by default the newest completed one, and return it.
 
-    Its requested time is that of the pinned instant. The timeline is listed, the files of a read at that completion are
-    determined, and the savepoint is published under one lock. So every later plan of a clean sees the savepoint. Raises
-    `BadInput` if the instant is not completed or has a savepoint, and `Cleaned` if its files were deleted.
+    A savepoint has the requested time of the pinned instant. The timeline is listed, the files of a read at that
+    completion are determined, and the savepoint is published under one lock. So every later plan of a clean sees the
+    savepoint. Raises `BadInput` if the instant is not completed or has a savepoint, and `Cleaned` if its files were
+    deleted.
     """
     config.check_writable()
     if not (isinstance(comment, str) and isinstance(user, str)):

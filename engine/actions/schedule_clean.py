@@ -23,10 +23,9 @@ def run(
     """Publish the plan of a clean and return its instant; None if there is nothing to delete or a clean is pending.
 
     The plan records the horizon. Earlier reads are refused from then on, before the first file is deleted
-    (docs/contract.md, CLEAN). Named consumers keep it back, up to an age. One lock covers the
-    listing of the timeline and the plan's time. So a compaction that is planned later takes files that this clean
-    keeps. With a decision log: None also if another actor took the number
-    (`put_plan`). Raises `BadInput` for an unknown policy.
+    (docs/contract.md, CLEAN). Named consumers keep it back, up to an age. One lock covers the listing of the timeline
+    and the plan's time. So a compaction that is planned later takes files that this clean keeps. With a decision log,
+    None is also returned if another actor took the number (`put_plan`). Raises `BadInput` for an unknown policy.
     """
     config.check_writable()
     chosen = Policy(policy, retained)

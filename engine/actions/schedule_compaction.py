@@ -21,8 +21,8 @@ def run(context: Context, config: TableConfig, sort_by: Sequence[str] = ()) -> I
 
     The plan's requested time is the barrier. One lock covers the listing of the timeline and the barrier. So the plan
     sees every write that completed before its barrier. The planner waits for no writer: a pending write completes after
-    the barrier, and its logs belong to the next slice. With a decision log: None also if another actor took the number
-    (`put_plan`). `sort_by`: the columns that sort the new base files (clustering).
+    the barrier, and its logs belong to the next slice. With a decision log, None is also returned if another actor took
+    the number (`put_plan`). `sort_by`: the columns that sort the new base files (clustering).
     """
     config.check_writable()
     with held(context.lock):

@@ -22,8 +22,9 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """Publish a plan that names the write's files, and return its instant; None if no write has failed.
 
     A write has failed if it is pending and its heartbeat has expired. The planner decides that under the lock under
-    which the writer would publish. With a decision log it takes a number that the writer then cannot take. None also if
-    another actor took that number (`put_plan`). `instant`: the write to roll back, as an Instant or its requested time.
+    which the writer would publish. With a decision log it takes a number that the writer then cannot take. None is also
+    returned if another actor took that number (`put_plan`). `instant`: the write to roll back, as an Instant or its
+    requested time.
     """
     config.check_writable()
     with held(context.lock):

@@ -45,8 +45,8 @@ def run(
     `columns`: besides key, partition and ordering, the rows set only these (partial update).
 
     `batch_id`: if a batch with this id has committed, the rows are computed but not written. If they equal the
-    committed rows, the committed instant is returned. Otherwise `Conflict` is raised; with `replay_difference` "keep" a
-    warning is issued.
+    committed rows, the committed instant is returned. Different rows raise `Conflict`; with `replay_difference` "keep"
+    they cause a warning.
 
     Of several rows with one key, the highest rank wins. A batch without rows makes a commit without files, as in Hudi
     (hoodie.allow.empty.commit). Raises `BadInput`, with nothing published.

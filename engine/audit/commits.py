@@ -62,7 +62,7 @@ def _stat(record: Mapping[str, Any]) -> Stat:
 
 
 def text(value: object) -> str:
-    """The value itself. Raises ValueError if it is not a string."""
+    """The given value, if it is a string. Raises ValueError for a value that is not a string."""
     if not isinstance(value, str):
         raise ValueError(f"{value!r} is not a string")
     return value

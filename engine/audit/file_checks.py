@@ -24,7 +24,7 @@ _OTHERS: Final = frozenset({*META_COLUMNS, IS_DELETED, "_hoodie_operation"})
 
 
 def file_faults(storage: Storage, audit: Audit, progress: Progress = no_progress) -> Iterator[Fault]:
-    """The faults inside the data files that completed commits list. A missing file is not one of them.
+    """The faults inside the data files that completed commits list. A missing file does not count as a fault here.
 
     Hudi's files carry no checksums: a changed value inside a row is detected only if the file format detects it.
     """
@@ -50,7 +50,9 @@ def _fault(storage: Storage, file: File, stat: Stat, schema: str | None) -> str 
 
 
 def _rows(rows: pa.Table, schema: str | None) -> int:
-    """The number of rows. Raises ValueError for rows without a key, without Hudi's columns, or with unknown columns."""
+    """The number of rows in a base file. Raises ValueError for rows without a key, without Hudi's columns, or with
+    unknown columns.
+    """
     names = set(rows.column_names)
     if lacking := sorted(set(META_COLUMNS) - names):
         raise ValueError(f"its rows lack the column {lacking[0]}")

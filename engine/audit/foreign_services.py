@@ -3,7 +3,7 @@ Assumptions).
 
 A compaction of another engine merges by requested time and drops tombstones. A file group that starts from its base
 file is merged by that engine's rules until nbcc compacts it. A clean of another engine publishes no horizon. An engine
-that mistakes a replace for a compaction completes it without files. Then the files that the replace should hide stay
+that mistakes a replace for a compaction completes it without files. The files that such a replace should hide stay
 visible.
 """
 

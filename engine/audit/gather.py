@@ -109,7 +109,7 @@ class _Gatherer:
     def _timeline_names(self, first: Iterable[str]) -> tuple[list[str], bool]:
         """The names in the timeline's folder by two listings, and whether the second one shows more.
 
-        The second listing runs after that of the data files.
+        The second listing runs after the listing of the data files.
         """
         before, after = {*first}, {*paths_below(self.storage, FOLDER)}
         names = (path.removeprefix(f"{FOLDER}/") for path in before | after)
@@ -163,7 +163,8 @@ class _Gatherer:
     def _own_plans(self, instants: list[Instant], own: bool) -> dict[str, CleanPlan]:
         """The plans of cleans in a table of nbcc: its readers use their horizons.
 
-        nbcc's services also use rollback plans and savepoints. These are parsed only to report their faults.
+        nbcc's services also use rollback plans and savepoints. Rollback plans and savepoints are parsed only to report
+        their faults.
         """
         if not own:
             return {}

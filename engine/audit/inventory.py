@@ -1,4 +1,4 @@
-"""The values that `inspect` reports. They hold names, times (instant strings) and sizes (bytes)."""
+"""The values that `inspect` reports. The values hold names, times (instant strings) and sizes (bytes)."""
 
 from __future__ import annotations
 

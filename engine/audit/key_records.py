@@ -33,8 +33,8 @@ Kind = Literal["base", "log", "tombstone"]
 class Placement:
     """A data file and its role in the merge for a key, before the file is opened.
 
-    `slice` is the barrier of its slice. `position` is its position in the merge that answers. None means that the merge
-    does not read the file: `because` is the reason, and `hidden` means that no slice contains the file.
+    `slice` is the barrier of its slice. `position` is its position in the merge that answers. `position` None means
+    that the merge does not read the file: `because` is the reason, and `hidden` means that no slice contains the file.
     """
 
     file: BaseFile | LogFile

@@ -1,4 +1,5 @@
-"""The inventory of a table older than version 8. Its timeline layout 1 does not record when an instant completed.
+"""The inventory of a table older than version 8. The timeline of such a table (layout 1) does not record when an
+instant completed.
 
 The names still show the state of each instant, and the slices: a log carries the base instant that its writer looked
 up. Unknown facts are reported as unknown.

@@ -48,8 +48,9 @@ class Stat(NamedTuple):
 class Commit(NamedTuple):
     """The metadata of a completed write.
 
-    `own`: nbcc wrote it. `active`: its file is on the active timeline. `covers`, in a log compaction of nbcc: the path
-    of each log that it wrote, with the names of the logs that this one replaces. `batch`: the id of its batch, or ''.
+    `own`: whether nbcc wrote the commit. `active`: its file is on the active timeline. `covers`, in a log compaction of
+    nbcc: the path of each log that it wrote, with the names of the logs that this one replaces. `batch`: the id of its
+    batch, or ''.
     """
 
     instant: Instant
@@ -74,7 +75,7 @@ class Fault(NamedTuple):
 class Clean(NamedTuple):
     """A completed clean: the requested time of the earliest instant that it retained, and the names that it deleted.
 
-    `own`: nbcc planned it.
+    `own`: whether nbcc planned the clean.
     """
 
     instant: Instant
@@ -180,7 +181,7 @@ class Audit:
 
     @cached_property
     def shared_requests(self) -> frozenset[str]:
-        """Requested times of several instants. File names do not show which of these instants wrote a file."""
+        """Requested times that several instants share. File names do not show which of these instants wrote a file."""
         instants: dict[str, set[tuple[str, str | None]]] = {r: {("", done)} for r, done in self.archived.items()}
         for instant in self.timeline.instants:
             if instant.action == "savepoint":

@@ -13,12 +13,13 @@ from .table_snapshot import table_snapshot
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts and bytes. `read_files` and `read_bytes` are what a snapshot reads, and `most_logs` and `mean_logs` its
-    logs in a file group.
+    """The statistics of a table: counts, and sizes in bytes. `read_files` and `read_bytes` are what a snapshot reads,
+    and `most_logs` and `mean_logs` its logs in a file group.
 
     `written_bytes` is the size of all files that completed commits list, deleted files and archived commits included.
-    `write_amplification`: the bytes of all written files, divided by those of writers' files; None without such files.
-    It is 1 until a compaction or clustering rewrites rows. `unrecorded` counts archived writes whose files are unknown.
+    `write_amplification`: the bytes of all written files, divided by the bytes of writers' files; None without such
+    files. Write amplification is 1 until a compaction or clustering rewrites rows. `unrecorded` counts archived writes
+    whose files are unknown.
     """
 
     instants: dict[str, int]

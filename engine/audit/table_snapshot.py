@@ -79,7 +79,8 @@ class TableSnapshot:
 
     @cached_property
     def _commits(self) -> tuple[Commit, ...]:
-        """The commits that completed by then, by requested time. Those of Hudi are on the active timeline."""
+        """The commits that completed by then, by requested time. Commits of Hudi are found on the active timeline only.
+        """
         commits = {
             (commit.instant.requested, commit.instant.action): commit
             for commit in (*self.audit.twins, *self.audit.commits.values())
@@ -167,7 +168,7 @@ class TableSnapshot:
 
 
 def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapshot:
-    """The table as of a completion time, or as of its newest settled state. Takes no time from a clock.
+    """The table as of a completion time, or as of its newest settled state. The function takes no time from a clock.
 
     `asked` is the phrase before the time in an error. Raises `BadInput` for an invalid time, for one that is not
     settled or precedes the first completion, and for the requested time of a write.

@@ -11,7 +11,8 @@ from .key_records import NUMBER, KeyRecord
 
 
 def winner(records: Sequence[KeyRecord], rule: MergeRule) -> KeyRecord | None:
-    """The record that the engine's merge chooses among these, which are in merge order. None if there are none."""
+    """The record that the engine's merge chooses among these, which are in merge order. None if there are no records.
+    """
     if not records:
         return None
     merged = merge([record.layer for record in records], rule)

@@ -1,4 +1,6 @@
-"""How the writers of a table exclude each other. It is a property of the table, because all writers must agree."""
+"""How the writers of a table exclude each other. Coordination is a property of the table, because all writers must
+agree.
+"""
 
 from __future__ import annotations
 

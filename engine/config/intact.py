@@ -35,7 +35,7 @@ OWN_MANDATORY: Final = (
 def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dict[str, str] | str:
     """The properties in an undamaged text; otherwise a description of the damage, as the second half of a sentence.
 
-    `mandatory`: the keys that must be present (default: those of its kind of table).
+    `mandatory`: the keys that must be present (default: all mandatory keys of its kind of table).
     """
     values = decode_properties(data)
     if lacking := [key for key in mandatory or _mandatory(values) if key not in values]:

@@ -48,7 +48,7 @@ def _escape_key(text: str) -> str:
 
 
 def _escape_value(text: str) -> str:
-    """The escaped value. Blanks inside a value are plain; leading ones would belong to the separator."""
+    """The value with escapes. Blanks inside a value are plain; leading ones would belong to the separator."""
     escaped = "".join(map(_escape_char, text))
     return f"\\{escaped}" if escaped.startswith(" ") else escaped
 

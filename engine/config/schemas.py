@@ -1,7 +1,7 @@
 """The schemas that a table has had, each with the time from which it applies, in ``hoodie.properties``.
 
-The first one is ``hoodie.table.create.schema``. The others are in a property of nbcc, which Hudi keeps when it rewrites
-the file. Each change is also a commit without files, from which Hudi's readers take the columns.
+The first schema is ``hoodie.table.create.schema``. Later schemas are in a property of nbcc, which Hudi keeps when it
+rewrites the file. Each change is also a commit without files, from which Hudi's readers take the columns.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PROPERTY: Final = "nbcc.schemas"
 
 
 def schema_versions(values: Mapping[str, str]) -> tuple[SchemaVersion, ...]:
-    """All schemas of a table of nbcc, oldest first. Its properties must have the first."""
+    """All schemas of a table of nbcc, oldest first. The properties of the table must contain the first schema."""
     later = json.loads(values.get(PROPERTY, "[]"))
     first = SchemaVersion("", from_avro(values["hoodie.table.create.schema"]))
     return (first, *(SchemaVersion(since, from_avro(avro)) for since, avro in later))

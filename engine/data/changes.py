@@ -20,8 +20,8 @@ INSERT, UPDATE, DELETE = "i", "u", "d"
 def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
     """One row per inserted, updated or deleted key, in `task.shape.changes_schema`.
 
-    `completed` is the completion time of the write that set the new row or deleted the old one. It is null if the
-    window contains no record of that write.
+    `completed` is the completion time of the write that set the new row or deleted the old one. `completed` is null if
+    the window contains no record of that write.
     """
     shape = task.shape
     before, after = (_state(storage, tasks, shape) for tasks in (task.before, task.after))

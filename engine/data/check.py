@@ -1,7 +1,7 @@
 """The rules that the rows of a batch must satisfy before any of them is written.
 
-`problems` applies the rules to rows. A writer calls it with all rows of some keys. `refuse` raises one error for the
-problems of several calls.
+`problems` applies the rules to rows. A writer calls `problems` with all rows of some keys. `refuse` raises one error
+for the problems of several calls.
 """
 
 from __future__ import annotations

@@ -65,8 +65,8 @@ def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
 def _write_tombstones(
     storage: Storage, task: CompactTask, kept: list[Contribution], deletes: pa.Table, token: str
 ) -> WrittenFile:
-    """Write the log of the compaction's own instant. It holds tombstones, and records that cannot be recovered from a
-    merged row.
+    """Write the log of the compaction's own instant. The log holds tombstones, and records that cannot be recovered
+    from a merged row.
     """
     plan = task.slice
     blocks = [delete_block(deletes, plan.partition, task.instant, plan.shape)] if len(deletes) else []
@@ -80,7 +80,9 @@ def _write_tombstones(
 
 
 def contribution_block(kept: Contribution, plan: ReadTask, instant: str, compacted: Sequence[str] = ()) -> bytes:
-    """A data block of these rows, with the columns that their writer set. It is partial unless they set all columns."""
+    """A data block of these rows, with the columns that their writer set. The block is partial unless the rows set all
+    columns.
+    """
     shape = plan.shape
     rows = conform(kept.rows, shape.stored_schema).select(shape.block_columns(kept.sets))
     by = (shape.log_format, instant, shape.avro_schema)

@@ -17,10 +17,10 @@ REMEDY = "restore the file from a copy, or restore the table to a savepoint from
 
 
 def fetch(storage: Storage, file: BaseInput | LogInput) -> bytes:
-    """The content of a data file. Raises `NotFound` if it is absent, `Damaged` if its size is not the listed one.
+    """The content of a data file. Raises `NotFound` if the file is absent, `Damaged` if its size is not the listed one.
 
-    A log may be longer than listed if later writes may have appended to it. A listed size of 0 means unknown, because
-    other engines omit the field.
+    A log may be longer than listed if later writes may have appended to the log. A listed size of 0 means unknown,
+    because other engines omit the field.
     """
     data = storage.get(file.path)
     appended = isinstance(file, LogInput) and file.appended

@@ -1,8 +1,8 @@
 """Merges rows by a user's function: it reduces all records of a key since the last delete to one row.
 
-A delete hides every record before it. The function must satisfy the laws of `function_laws`. Its arguments are two
-rows, the older first, as dicts of the columns that are neither key nor partition. It returns a dict of the same
-columns. It is not called for a key with a single record.
+A delete hides every record before it. The function must satisfy the laws of `function_laws`. The arguments of the
+function are two rows, the older first, as dicts of the columns that are neither key nor partition. The function returns
+a dict of the same columns. The function is not called for a key with a single record.
 """
 
 from __future__ import annotations

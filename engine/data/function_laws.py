@@ -2,7 +2,7 @@
 
 If the function is commutative, associative and idempotent, its result does not depend on how merges are grouped,
 ordered or repeated (docs/contract.md, LAWS). The search draws a few characteristic values for each column, the same at
-every call. It simplifies a counterexample as long as a law stays broken. It may miss a counterexample.
+every call. The search simplifies a counterexample as long as a law stays broken. The search may miss a counterexample.
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ def _unlawful(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -
 
 
 def _values(field: pa.Field, asked: str) -> tuple[Any, ...]:
-    """Test values of a column, the simplest first. The limits of its type are among them, because they can overflow."""
+    """Test values of a column, the simplest first. The values include the limits of the column's type, because limits
+    can overflow.
+    """
     kind = field.type
     whole, broken = (0, 1, -1, 2, 7), (0.0, 1.0, -1.0, 0.1, 0.2, 0.3)
     kinds: list[tuple[bool, tuple[Any, ...]]] = [

@@ -56,17 +56,17 @@ class Jobs(Protocol):
         until the instant completes.
 
         Raises `BadInput` if rows violate a rule of `data.check.RULES`. Rows are checked while they are written, to read
-        the batch only once. So files of other groups may exist after an error, and the caller deletes them.
+        the batch only once. So files of other groups may exist after an error; the caller deletes these files.
         """
         ...
 
     def digest(self, data: Any, shape: TableShape, sets: frozenset[str] | None) -> Digest:
-        """The digest of the batch. It evaluates the batch but puts no file."""
+        """The digest of the batch. Computing the digest evaluates the batch but puts no file."""
         ...
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
-        """Put the base file and tombstones of each slice, or the log that replaces its logs. Readers do not see them
-        until the instant completes.
+        """Put the base file and tombstones of each slice, or the log that replaces its logs. Readers do not see the
+        files until the instant completes.
         """
         ...
 

@@ -16,7 +16,7 @@ Fold = Literal["rank", "logs_first"]
 
 
 class Layer(NamedTuple):
-    """The records of a base file or log block: `rows` in the reader's schema, `deletes` in that of `delete_schema`.
+    """The records of a base file or log block: `rows` in the reader's schema, `deletes` in the schema `delete_schema`.
 
     `base`: whether the layer ranks before all logs. `kept`: whether a compaction wrote these records next to its base
     file. `sets`: for partial updates, the columns that the rows set; None means all.
@@ -45,12 +45,11 @@ class Merged(NamedTuple):
 class MergeRule:
     """How the records of a key are merged.
 
-    `mode`: EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING.
-    `ordering`: The ordering column. None: the table has none, and event time equals commit time.
-    `fold`: `rank` compares all records of a key. `logs_first` compares those of logs, then their winner with the base.
-    `partial`: Whether records set some columns only.
-    `always`: The columns that every record sets: key, partition and ordering.
-    `function`: The `package.module:function` that merges two rows; empty: one of them wins.
+    `mode`: EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING. `ordering`: The ordering column. None: the table has none, and
+    event time equals commit time. `fold`: `rank` compares all records of a key. `logs_first` compares the records of
+    logs, then their winner with the base. `partial`: Whether records set some columns only. `always`: The columns that
+    every record sets: key, partition and ordering. `function`: The `package.module:function` that merges two rows;
+    empty: one of them wins.
     """
 
     mode: str = EVENT_TIME

@@ -35,7 +35,7 @@ class _Part(NamedTuple):
 
 
 def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[WrittenFile]:
-    """Merge the logs, and put the log that replaces them. It contains the winning rows and deletes.
+    """Merge the logs, and put the log that replaces them. The new log contains the winning rows and deletes.
 
     The commit time and sequence number of a row stay the same. A delete without an ordering value wins over every
     record before these logs, even if a later row wins among the logs. So the new log contains all these deletes, in a
@@ -102,7 +102,9 @@ def _blocks(task: LogCompactTask, merged: Merged, fences: pa.Array) -> list[_Par
 
 
 def _delete_blocks(task: LogCompactTask, deletes: pa.Table) -> list[_Part]:
-    """Delete blocks: one of the deletes without an ordering value, one of the others. A block cannot contain both."""
+    """Delete blocks: one of the deletes without an ordering value, one of the others. A block cannot contain deletes of
+    both kinds.
+    """
     shape, partition, name = task.slice.shape, task.slice.partition, task.slice.shape.merge.ordering
     stood_for = tuple(log.requested for log in task.slice.logs)
     known = np.zeros(len(deletes), np.bool_) if name is None else deletes[name].is_valid().to_numpy()

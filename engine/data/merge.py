@@ -111,8 +111,8 @@ def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
 def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers]:
     """The numbers of the contested records, ascending, and a code of the key of each.
 
-    The contested records are those of logs, and those of the base file whose key is in a log. All other records win,
-    because a base file contains each key once. The code of a key is its first position in the logs.
+    The contested records are all records of logs, and the records of the base file whose key is in a log. All other
+    records win, because a base file contains each key once. The code of a key is its first position in the logs.
     """
     places = pc.fill_null(pc.index_in(keys, value_set=keys.slice(base)), -1).to_numpy()
     contested = np.flatnonzero(places >= 0)

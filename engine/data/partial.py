@@ -3,8 +3,8 @@
 A row exists if and only if a record outranks the greatest delete of its key. A column has its value in the highest
 record that outranks this delete and sets the column (docs/contract.md, SNAP). A merged row alone cannot be merged
 again: in event time, a column may come from a record with a lower ordering value than the row's. So a service preserves
-the *contributing* records, each with the columns taken from it, and the greatest delete. Hudi reads them as partial
-blocks, which agree with the base file, and as deletes, which lose against it.
+the *contributing* records, each with the columns taken from it, and the greatest delete. Hudi reads these records as
+partial blocks, which agree with the base file, and the delete as a delete, which loses against it.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]
 def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
     """The contributing rows that a compaction must store in addition to the merged rows of the base file.
 
-    Those are the rows of two kinds of keys: keys whose columns come from records with different ordering values, and
-    keys whose tombstone has the ordering value of the row. Empty in commit time.
+    The result has the rows of two kinds of keys: keys whose columns come from records with different ordering values,
+    and keys whose tombstone has the ordering value of the row. In commit time there are no such rows.
     """
     if rule.ranked_by is None:
         return []
@@ -168,8 +168,8 @@ def _taken(column: pa.ChunkedArray, places: Numbers, records: Numbers) -> pa.Arr
 def _contributions(layers: Sequence[Layer], election: _Election, split_only: bool) -> list[Contribution]:
     """The contributing records, each with only the columns that are taken from it.
 
-    No two of them set the same column of a key, so every merge order returns the same row. Rows of a layer that set the
-    same columns are in one table.
+    No two contributing records set the same column of a key, so every merge order returns the same row. Rows of a layer
+    that set the same columns are in one table.
     """
     sets = np.zeros((len(election.codes), len(election.columns)), np.bool_)
     for place, best in enumerate(election.columns.values()):

@@ -1,6 +1,6 @@
 """Finds nulls in required columns, nested ones included.
 
-Arrow tables and log files can contain such nulls, but readers and compactions fail on them.
+Arrow tables and log files can contain nulls in required columns, but readers and compactions fail on them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def _inside(kind: pa.DataType) -> Iterator[pa.Field]:
 
 
 def _lacks(values: pa.Array, field: pa.Field) -> Mask:
-    """Mask of the values that have a null which `field` does not allow. Types may differ in nullability only."""
+    """Mask of the values that have a null which `field` does not allow. The type of the values may differ from the
+    field's type in nullability only.
+    """
     null: Mask = values.is_null().to_numpy(zero_copy_only=False)
     lack = np.zeros(len(values), np.bool_) if field.nullable else null.copy()
     if not demands(field.type):

@@ -57,7 +57,7 @@ class TableShape:
 
     @property
     def packed_schema(self) -> pa.Schema:
-        """`stored_schema`, with dictionaries for the columns of few values. Merges use it."""
+        """`stored_schema`, with dictionaries for the columns of few values. Merges use this schema."""
         few = pa.dictionary(pa.int32(), pa.string())
         return pa.schema([field.with_type(few) if field.name in FEW_VALUES else field for field in self.stored_schema])
 
@@ -68,7 +68,7 @@ class TableShape:
 
     @property
     def window_schema(self) -> pa.Schema:
-        """The columns of an incremental read: those of a snapshot, and the delete flag."""
+        """The columns of an incremental read: the columns of a snapshot, and the delete flag."""
         stored = self.stored_schema
         marked = stored if IS_DELETED in stored.names else stored.append(pa.field(IS_DELETED, pa.bool_()))
         return marked.append(pa.field(SET_COLUMNS, pa.list_(pa.string()))) if self.merge.partial else marked
@@ -117,7 +117,8 @@ class WriteTask:
 class LogInput:
     """A log file to merge, and the requested time of its write.
 
-    `size`: its size in bytes, as its commit lists it; None: unknown. `appended`: later writes may have appended to it.
+    `size`: its size in bytes, as its commit lists it; None: unknown. `appended`: whether later writes may have appended
+    to the log.
     """
 
     path: str
@@ -140,8 +141,8 @@ class ReadTask:
     """The merged rows of one file slice.
 
     `logs` are in merge order. `tombstones` are logs of deletes, which the compaction that wrote `base` put next to it.
-    They rank with the base, before all of `logs`. `columns`: the requested columns; () means all. `base_size`: the size
-    of the base file in bytes, as its commit lists it; None: unknown.
+    Tombstones rank with the base file, before all of `logs`. `columns`: the requested columns; () means all.
+    `base_size`: the size of the base file in bytes, as its commit lists it; None: unknown.
     """
 
     shape: TableShape
@@ -172,7 +173,7 @@ class ReadTask:
 
     @property
     def base_only(self) -> bool:
-        """Whether the slice has a base file and no logs, so that its rows are those of the base file."""
+        """Whether the slice has a base file and no logs, so that the base file has exactly the rows of the slice."""
         return self.base is not None and not self.logs
 
 
@@ -190,8 +191,8 @@ class ChangesTask:
     """The difference between two states of the same keys.
 
     `before`, `after`: slices of one file group; of several groups if keys moved between them. `window`, `bases`: the
-    logs and base files of the writes completed in between, in merge order. They identify deletes. `completions`:
-    (requested, completed) of every write completed in between.
+    logs and base files of the writes completed in between, in merge order. The records in `window` and `bases` identify
+    deletes. `completions`: (requested, completed) of every write completed in between.
     """
 
     shape: TableShape

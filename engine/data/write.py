@@ -40,7 +40,7 @@ from .tasks import TableShape, WriteTask, WrittenFile
 class GroupBatch(NamedTuple):
     """The rows of a batch that belong to one file group, in the order of the batch.
 
-    `first` is the number of rows in earlier groups. It numbers the rows of the batch.
+    `first` is the number of rows in earlier groups. `first` serves to number the rows of the batch.
     """
 
     partition: str
@@ -71,7 +71,7 @@ def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iter
 
 
 def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """For each key the row of highest rank; among equals the last one. The rows have passed `problems`."""
+    """For each key the row of highest rank; among equals the last one. `problems` has checked the rows."""
     codes, keys = key_codes(record_keys(rows, shape.keys))
     if keys == len(rows):
         return rows

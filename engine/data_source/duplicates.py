@@ -83,7 +83,7 @@ def combined(
 ) -> list[WrittenFile]:
     """The files of the commit. `rewrite` combines the rows of each `shared` group into new files.
 
-    The replaced files are not listed by the commit. A service deletes them later.
+    The replaced files are not listed by the commit. A service deletes the replaced files later.
     """
     groups: dict[Group, list[WrittenFile]] = {}
     for file in files:

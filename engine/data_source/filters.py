@@ -88,7 +88,9 @@ def _valid(name: str, wanted: bool) -> Mask:
 
 
 def _in(name: str, values: pa.Array) -> Mask:
-    """The mask of IN. It is null where the column is null, as in SQL, so NOT IN does not select such rows either."""
+    """The mask of an IN filter. The mask is null where the column is null, as in SQL, so NOT IN does not select such
+    rows either.
+    """
     unknown = pa.scalar(None, pa.bool_())
     return lambda rows: pc.if_else(rows[name].is_valid(), pc.is_in(rows[name], values), unknown)
 

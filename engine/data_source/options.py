@@ -196,7 +196,7 @@ def asks_for_stream(given: Mapping[str, str]) -> bool:
 
 
 def stream_options(given: Mapping[str, str]) -> StreamOptions:
-    """The stream that the options ask for; `BadInput` or `Unsupported` for what it cannot be."""
+    """Parse the options of a stream; `BadInput` or `Unsupported` for invalid ones."""
     options = _known(given, (PATH, COLUMNS, QUERY, FORMAT, *STREAM), "read a stream")
     query, shape = options.get(QUERY, "incremental").lower(), options.get(FORMAT, "latest_state").lower()
     if query != "incremental":
@@ -265,9 +265,7 @@ def _storage(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _known(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
-    """The options that nbcc uses, by the names of this module. Other options of Hudi that would change an answer are
-    refused; the rest are ignored.
-    """
+    """The options that nbcc uses. Other options of Hudi are refused if they would change an answer, else ignored."""
     names = {name.lower(): name for name in known}
     only = {name.lower(): name for name in ONLY}
     kept, ignored = {}, []
@@ -342,9 +340,7 @@ def _path(options: Mapping[str, str], verb: str) -> str:
 
 
 def _time(text: str) -> Time:
-    """The instant of 17 or 14 digits, ``earliest``, zeros, or ISO 8601 with a time zone. Other texts are returned
-    unchanged, and refused later.
-    """
+    """The instant of digits, ``earliest`` or ISO 8601 with a zone. Other texts are unchanged, and refused later."""
     if text.lower() == "earliest":
         return BEGINNING
     try:

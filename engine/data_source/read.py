@@ -102,7 +102,8 @@ class _Push:
     """`pushFilters` of a reader, hidden from a check of Spark.
 
     If spark.sql.python.filterPushdown.enabled is off (the default), Spark refuses a reader that overrides
-    `pushFilters`. It compares `__func__` of the method. With the setting off, Spark does not call this object.
+    `pushFilters`. Spark's check compares `__func__` of the method. With the setting off, Spark does not call this
+    object.
     """
 
     __func__ = staticmethod(DataSourceReader.pushFilters)

@@ -37,7 +37,7 @@ Offset = dict[str, str]
 
 
 class StreamReader(DataSourceStreamReader):
-    """Follows a table. Spark creates one on the driver, and one for each batch to read its partitions."""
+    """Follows a table. Spark creates one reader on the driver, and one for each batch to read its partitions."""
 
     def __init__(self, options: StreamOptions, schema: StructType, own_columns: bool) -> None:
         """`own_columns`: the user has chosen the columns, which may be fewer than the table's."""

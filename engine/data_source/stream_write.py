@@ -128,7 +128,9 @@ class StreamWriter(DataSourceStreamArrowWriter):
         replay.commit([*digests, TaskDigest(digest_of_files(files))])
 
     def abort(self, messages: list[WriterCommitMessage | None], number: int) -> None:
-        """Undo the instant, if a task has returned it. Otherwise its heartbeat expires, and a rollback undoes it."""
+        """Undo the instant, if a task has returned it. If the abort fails, the instant's heartbeat expires, and a
+        rollback undoes it.
+        """
         done = [each for each in messages if isinstance(each, BatchOfQuery)]
         for requested in {each.requested for each in done} - {""}:
             self._writer(self._table(), requested, batch_id_of(*done[0].batch)).abort([])

@@ -37,7 +37,9 @@ _FIELDS: Final = {
 
 
 def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
-    """The table at the path in the options. `BadInput` if it differs from the options, or if they cannot create one."""
+    """The table at the path in the options. Raises `BadInput` if the table differs from the options, or if the options
+    cannot create one.
+    """
     storage = open_storage(options.path, options.storage)
     context = context_of(None, storage)
     if not _exists(storage):
@@ -77,7 +79,7 @@ def _data_columns(columns: pa.Schema) -> pa.Schema:
 
 
 def _config(options: WriteOptions, columns: pa.Schema, there: Mapping[str, Any]) -> TableConfig:
-    """The config that the options describe. For absent options it uses those of `there`, or the defaults of
+    """The config that the options describe. Absent options have the values of `there`, or the defaults of
     `Table.create`.
     """
     given = {**there, **options.table}

@@ -1,9 +1,9 @@
 """Writes through the data source: the commit protocol of `upsert`, with Spark's write tasks as its data phase.
 
-Spark's API has no shuffle here, so rows of a file group arrive in several tasks. Each task writes log files of its own
+Spark's API has no shuffle here, so rows of a file group arrive in several tasks. Each task writes separate log files
 into the group, also in a bulk insert: one base file for each group would need a shuffle (`Table.bulk_insert`). Reads
-rank these logs. Their result is correct unless two tasks hold rows of a key that their files cannot rank
-(`duplicates`). Such groups are combined again before the commit.
+rank these logs. Reads return the correct rows unless two tasks hold rows of a key that their files cannot rank
+(`duplicates`). File groups with such rows are combined again before the commit.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ class Written(WriterCommitMessage):
 
 
 def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceArrowWriter:
-    """Refuse errors that are visible without rows, then put the instant on the timeline. Called once for each write."""
+    """Refuse errors that are visible without rows, then put the instant on the timeline. Spark calls `begin` once for
+    each write.
+    """
     check(options.batch_id, options.replay_difference)
     if overwrite:
         raise Unsupported(
@@ -143,7 +145,7 @@ class Replay(_TableWriter):
         answer(self._context(), Repeated(self._batch_id, self._instant), digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Do nothing: this attempt has no instant, and that of the other attempt stays."""
+        """Do nothing: this attempt has no instant, and the instant of the other attempt stays."""
 
 
 class Writer(_TableWriter):
@@ -223,7 +225,8 @@ class Writer(_TableWriter):
 def checked_rows(
     iterator: Iterator[pa.RecordBatch], options: WriteOptions, config: TableConfig, shape: TableShape
 ) -> pa.Table | None:
-    """The rows of a task in the table's columns; None without rows. They may take long: Spark computes them here."""
+    """The rows of a task in the table's columns; None without rows. Spark computes the rows here, which may take long.
+    """
     filled = [batch for batch in iterator if batch.num_rows]
     if not filled:
         return None

@@ -181,7 +181,7 @@ def _check_modes(merge_mode: str, table_type: str, mode: str) -> None:
 
 
 def check_partial(config: TableConfig, asked: str = ASKED) -> None:
-    """Raise for what a table of partial updates cannot store, such as required columns."""
+    """Raise for columns that a table of partial updates cannot store, such as required ones."""
     asked = f"{asked} with {PARTIAL}=SET_COLUMNS"
     if config.partial_update and not config.merge_on_read:
         raise Unsupported(asked, "a COPY_ON_WRITE table has no logs to keep what a row is made of", "use MERGE_ON_READ")

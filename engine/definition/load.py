@@ -29,8 +29,8 @@ _SCHEMA_KEEPERS: Final = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"
 def create_table(storage: Storage, config: TableConfig) -> None:
     """Create an empty table. Raises `BadInput`, and changes nothing, if the folder is not empty."""
     here = f"create a table at {storage.url}"
-    if found := storage.list(""):
-        example = found[0].path
+    if objects := storage.list(""):
+        example = objects[0].path
         raise BadInput(here, f"it is not empty ({example}, …)", "choose an empty place")
     if not storage.put_if_absent(PROPERTIES, encode_properties(to_properties(config))):
         raise BadInput(here, "another process has just created one there", "open that table instead")
@@ -39,7 +39,7 @@ def create_table(storage: Storage, config: TableConfig) -> None:
 def open_table(storage: Storage) -> TableConfig:
     """The config of the table in `storage`; `NotATable` if there is none, `Unsupported` if nbcc cannot read it.
 
-    The schema of a table of nbcc is in its properties; that of another table is in its newest commit
+    The schema of a table of nbcc is in its properties. The schema of any other table is in its newest commit
     (docs/hudi-format.md).
     """
     values = load_properties(storage)
@@ -86,7 +86,8 @@ def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
 
 
 def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
-    """The properties, and a description of their damage ('' if none). An audit accepts them if the checksum is valid.
+    """The properties, and a description of their damage ('' if none). An audit accepts damaged properties if their
+    checksum is valid.
     """
     try:
         return load_properties(storage), ""

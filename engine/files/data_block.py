@@ -68,7 +68,7 @@ def decode_data(
     errors.
 
     `packed` and `columns` are as in `decode_parquet`, and apply to Parquet only. Avro records are decoded completely.
-    `bounds`: the limits (default: those of this process).
+    `bounds`: the limits (default: the limits of this process).
     """
     if block.kind is BlockKind.PARQUET:
         return decode_parquet(block.content, name, columns, packed=packed, bounds=bounds)

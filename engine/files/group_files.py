@@ -56,7 +56,7 @@ class LogFile(NamedTuple):
 
     @property
     def files(self) -> Iterator[LogFile]:
-        """This log and, recursively, the logs that it covers."""
+        """The log itself and, recursively, the logs that it covers."""
         yield self
         for log in self.covers:
             yield from log.files

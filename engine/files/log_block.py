@@ -88,7 +88,9 @@ def encode_block(kind: BlockKind, headers: Mapping[Header, str], content: bytes)
 
 
 def rollback_block(instant: str, target: str) -> bytes:
-    """The command block that undoes the blocks of `target`. Table version 6 writes it; later readers still apply it."""
+    """The command block that undoes the blocks of `target`. Writers of table version 6 write rollback blocks; later
+    readers still apply them.
+    """
     headers = {Header.INSTANT: instant, Header.TARGET_INSTANT: target, Header.COMMAND: ROLLBACK}
     return encode_block(BlockKind.COMMAND, headers, b"")
 
@@ -96,8 +98,9 @@ def rollback_block(instant: str, target: str) -> bytes:
 def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Block]:
     """The blocks of a log file in order; an empty file has none.
 
-    A block is valid if its length fits and the reverse pointer at its end agrees. Other bytes (a torn tail, garbage)
-    are returned as one CORRUPT block up to the next magic. `Damaged` if the file does not begin with a block.
+    A block is valid if its length fits and the reverse pointer at its end agrees. Bytes outside a valid block (a torn
+    tail, garbage) are returned as one CORRUPT block up to the next magic. `Damaged` if the file does not begin with a
+    block.
     """
     view = memoryview(data)
     if view and not _magic_at(view, 0):

@@ -1,8 +1,8 @@
 """File slices: the base file to which each log belongs, and the merge order of the logs (RFC-66, "file slicing").
 
-Two promises depend on it (docs/contract.md). PART: each completed log is in exactly one slice, the same for all
-readers. TRAVEL: a read as of T uses exactly the files that had completed by T. A compaction that completes later does
-not change the result, because its base file is the merge of the same logs.
+Two promises depend on file slicing (docs/contract.md). PART: each completed log is in exactly one slice, the same for
+all readers. TRAVEL: a read as of T uses exactly the files that had completed by T. A compaction that completes later
+does not change the result, because its base file is the merge of the same logs.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def merge_position(log: LogFile, rules: Rules) -> tuple[str, str, int, str]:
 def to_read(slices: Iterable[FileSlice], rules: Rules) -> tuple[FileSlice, ...]:
     """For each group, the slice whose merge is the group's current state.
 
-    That is the newest slice. While its base file is only planned, its logs are added to the slice before it.
+    A snapshot reads the newest slice. While its base file is only planned, its logs are added to the slice before it.
     """
     newest: dict[Group, FileSlice] = {}
     for piece in slices:  # barriers rise within a group

@@ -28,7 +28,7 @@ class WindowFiles:
 
 
 def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str) -> tuple[WindowFiles, ...]:
-    """The files of the writes in (after, until], by group, without those of table services."""
+    """The files of the writes in (after, until], by group, without files of table services."""
     bases: dict[Group, list[BaseFile]] = {}
     logs: dict[Group, list[LogFile]] = {}
     writes = tuple(writes_between(timeline, commits, rules, after, until))

@@ -1,8 +1,9 @@
 """The named differences between reads by Apache Hudi 1.2.0 and the promised results, as executable code.
 
-For a table written by Hudi, nbcc's snapshot and read-optimized reads return the same rows as Hudi's. Its as-of and
-incremental reads keep the promises of docs/contract.md instead. With all differences applied, `hudi_as_of` and
-`hudi_incremental` return Hudi's rows: tests compare them with results of Hudi recorded in ``tests/tables``.
+For a table written by Hudi, nbcc's snapshot and read-optimized reads return the same rows as Hudi's. nbcc's as-of and
+incremental reads of such a table keep the promises of docs/contract.md instead. With all differences applied,
+`hudi_as_of` and `hudi_incremental` return Hudi's rows: tests compare them with results of Hudi recorded in
+``tests/tables``.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def _slice_as_of(
 def hudi_incremental(
     context: Context, config: TableConfig, after: str, until: str, differences: Collection[str]
 ) -> pa.Table:
-    """The rows of the window (after, until] with these differences applied. Only for contexts without Spark."""
+    """The rows of the window (after, until] with these differences applied. The context must not use Spark."""
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     window = Window(timeline, after, until)
     tasks = window_tasks(context, config, window)

@@ -1,9 +1,9 @@
 """Hudi's FileSystemBasedLockProvider: the lock is held while the file ``.hoodie/lock`` exists.
 
-A writer creates the file if absent, and deletes it to release the lock (docs/hudi-format.md). It may remove a file
-older than `hoodie.write.lock.filesystem.expire` minutes (0: never); nbcc's processes do so one at a time. The file is
-not renewed, so the lock can expire while it is held. Hudi deletes the file without checking its
-content, so that it can release the lock of another writer.
+A writer creates the file if absent, and deletes it to release the lock (docs/hudi-format.md). A writer may remove a
+lock file older than `hoodie.write.lock.filesystem.expire` minutes (0: never); nbcc's processes do so one at a time. The
+file is not renewed, so the lock can expire while it is held. Hudi deletes the file without checking its content, so
+that it can release the lock of another writer.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class HudiFileLock(Waiting):
                 self._path.unlink(missing_ok=True)
 
     def _has_expired(self) -> bool:
-        """Whether the file is too old. An old empty file is left from a crash."""
+        """Whether the lock file has expired. An old empty file is left from a crash."""
         try:
             status = self._path.stat()
         except FileNotFoundError:
@@ -105,7 +105,7 @@ class HudiFileLock(Waiting):
 
 
 def _info() -> str:
-    """The content, in Hudi's form. The unique thread name identifies one acquisition."""
+    """The content of the lock file, in Hudi's format. The unique thread name identifies one acquisition."""
     now = datetime.now().strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
     name = f"{threading.current_thread().name} of nbcc {uuid.uuid4()}"
     return json.dumps({"lockCreateTime": now, "lockThreadName": name, "lockStacksInfo": []})

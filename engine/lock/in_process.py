@@ -15,7 +15,7 @@ _REGISTRY_GUARD: Final = ThreadLock()
 class InProcessLock:
     """The lock of the table `name` (its storage's url) within this process.
 
-    It does not exclude other processes. In a forked child the lock is free, even if its parent held it.
+    The lock does not exclude other processes. In a forked child the lock is free, even if its parent held it.
     """
 
     def __init__(self, name: str, wait_seconds: float = 60.0) -> None:

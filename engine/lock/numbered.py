@@ -1,8 +1,8 @@
 """RFC-22, option 2: lock files with increasing numbers, only ever created; an expired heartbeat marks a dead holder.
 
 Acquire puts ``.hoodie/.nbcc/locks/<n>.acquired`` if absent; release puts ``<n>.released``. A writer that finds the
-newest lock unreleased and its heartbeat older than the lease releases it for its holder. The store needs put-if-absent
-only. The number is a fencing token, but no store checks it.
+newest lock unreleased and its heartbeat older than the lease releases it for its holder. The store needs no other
+conditional operation than put-if-absent. The number is a fencing token, but no store checks it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class NumberedLock(Waiting):
 
     @property
     def token(self) -> int:
-        """The number of the last lock acquired here, greater than that of every earlier lock."""
+        """The number of the last lock acquired here, which is greater than the number of every earlier lock."""
         return self._number
 
     def try_once(self) -> bool:

@@ -17,7 +17,7 @@ class Lock(Protocol):
         ...
 
     def release(self) -> None:
-        """Release the lock. Only its holder may call this."""
+        """Release the lock. Only the holder of the lock may call this."""
         ...
 
 
@@ -26,7 +26,7 @@ class Lease(Protocol):
     """A lock that another writer may take when its time is over, although its holder is alive."""
 
     def left(self) -> float:
-        """The seconds until then, by this machine's clock."""
+        """The seconds until the lease expires, by this machine's clock."""
         ...
 
 

@@ -34,8 +34,8 @@ class UnresolvedLock:
 def provider_of(storage: Storage, agreed: Coordination) -> str:
     """The table's lock provider. The default in a shared store is the lease, otherwise '' (processes of one machine).
 
-    The lease takes 4 requests per lock, numbered files 8 or more, and Hudi's writers share it. It needs conditional
-    updates: in a store without them the first write fails and recommends NumberedLockProvider.
+    The lease takes 4 requests per lock, numbered files 8 or more, and Hudi's writers share it. The lease needs
+    conditional updates: in a store without them the first write fails and recommends NumberedLockProvider.
     """
     return agreed.lock or (STORAGE_BASED if is_shared(storage.url) else "")
 

@@ -1,11 +1,11 @@
 """Hudi's StorageBasedLockProvider (RFC-91): a lease in ``.hoodie/.locks/table_lock.json``, renewed while it is held.
 
 The content is ``{"expired", "validUntil" (epoch ms), "owner"}``; it is replaced only if unchanged since it was read. A
-lease is free 500 ms after it expired, because clocks drift. Its holder may still be alive, and the file has no fencing
-number: only `decision = log` protects a table from such a holder (docs/locks.md).
+lease is free 500 ms after it expired, because clocks drift. The holder of an expired lease may still be alive, and the
+file has no fencing number. Only `decision = log` protects a table from such a holder (docs/locks.md).
 
-The holder remembers the version that it has put. So it renews and releases the lease by one request, and takes it again
-by one if no other writer has held it since.
+The holder remembers the version that it has put. So the holder renews or releases the lease by one request. Taking it
+again also needs one request if no other writer has held the lease since.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Held:
 
 
 class StorageLock(Waiting):
-    """A lease of `valid_seconds` in the table's own storage. A thread renews it every `renew_seconds`.
+    """A lease of `valid_seconds` in the table's own storage. A thread renews the lease every `renew_seconds`.
 
     `file`: the object of the lease, if not the one in `storage`.
     """

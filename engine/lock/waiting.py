@@ -64,7 +64,7 @@ class Waiting(ABC):
 
     @abstractmethod
     def give_back(self) -> None:
-        """Release the lock. No effect if this process has lost it."""
+        """Release the lock. Releasing has no effect if this process has lost the lock."""
 
     @abstractmethod
     def held_by(self) -> str:
@@ -74,8 +74,8 @@ class Waiting(ABC):
 class Attempts:
     """The owner names of this process's attempts at a lock since it last acquired it, the successful one included.
 
-    A put with an unknown outcome may have succeeded, so a lock with such an owner belongs to this process. It does not
-    belong to a forked child.
+    A put with an unknown outcome may have succeeded, so a lock with such an owner belongs to this process. Such a lock
+    does not belong to a forked child.
     """
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class Attempts:
         self._owners = {owner}
 
     def include(self, owner: str) -> bool:
-        """Whether `owner` is one of them."""
+        """Whether `owner` is one of this process's names."""
         return self._process == os.getpid() and owner in self._owners
 
 

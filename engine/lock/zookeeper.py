@@ -11,7 +11,9 @@ from .waiting import Waiting
 
 
 class ZookeeperLock(Waiting):
-    """An ephemeral sequential node. The server removes it if its client is silent for longer than its session."""
+    """A lock held by an ephemeral sequential node of ZooKeeper. The server removes the node if its client is silent for
+    longer than its session.
+    """
 
     def __init__(
         self, url: str, hosts: str, path: str, wait_seconds: float = 60.0, session_seconds: float = 60.0

@@ -35,9 +35,9 @@ def refuse_undone(timeline: Timeline, time: str, asked: str) -> None:
 def horizon(context: Context, timeline: Timeline) -> str | None:
     """The horizon: reads as of an earlier completion time are refused; None if nothing was cleaned.
 
-    A plan of a clean by nbcc records it. A clean by Hudi retains an instant E. In each group it keeps the newest slice
-    that is older than E, and every later one (docs/hudi-format.md). E is a requested time. A read uses that slice only
-    after every write requested before E has completed.
+    A plan of a clean by nbcc records the horizon. A clean by Hudi retains an instant E. In each group it keeps the
+    newest slice that is older than E, and every later one (docs/hudi-format.md). Hudi names the retained instant E by
+    its requested time. A read uses that slice only after every write requested before E has completed.
     """
     ours = context.commits.horizon(timeline)
     cleans = [i for i in timeline.completed if i.action == "clean" and not context.commits.clean(i.requested).horizon]

@@ -18,7 +18,8 @@ _FORMS: Final = "a time is an Instant, 17 digits yyyyMMddHHmmssSSS in UTC, or a 
 
 
 def instant_of(time: Time, asked: str) -> str:
-    """The 17-digit instant of `time`; `asked` describes the request in errors. `BadInput` if it is not a time.
+    """The 17-digit instant of `time`; `asked` describes the request in errors. Raises `BadInput` if `time` is not a
+    time.
 
     14 digits mean the end of that second, as in Hudi; zeros mean the beginning of the table. A datetime is truncated to
     milliseconds.

@@ -18,7 +18,7 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
     """A timeline that contains every instant completed at or before `time`, and perhaps later ones.
 
     A time is settled once an instant with that or a greater completion time is published, or the generator has returned
-    that or a greater time under the lock. Then no instant can complete at or before it any more. One listing shows
+    that or a greater time under the lock. After that no instant can complete at or before the time. One listing shows
     whether the time is settled, but may miss instants published during the listing. So the timeline is listed again.
     Raises `BadInput` for a time in the future.
     """

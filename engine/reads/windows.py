@@ -142,8 +142,8 @@ def _base_inputs(
     group: WindowFiles, there: dict[Group, list[BaseFile]], named: dict[str, BaseInput | None], with_before: bool
 ) -> tuple[ChangedBase, ...]:
     """The base files that writes put in the window, each with its predecessor. A deleted row is absent from a
-    copy-on-write file, so the comparison needs the predecessor. Only copy-on-write ones say by absence what was
-    deleted.
+    copy-on-write file, so the comparison needs the predecessor. A deleted row is absent from a copy-on-write file, so
+    the comparison needs the predecessor.
     """
 
     def before(base: BaseFile) -> BaseInput | None:

@@ -18,7 +18,8 @@ from ..timeline.timeline import FOLDER
 
 @dataclass(frozen=True, slots=True)
 class PendingPlan:
-    """A pending plan. `gone`: its missing inputs. `written`: the files that its compaction has already put."""
+    """A pending plan. `gone`: the missing inputs of the plan. `written`: the files that its compaction has already put.
+    """
 
     barrier: str
     state: str
@@ -55,7 +56,7 @@ def pending_plans(audit: Audit) -> tuple[PendingPlan, ...]:
 def drop_plan(storage: Storage, plan: PendingPlan) -> list[str]:
     """Remove a plan; returns the deleted paths in order. The caller holds the table's lock.
 
-    Raises `Conflict` if it has completed meanwhile, `BadInput` if it no longer exists.
+    Raises `Conflict` if the plan has completed meanwhile, `BadInput` if the plan no longer exists.
     """
     timeline = load(storage)
     instant = timeline.find(plan.barrier, "compaction")

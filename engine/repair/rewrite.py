@@ -1,7 +1,8 @@
 """Writes the rows of a log file that readers ignore again.
 
-Records must be ranked by ordering value. Then an old row loses against a newer one, even if it is written later. The
-write is a batch whose id contains the path of the file. So it is written at most once, and its commit records the path.
+Records must be ranked by ordering value. An old row loses against a newer one, even if it is written later. The write
+is a batch whose id contains the path of the file. So the rows are written at most once, and the commit records the
+path.
 """
 
 from __future__ import annotations

@@ -38,7 +38,9 @@ def latest_time(audit: Audit, now: str) -> str:
 
 
 def retiming(audit: Audit, requested: str, now: str) -> Retiming:
-    """The change that corrects the times of an instant. `BadInput` if they are correct or cannot be corrected."""
+    """The change that corrects the times of an instant. Raises `BadInput` if the times are correct or cannot be
+    corrected.
+    """
     asked = f"correct the times of the instant {requested}"
     completions = sorted(
         (i for i in audit.completions if i.requested == requested and i.action != "savepoint"),
@@ -70,7 +72,9 @@ def retime(storage: Storage, change: Retiming) -> None:
 
 
 def _pending_change(audit: Audit, requested: str, now: str, asked: str) -> Retiming:
-    """The deletion of a pending instant in the future, its data files first. No reader has seen them."""
+    """The change that deletes a pending instant in the future; its data files are deleted first. No reader has seen the
+    files of a pending instant.
+    """
     pending = [i for i in audit.timeline.pending if i.requested == requested]
     if not pending:
         raise BadInput(asked, "it is not on the active timeline", "name an instant that validate reports")

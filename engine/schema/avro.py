@@ -30,7 +30,8 @@ _PLAIN: Final = {avro: arrow for arrow, avro in _PRIMITIVES if isinstance(avro, 
 
 
 def avro_json(schema: pa.Schema, table: str, meta: bool = False) -> str:
-    """The Avro schema as compact JSON, with the record names that Spark uses. `meta`: with Hudi's meta columns.
+    """The Avro schema as compact JSON, with the record names that Spark uses. `meta`: whether to add Hudi's meta
+    columns.
 
     Raises `Unsupported` for a type that some reader of Hudi tables does not support.
     """

@@ -16,7 +16,8 @@ _NAMED: Final = ("record", "error", "enum", "fixed")
 
 
 def checked_schema(text: str | bytes, name: str, bounds: Limits | None = None) -> Any:
-    """The parsed schema. ValueError if it is invalid in the sense above, `LimitExceeded` if it is too large.
+    """The parsed schema. Raises ValueError if the schema is invalid in the sense above, `LimitExceeded` if it is too
+    large.
 
     `name` names the file in errors.
     """

@@ -99,7 +99,7 @@ def begun_as(timeline: Timeline, instant: Instant) -> str:
 def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:
     """The archived form of an instant: its completed file, and its plan if it has one.
 
-    Both are decoded before the originals are deleted. Raises `NotATable` if that fails.
+    Both files are decoded before the originals are deleted. Raises `NotATable` if that fails.
     """
     action = begun_as(timeline, instant)
     plan = None

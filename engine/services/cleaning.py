@@ -92,7 +92,7 @@ def plan_clean(
 
 
 def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
-    """The input logs of pending log compactions. They are kept even if a replace has hidden their slice."""
+    """The input logs of pending log compactions. These logs are kept even if a replace has hidden their slice."""
     pending = (i for i in timeline.pending if timeline.is_log_compaction(i))
     operations = (each for i in pending for each in context.commits.log_plan(i.requested).operations)
     return frozenset(in_partition(each.partition, name) for each in operations for name in each.logs)

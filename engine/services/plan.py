@@ -35,8 +35,8 @@ def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, .
 def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
     """The newest slices of their groups with several completed logs, which one log can replace.
 
-    These logs stay contiguous in completion order, because later writes complete later. Groups with a pending log
-    compaction are left out, and groups that are merged by Hudi's rules.
+    The logs of a slice stay contiguous in completion order, because later writes complete later. Groups with a pending
+    log compaction are left out, and groups that are merged by Hudi's rules.
     """
     refuse_unlisted(context, timeline, "schedule a log compaction")
     newest = {s.group: s for s in load_slices(context.storage, timeline, context.commits, context.rules)}

@@ -1,8 +1,9 @@
 """Replacing writes: each hides all rows that completed in its partitions before K, its requested time.
 
 For non-blocking writers, a replace is a compaction plan at K without inputs, for every file group of its partitions.
-Its base files hold the new rows, or none (docs/contract.md, SNAP). The plan is a barrier as soon as it is published. A
-log that completes later belongs to the next slice and is merged with the new rows, as after a compaction.
+The base files of the replace hold the new rows, or none (docs/contract.md, SNAP). The plan of a replace is a barrier as
+soon as it is published. A log that completes later belongs to the next slice and is merged with the new rows, as after
+a compaction.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ def replace_partitions(
 ) -> Instant:
     """Replace all rows of these partitions, named by path, with `data` (None: with no rows).
 
-    Raises `Conflict`, with nothing published, while a plan is pending in one of the partitions. With a decision log it
-    also does so if another decision came first. An optimistic writer also raises it if a write to the partitions has
-    completed since it began.
+    Raises `Conflict`, with nothing published, while a plan is pending in one of the partitions. With a decision log,
+    `Conflict` is also raised if another decision came first. An optimistic writer also raises `Conflict` if a write to
+    the partitions has completed since it began.
     """
     _refuse_where_unsupported(context, config, operation)
     groups = tuple(

@@ -1,7 +1,7 @@
 """Selects the instants that a restore undoes: those that completed after the pinned one, and every pending one.
 
-Savepoints use completion times, and so restores do. Apache Hudi before 1.1 used requested times. It kept a write that
-was requested before the savepoint and completed after it (HUDI-9667).
+Savepoints use completion times, and so restores do. Apache Hudi before 1.1 used requested times. Such a release kept a
+write that was requested before the savepoint and completed after it (HUDI-9667).
 """
 
 from __future__ import annotations

@@ -33,9 +33,9 @@ def plan_to_resume(
     if instant is None:
         return next(iter(pending), None)
     requested = _named(instant)
-    found = timeline.find(requested, action)
-    if found is not None and among(found):
-        return found
+    named = timeline.find(requested, action)
+    if named is not None and among(named):
+        return named
     names = ", ".join(each.requested for each in pending)
     raise BadInput(
         f"run the {action} {requested}",
@@ -46,14 +46,14 @@ def plan_to_resume(
 
 def _completed_by_another(context: Context, action: str, requested: str) -> Instant | Conflict | None:
     """The instant if another runner has completed it; a `Conflict` if its plan was removed; None if it is pending."""
-    found = timeline_with(context, action, requested).find(requested, action)
-    if found is None:
+    resumed = timeline_with(context, action, requested).find(requested, action)
+    if resumed is None:
         return Conflict(
             f"complete the {action} {requested}",
             "its plan is no longer on the timeline: a restore has undone it, or it was dropped",
             f"plan another {action}, if there is anything to do",
         )
-    return found if found.completed else None
+    return resumed if resumed.completed else None
 
 
 def files_or_completed(

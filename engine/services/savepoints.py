@@ -32,8 +32,8 @@ def files_as_of(context: Context, timeline: Timeline, time: str) -> frozenset[st
 
 def paths_of(piece: FileSlice) -> list[str]:
     """The paths of all files of a slice."""
-    found = (piece.base, *piece.tombstones, *(file for log in piece.logs for file in log.files))
-    return [file.path for file in found if file is not None]
+    files = (piece.base, *piece.tombstones, *(file for log in piece.logs for file in log.files))
+    return [file.path for file in files if file is not None]
 
 
 def to_pin(timeline: Timeline, instant: Time | None) -> Instant:
@@ -44,11 +44,11 @@ def to_pin(timeline: Timeline, instant: Time | None) -> Instant:
     if instant is None:
         return writes[-1]
     requested = instant.requested if isinstance(instant, Instant) else str(instant)
-    found = timeline.find(requested)
-    if found is None or not found.completed:
-        exists = "it is not completed" if found else "the timeline has no write or compaction with that requested time"
+    pinned = timeline.find(requested)
+    if pinned is None or not pinned.completed:
+        exists = "it is not completed" if pinned else "the timeline has no write or compaction with that requested time"
         raise BadInput(f"make a savepoint of {requested}", exists, "name a completed instant of the active timeline")
-    return found
+    return pinned
 
 
 def to_use(timeline: Timeline, instant: Time | None, asked: str) -> Instant:
@@ -57,9 +57,9 @@ def to_use(timeline: Timeline, instant: Time | None, asked: str) -> Instant:
     if instant is None and there:
         return max(there, key=completion_of)
     requested = instant.requested if isinstance(instant, Instant) else str(instant or "")
-    found = next((each for each in there if each.requested == requested), None)
-    if found is None:
+    savepoint = next((each for each in there if each.requested == requested), None)
+    if savepoint is None:
         names = ", ".join(each.requested for each in there)
         exists = f"the savepoints are {names}" if names else "the table has no savepoint"
         raise BadInput(f"{asked} {requested}".rstrip(), exists, "name one of them" if names else "make one first")
-    return found
+    return savepoint

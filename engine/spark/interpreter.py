@@ -52,7 +52,9 @@ def _is_this_one(python: str) -> bool:
 
 
 def _run_here(python: str) -> str | None:
-    """Run the workers' interpreter on this machine. It is faster than a job, and Spark logs nothing."""
+    """Run the workers' interpreter on this machine. Running the interpreter here is faster than a job, and Spark logs
+    nothing.
+    """
     try:
         ran = subprocess.run(
             [python, "-c", _PROBE], stdin=subprocess.DEVNULL, capture_output=True, text=True,

@@ -41,7 +41,9 @@ _ANSWERS: Final = pa.schema([("answer", pa.binary())])  # pickled: a `WrittenFil
 
 
 class SparkJobs:
-    """Runs tasks on the executors of `spark`. They open `storage` themselves and generate their own file names."""
+    """Runs tasks on the executors of `spark`. The executors open `storage` themselves and generate their own file
+    names.
+    """
 
     def __init__(self, spark: SparkSession, storage: Storage, names: Names) -> None:
         self._spark = spark
@@ -150,7 +152,7 @@ def is_connect(spark: SparkSession) -> bool:
 
 
 def _bucket_of(shape: TableShape) -> Callable[..., Column]:
-    """The bucket as a function of the key columns. Only these columns reach Python before the shuffle."""
+    """The bucket as a function of the key columns. Only the key columns reach Python before the shuffle."""
 
     def bucket(*keys: pa.Array) -> pa.Array:
         return bucket_column(pa.table(keys, names=shape.keys.record_key), shape)

@@ -46,7 +46,7 @@ def of_file_system(operation: str, path: str, url: str, error: OSError) -> Stora
 
 
 def of_store(operation: str, path: str, url: str, error: BaseException, options: Mapping[str, Any]) -> StorageError:
-    """The `StorageError` for an error of the store's library. Its text never contains credentials."""
+    """The `StorageError` for an error of the store's library. The text of the error never contains credentials."""
     if isinstance(error, store.PermissionDeniedError | store.UnauthenticatedError | PermissionError):
         remedy = _CREDENTIALS
     elif isinstance(error, store.UnknownConfigurationKeyError | TypeError | ValueError):

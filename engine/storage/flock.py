@@ -1,8 +1,9 @@
 """An exclusive `flock` on a file that a forked child neither holds nor releases.
 
 A `flock` belongs to the open file description, which a child inherits: the file stays locked until the last process has
-closed it. So a child closes every inherited descriptor at once. It must not unlock: that would release the parent's
-lock. The parent unlocks explicitly, because a child between fork and exec may still have the descriptor.
+closed it. So a child closes every inherited descriptor at once. A child must not unlock the file, because that would
+release the parent's lock. The parent unlocks explicitly, because a child between fork and exec may still have the
+descriptor.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _changing: Final = threading.RLock()  # held by a fork, so that no descriptor is
 
 
 class FileLock:
-    """One open file. `OSError` if it can be neither opened nor created."""
+    """An open lock file. Raises `OSError` if the file can be neither opened nor created."""
 
     def __init__(self, path: Path) -> None:
         self._pid = os.getpid()
@@ -29,7 +30,9 @@ class FileLock:
 
     @property
     def is_open(self) -> bool:
-        """Whether this process opened the file and has not closed it. False in a forked child."""
+        """Whether this process opened the file and has not closed it. False in a forked child, whose descriptor is
+        closed.
+        """
         return self._descriptor is not None and self._pid == os.getpid()
 
     def lock(self, *, wait: bool = True) -> bool:

@@ -2,7 +2,7 @@
 
 The first access to a folder opens each folder from the root down without following links. If a component is a link, it
 is resolved: the walk restarts if the target is below the root, and is refused otherwise. Later accesses open the folder
-by its path and compare its device and inode with those of the first.
+by its path, and compare its device and inode with the first ones.
 
 A put is durable when it returns: the file is synced before the link to its name, the folder after it. A folder is
 synced in its parent before its first file, even if another process has just created it. Of an empty file only the
@@ -122,7 +122,7 @@ class LocalFiles:
         return True
 
     def _open(self, head: str, *, make: bool = False, flags: int = _SEARCH) -> int:
-        """A descriptor of the folder. The caller closes it."""
+        """A descriptor of the folder. The caller closes the descriptor."""
         flags = _CHANGE if make else flags
         if head and (identity := self._walks.get((head, make))):
             with suppress(OSError):  # the walk below raises the precise error

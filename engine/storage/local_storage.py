@@ -1,6 +1,6 @@
 """The storage protocol on the local file system: durable puts, and listings without a system call for each file.
 
-It starts no threads, so it also works in a child that was forked from a process with an open table.
+Local storage starts no threads, so it also works in a child that was forked from a process with an open table.
 """
 
 from __future__ import annotations
@@ -159,5 +159,5 @@ def sizes_but(storage: Storage, folder: str) -> tuple[dict[str, int], Sequence[s
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether the name is that of a checksum side file, or of a temporary file of nbcc or obstore (``x#1``)."""
+    """Whether the name belongs to a checksum side file, or to a temporary file of nbcc or obstore (``x#1``)."""
     return is_checksum(name) or ("#" in name and name.partition("#")[2].isdecimal())

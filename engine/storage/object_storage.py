@@ -113,7 +113,7 @@ class ObjectStorage:
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, use_multipart=False))
 
     def put_in_parts(self, path: str, data: bytes) -> bool:
-        """Put a data file, in parts if it is large. No other attempt may use its name.
+        """Put a data file, in parts if it is large. No other attempt may use the name of the file.
 
         Parts that were put before an error stay in the store until its rule for incomplete uploads deletes them.
         """
@@ -154,7 +154,7 @@ class ObjectStorage:
             return
 
     def _repeated(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send a request that may be executed twice. Repeat it if the store answers 409, or not at all."""
+        """Send a request that may be executed twice. Repeat the request if the store answers 409, or not at all."""
         for pause in PAUSES:
             try:
                 return self._ask(operation, path, request)
@@ -188,7 +188,9 @@ class ObjectStorage:
 
 
 def _content(store: ObjectStore, path: str) -> bytes:
-    """The object's content. If it is large, its stream is dropped, and ranges are read: large objects never change."""
+    """The object's content. If the object is large, its stream is dropped and ranges are read: large objects never
+    change.
+    """
     answer = obstore.get(store, path)
     size = answer.meta["size"]
     if size <= 2 * PART_BYTES:
@@ -213,10 +215,10 @@ def _limited(arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
 
 
 def is_checksum(name: str) -> bool:
-    """Whether the name is that of a Hadoop checksum side file, which a copied table may contain."""
+    """Whether the name belongs to a Hadoop checksum side file, which a copied table may contain."""
     return name[:1] == "." and name[-4:] == ".crc"
 
 
 def _is_of_store(error: BaseException) -> bool:
-    """Whether the library raised the error. Others, such as an interrupt, propagate unchanged."""
+    """Whether the library raised the error. Errors of other origin, such as an interrupt, propagate unchanged."""
     return isinstance(error, BaseError | OSError | ValueError | TypeError) or is_panic(error)

@@ -18,7 +18,7 @@ def open_storage(
 ) -> LocalStorage | ObjectStorage:
     """The store at `location`: a path of the local file system, or a URL (``file:``, ``s3:``, ``gs:``, ``az:``, …).
 
-    The option `durable` (default true) is that of `LocalStorage`; all others go to obstore (credentials, region, …).
+    The option `durable` (default true) belongs to `LocalStorage`; all others go to obstore (credentials, region, …).
     Nothing is read or created yet.
     """
     text = os.fspath(location)

@@ -1,4 +1,4 @@
-"""The storage options: nbcc's own one, and those of obstore for object stores (docs/storage-options.md)."""
+"""The storage options: one of nbcc, and the options of obstore for object stores (docs/storage-options.md)."""
 
 from __future__ import annotations
 

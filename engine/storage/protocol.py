@@ -24,9 +24,9 @@ class Entry(NamedTuple):
 class Storage(Protocol):
     """Objects under one table's root. Paths are relative to it and separated by '/'.
 
-    Implementations can be pickled; executors reopen the store from `url`.
-    A listing is not a snapshot. It contains every object that exists during the whole listing, and may or may not
-    contain objects that are created or deleted during it.
+    Implementations can be pickled; executors reopen the store from `url`. A listing is not a snapshot. A listing
+    contains every object that exists while the listing runs. A listing may or may not contain objects that are created
+    or deleted meanwhile.
     """
 
     @property
@@ -35,7 +35,7 @@ class Storage(Protocol):
         ...
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create `path` with `data`, atomically. False if it exists; it is unchanged then."""
+        """Create `path` with `data`, atomically. False if `path` exists already; its content is unchanged then."""
         ...
 
     def put(self, path: str, data: bytes) -> None:
@@ -51,7 +51,7 @@ class Storage(Protocol):
         ...
 
     def delete(self, path: str) -> None:
-        """Delete `path` and its checksum side file. No error if it does not exist."""
+        """Delete `path` and its checksum side file. A missing file is not an error."""
         ...
 
     def delete_all(self, paths: Sequence[str]) -> None:

@@ -90,7 +90,7 @@ class Recording:
         self.deleted.extend(paths)
 
     def conditional_object(self, path: str) -> ConditionalObject:
-        """The object of the wrapped storage. Only locks use it, and a dry run takes no lock."""
+        """The object of the wrapped storage. Only locks use the object, and a dry run takes no lock."""
         return conditional_object(self._storage, path)
 
     def _holds(self, path: str) -> bool:

@@ -29,7 +29,7 @@ def under_lease(left: Callable[[], float] | None) -> Iterator[None]:
 
 
 def request_limit(url: str) -> float | None:
-    """The limit in seconds of the next request of this thread, less than what is left of the lease; None: no limit.
+    """The limit in seconds of the next request of this thread, which is less than the remaining lease; None: no limit.
 
     Raises `Conflict`, before any request, if the lease has expired or is about to.
     """

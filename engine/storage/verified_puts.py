@@ -22,7 +22,7 @@ class StorageInParts(Protocol):
     """A storage in which data files are put unconditionally."""
 
     def put_in_parts(self, path: str, data: bytes) -> bool:
-        """Put a data file, in parts if it is large. No other attempt may use its name.
+        """Put a data file, in parts if it is large. No other attempt may use the name of the file.
 
         False if the storage detects another file of that name.
         """
@@ -68,7 +68,7 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:
-    """Create `path` with `data`. Also True if it already contains `data`; False for any other content.
+    """Create `path` with `data`. Also True if `path` already contains `data`; False for any other content.
 
     Equal content counts as success. Either the content names its writer (a requested time, a completion time, a write
     token), so only an earlier attempt of the same writer can have put it; or its effect does not depend on the writer

@@ -33,12 +33,12 @@ class ArchiveFile(NamedTuple):
 
     @property
     def level(self) -> int:
-        """Its level in the tree; 0 if the name has none."""
+        """The file's level in the tree; 0 if its name has none."""
         match = _FILE.fullmatch(self.name)
         return int(match[3]) if match else 0
 
     def spans(self, requested: str) -> bool:
-        """Whether it may contain an instant with this requested time."""
+        """Whether the file may contain an instant with this requested time."""
         match = _FILE.fullmatch(self.name)
         return match is None or match[1] <= requested <= match[2]
 
@@ -68,8 +68,8 @@ class Archived:
 class Archive:
     """The archived timeline as of the first query, or of the last `refresh`.
 
-    Query it *after* the listing of the active timeline. The archiver deletes instants after its manifest is written, so
-    an instant that the listing missed is in the archive. An instant in neither never completed.
+    Query the archive *after* listing the active timeline. The archiver deletes instants after its manifest is written,
+    so an instant that the listing missed is in the archive. An instant in neither never completed.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -101,11 +101,11 @@ class Archive:
         return archived.completed if archived else None
 
     def completions(self) -> list[str]:
-        """The sorted completion times of all archived writes. Reads every file."""
+        """The sorted completion times of all archived writes. The query reads every file of the archive."""
         return sorted(archived.completed for archived in self.instants() if archived.instant.writes)
 
     def instants(self) -> tuple[Archived, ...]:
-        """All archived instants of all actions. Reads every file once."""
+        """All archived instants of all actions. The query reads every file of the archive once."""
         return tuple(archived for rows in self._read(lambda file: True) for archived in rows)
 
     def states(self) -> tuple[Instant, ...]:
@@ -201,7 +201,7 @@ def decode_rows(data: bytes, name: str) -> tuple[Archived, ...]:
 
 
 def decode_manifest(data: bytes, name: str) -> list[ArchiveFile]:
-    """Decode a manifest; `NotATable` if it is invalid. `name` names it in errors."""
+    """Decode a manifest; `NotATable` if it is invalid. `name` names the manifest in errors."""
     checked = Checked(name)
     try:
         files = json.loads(data)["files"]

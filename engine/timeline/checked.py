@@ -19,7 +19,7 @@ _HIDDEN: Final = ".hoodie"
 
 
 class Checked:
-    """The checks for one file. Their errors name it."""
+    """The checks for one file. The errors of these checks name the file."""
 
     __slots__ = ("_file",)
 

@@ -43,7 +43,7 @@ class CleanPlan:
 
     @property
     def extra(self) -> dict[str, str]:
-        """The extra metadata."""
+        """The extra metadata of the plan: nbcc's mark, its horizon, and the savepoints."""
         ours = {OWN_KEY: OWN_FORMAT, HORIZON: self.horizon} if self.horizon else {}
         return {**ours, SAVEPOINTS: ",".join(self.savepoints)} if self.savepoints else ours
 
@@ -76,7 +76,7 @@ def encode_clean_plan(plan: CleanPlan, url: str) -> bytes:
 
 
 def encode_clean(plan: CleanPlan, requested: str, millis: int) -> bytes:
-    """The bytes of the completed clean of a plan. `millis`: its duration."""
+    """The bytes of the completed clean of a plan. `millis`: the duration of the clean."""
     partitions = {partition: _deleted(partition, names, plan.policy) for partition, names in plan.files.items()}
     record = {
         "startCleanTime": requested,

@@ -89,7 +89,7 @@ class Commits:
             return None
 
     def _planned(self, pending: Instant, completes_as: str) -> bytes:
-        """The bytes of an instant's plan. The archive stores them together with the commit."""
+        """The bytes of an instant's plan. The archive stores the plan together with the commit."""
         archived = self.archive.cached(Instant(pending.requested, completes_as, "completed"))
         if archived is not None and archived.plan is not None:
             return archived.plan
@@ -104,7 +104,7 @@ class Commits:
     def _archived_meanwhile(self, instant: Instant) -> Archived:
         """An instant that was archived after the listing.
 
-        Raises `Cleaned` if a restore has undone it, `NotFound` if it is not archived either.
+        Raises `Cleaned` if a restore has undone the instant, `NotFound` if the archive does not have it either.
         """
         self.archive.refresh()
         self.archive.instants()

@@ -1,9 +1,9 @@
 """The decision log: numbered entries, put if absent, decide which instants commit and in which order.
 
 A lock can be lost between any two steps of its holder. So with `decision = log` a writer publishes in three steps.
-First it publishes the last entry, if its writer has not. Then it puts the next entry, with a greater time and
-everything that other writers need to publish it. Then it publishes its own entry. Entries are never changed or deleted:
-a number that became free could be taken twice. A plan takes a number like a commit.
+First the writer publishes the last entry, if that entry's writer has not. Then the writer puts the next entry, with a
+greater time and everything that other writers need to publish it. Then the writer publishes its own entry. Entries are
+never changed or deleted: a number that became free could be taken twice. A plan takes a number like a commit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Decision(NamedTuple):
     """One entry.
 
     `kind`: an instant commits, a plan is made, or only a time is taken, which all later decisions exceed. `action`: the
-    pending action. `time`: completion time or barrier. `data`: the content of the timeline file.
+    pending action. `time`: the completion time, or the barrier of a plan. `data`: the content of the timeline file.
     """
 
     number: int
@@ -90,8 +90,9 @@ def _encode(decision: Decision) -> bytes:
 
 
 def _decode(number: int, content: bytes) -> Decision:
-    """Decode an entry. An empty or truncated file is an error: if it counted as absent, its number would be taken again
-    and its decision lost."""
+    """Decode an entry of the decision log. An empty or truncated file is an error: if it counted as absent, its number
+    would be taken again and its decision lost.
+    """
     name, asked = _path(number), f"read the decision {number}"
     checked = Checked(name)
     head, end, data = content.partition(b"\n")

@@ -1,9 +1,9 @@
 """A fast parser of commits for audits: one regular expression reads the needed fields of each listed file.
 
-A commit lists its files in records of about thirty fields. Nearly all are nullable numbers and texts. Their encoding is
-a regular language except for the length before each text. So the expression matches printable characters as text, and
-the lengths are compared afterwards. If they agree, an Avro reader decodes the same values. Anything else raises `Odd`,
-and the caller uses `decode_record`, the complete decoder.
+A commit lists its files in records of about thirty fields. Nearly all are nullable numbers and texts. The encoding of
+these fields is a regular language except for the length before each text. So the expression matches printable
+characters as text, and the lengths are compared afterwards. If they agree, an Avro reader decodes the same values.
+Anything else raises `Odd`, and the caller uses `decode_record`, the complete decoder.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NEVER: Final = rb"(?!)"
 
 
 class Odd(ValueError):
-    """The bytes have a form that the fast parser does not read. They may still be valid."""
+    """The bytes have a form that the fast parser does not read. The bytes may still be valid."""
 
 
 class Skimmed(NamedTuple):
@@ -120,7 +120,7 @@ class _Cursor:
 
 
 class _Listed:
-    """The expression of a file's record. `_lengths`, `_texts`: the group numbers of all lengths and texts."""
+    """The regular expression of a file's record. `_lengths`, `_texts`: the group numbers of all lengths and texts."""
 
     def __init__(self, record: Mapping[str, Any]) -> None:
         self._groups = 0
@@ -142,7 +142,7 @@ class _Listed:
         return Skimmed(path.decode(), *map(_number, numbers))
 
     def _pattern(self, kind: Any, name: str = "") -> bytes:
-        """The expression of a field. A field of an unexpected type matches only null."""
+        """The regular expression of a field. A field of an unexpected type matches only null."""
         if isinstance(kind, list):
             nullable = len(kind) == 2 and kind[0] == "null"
             return rb"(?:\x00|\x02%s)" % self._pattern(kind[1], name) if nullable else _NEVER

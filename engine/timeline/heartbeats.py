@@ -1,7 +1,7 @@
 """Heartbeats: whether the writer of a pending instant is alive (RFC-22, "Inline rollback").
 
-A heartbeat is the empty file ``.hoodie/.heartbeat/<requested time>``. Its writer puts it again at each interval, and
-its put time counts. Hudi's writers and cleaners use the same files (docs/hudi-format.md).
+A heartbeat is the empty file ``.hoodie/.heartbeat/<requested time>``. The writer of the instant puts the file again at
+each interval, and the put time counts. Hudi's writers and cleaners use the same files (docs/hudi-format.md).
 """
 
 from __future__ import annotations

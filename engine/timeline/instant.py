@@ -69,7 +69,7 @@ class Instant:
 
     @property
     def row(self) -> tuple[object, ...]:
-        """The values of `COLUMNS`."""
+        """The values of the instant in the order of `COLUMNS`."""
         return self.action, self.state, self.requested, self.completed
 
     def __str__(self) -> str:

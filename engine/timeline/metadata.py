@@ -78,12 +78,14 @@ class CommitMetadata:
 
     @property
     def own(self) -> bool:
-        """Whether nbcc wrote it."""
+        """Whether nbcc wrote the commit."""
         return OWN_KEY in self.extra
 
     @property
     def replaces(self) -> bool:
-        """Whether it is a replacing write: it hides everything older than its requested time in its file groups."""
+        """Whether the commit is a replacing write: it hides everything older than its requested time in its file
+        groups.
+        """
         return REPLACES in self.extra
 
     @property
@@ -115,7 +117,9 @@ class CompactionOperation:
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
-    """A plan of a compaction, log compaction or replacing write. Its requested time is the barrier of its groups."""
+    """A plan of a compaction, log compaction or replacing write. The requested time of the plan is the barrier of its
+    groups.
+    """
 
     operations: tuple[CompactionOperation, ...]
     extra: Mapping[str, str] = field(default_factory=dict)
@@ -127,12 +131,12 @@ class CompactionPlan:
 
     @property
     def own(self) -> bool:
-        """Whether nbcc wrote it."""
+        """Whether nbcc wrote the plan."""
         return OWN_KEY in self.extra
 
     @property
     def replaces(self) -> bool:
-        """Whether it belongs to a replacing write. No other process can execute it."""
+        """Whether the plan belongs to a replacing write. No other process can run the plan of a replacing write."""
         return REPLACES in self.extra
 
     @property

@@ -1,7 +1,7 @@
 """Restore plans and completed restores (docs/hudi-format.md).
 
-The plan takes effect once it is on the timeline: readers ignore the instants that it names. Their files may still
-exist, and a paused writer may even put more of them later.
+The plan takes effect once it is on the timeline: readers ignore the instants that it names. The files of these instants
+may still exist, and a paused writer may even put more of them later.
 """
 
 from __future__ import annotations

@@ -22,10 +22,10 @@ _WRITTEN_AS: Final = ("commit", "deltacommit", "replacecommit")
 class Timeline:
     """All instants of one listing, each in the highest state seen, ordered by requested time.
 
-    `begun_as`: (requested time, completed action) -> pending action, where the two actions differ. It distinguishes the
-    commit of a compaction from that of a copy-on-write writer. `archived`: some instants are in the archive. Instants
-    that `restores` have undone are not in `instants`; those whose files still exist are in `undone`. `torn`: completed
-    instants whose files are empty or truncated, for example by a power failure.
+    `begun_as`: (requested time, completed action) -> pending action, where the two actions differ. `begun_as`
+    distinguishes the commit of a compaction from the commit of a copy-on-write writer. `archived`: some instants are in
+    the archive. Instants that `restores` have undone are not in `instants`; those whose files still exist are in
+    `undone`. `torn`: completed instants whose files are empty or truncated, for example by a power failure.
     """
 
     instants: tuple[Instant, ...] = ()
@@ -98,7 +98,7 @@ class Timeline:
 
     @cached_property
     def savepoints(self) -> tuple[Instant, ...]:
-        """Completed savepoints by requested time, which is that of the instant that each pins."""
+        """Completed savepoints by requested time. A savepoint has the requested time of the pinned instant."""
         return tuple(i for i in self.instants if i.action == "savepoint" and i.completed)
 
     def is_pinned(self, time: str) -> bool:

@@ -1,11 +1,11 @@
 """Claims: with a decision log, each time of an instant belongs to one actor alone.
 
-An actor can lose its lock while it reads the clock. Two actors may then read the same time. A request takes no number
-of the log, so the log does not separate them. So an actor claims a time before it uses it: it creates an object named
-after the time, if absent. An actor that loses the claim reads its clock again.
+An actor can lose its lock while it reads the clock. Two actors may read the same time if one of them has lost its lock.
+A request takes no number of the log, so the log does not separate them. So an actor claims a time before it uses it: it
+creates an object named after the time, if absent. An actor that loses the claim reads its clock again.
 
-`forget` deletes a claim after an hour. An actor whose claim took longer than an hour discards its time. Both ages are
-measured by clocks within their bound.
+`forget` deletes a claim after an hour. An actor whose claim took longer than an hour discards its time. The age of a
+claim is measured by clocks within their bound.
 """
 
 from __future__ import annotations

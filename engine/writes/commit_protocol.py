@@ -1,6 +1,7 @@
 """The steps that writing operations share: request an instant, remove late attempts, complete the instant.
 
-Every function is a few accesses to storage, lock and clock in a fixed order. An operation is a sequence of them.
+Every function is a few accesses to storage, lock and clock in a fixed order. An operation is a sequence of these
+functions.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def put_request(context: Context, timeline: Timeline, action: str) -> str:
 def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
     """Stop renewing the instant's heartbeat if the body fails or is interrupted: a rollback may then undo the instant.
 
-    The instant itself stays as it is. The process may continue with other work.
+    The pending instant itself does not change. The process may continue with other work.
     """
     try:
         yield
@@ -78,7 +79,7 @@ def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
 def undo_on_error(context: Context, requested: str, action: str) -> Iterator[None]:
     """Delete the files and the instant of a data phase that fails.
 
-    This covers the time before completion only: an instant stays as it is once its completion was attempted. After a
+    Only errors before completion are covered: an instant stays as it is once its completion was attempted. After a
     crash or an interrupt everything stays. The instant never completes, and readers ignore its files until a rollback
     deletes them.
     """
@@ -91,7 +92,9 @@ def undo_on_error(context: Context, requested: str, action: str) -> Iterator[Non
 
 
 def undo_own_write(context: Context, requested: str, action: str) -> None:
-    """Delete the files of an instant, then the instant itself. This runs under the lock because it changes listings."""
+    """Delete the files of an instant, then the instant itself. The deletion runs under the lock because it changes
+    listings.
+    """
     for path in marked_files(context, requested):
         context.storage.delete(path)
     forget_markers(context, requested)
@@ -201,15 +204,17 @@ def publication_conflict(context: Context, timeline: Timeline, requested: str, a
 
 
 def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Whether a rollback of a write is on the timeline. Its writer may have put the instant again after a pause."""
+    """Whether a rollback of a write is on the timeline. The writer of a rolled back instant may have put the instant
+    again after a pause.
+    """
     rollbacks = (each for each in timeline.instants if each.action == ROLLBACK and each.requested > requested)
     plans = (context.commits.requested_content(Instant(each.requested, ROLLBACK, "requested")) for each in rollbacks)
     return any(plan is not None and decode_rollback_plan(plan).target == requested for plan in plans)
 
 
 def older_than_archive(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Whether a pending instant is older than an archived one. Then it was rolled back, and the rollback is archived
-    too.
+    """Whether a pending instant is older than an archived one. An instant older than the archive was rolled back, and
+    its rollback is archived too.
 
     No instant is archived past a pending one, so this one was not on the timeline at that time. Called under the lock.
     """

@@ -48,7 +48,7 @@ def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan,
 
 
 def replace_commit(config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile]) -> bytes:
-    """The content of a completed replacing write. For Hudi it is a compaction without inputs."""
+    """The content of a completed replacing write. For Hudi a replacing write is a compaction without inputs."""
     extra = own_extra(config.avro_schema, {REPLACES: operation})
     return encode_commit(CommitMetadata(tuple(map(_base_stat, files)), operation, compacted=True, extra=extra))
 
@@ -105,7 +105,7 @@ def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) 
 
 
 def _rewritten_stat(file: WrittenFile, before: str) -> WriteStat:
-    """The stat of a copy-on-write file. It names the file that it replaces; incremental reads compare the two."""
+    """The stat of a copy-on-write file. The stat names the replaced file; incremental reads compare the two files."""
     named = parse_base(before)
     return WriteStat(
         file_id=file.file_id,

@@ -1,7 +1,7 @@
 """Optimistic concurrency control: detects completed writes that conflict with one about to publish (RFC-22, step 4).
 
 Two writes conflict if both have put files into one bucket of one partition. File ids are not compared: a writer that
-finds a bucket empty may start a file group of its own there. A compaction does not conflict with a writer, because the
+finds a bucket empty may start another file group there. A compaction does not conflict with a writer, because the
 writer's log belongs to the slice in which it completes.
 """
 
@@ -78,7 +78,7 @@ def conflict_of(
 
 def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterator[Instant]:
     """The instants that completed after `sealed` was loaded, in order of completion. Under `conflict_window`
-    "requested": those requested since.
+    "requested": the instants requested since.
     """
     known = {instant.requested for instant in sealed.completed}
     if context.rules.conflict_window == "completion":

@@ -18,7 +18,8 @@ def uses_decision_log(context: Context) -> bool:
 
 
 def catch_up(context: Context) -> Decision:
-    """Publish the last decision and return it. Then the timeline holds every decision, and the clock is past its time.
+    """Publish the last decision and return it. After that the timeline holds every decision, and the clock is past the
+    decision's time.
     """
     while (last := last_decision(context.storage)) is not None and not is_published(context.storage, last):
         publish(context.storage, last)  # its writer died, or is about to; meanwhile the next one may be decided
@@ -46,8 +47,8 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
     """Publish a plan that was made from the state after the decision `last`. None if another decision has been taken
     since.
 
-    That requires a lost lock. A write to be rolled back may then have been committed, or a commit may precede the
-    barrier. The next call plans from the new state.
+    Another decision is possible only if the lock was lost. After a lost lock, a write to be rolled back may have been
+    committed, or a commit may precede the barrier. The next call plans from the new state.
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)

@@ -112,9 +112,9 @@ def claim(context: Context, requested: str, batch_id: str | None, owner: str = "
 def pending_attempt(context: Context, timeline: Timeline, batch_id: str, owner: str) -> Instant | None:
     """The pending attempt of an owner at a batch; None if there is none. `timeline` was listed under the lock."""
     for entry in context.storage.list(_folder(batch_id)):
-        found = timeline.find(entry.path.rpartition("/")[2])
-        if found is not None and not found.completed and context.storage.get(entry.path) == owner.encode():
-            return found
+        attempt = timeline.find(entry.path.rpartition("/")[2])
+        if attempt is not None and not attempt.completed and context.storage.get(entry.path) == owner.encode():
+            return attempt
     return None
 
 

@@ -1,8 +1,8 @@
 """One instant for all tasks of a batch whose writer has no process of its own before them.
 
 Spark's streaming writer is a set of tasks and a commit. The first task that holds the lock requests the instant, and
-its claim names the owner of the batch: the run of the query. The other tasks find that claim under the lock. Another
-run of the query, which a copied checkpoint or a restart begins, never continues the instant of this one.
+its claim names the owner of the batch: the run of the query. The other tasks find that claim under the lock. A restart
+or a copied checkpoint begins another run of the query. That run never continues the instant of this run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .idempotency import claim, pending_attempt, repeated
 
 
 def shared_request(context: Context, action: str, batch_id: str, owner: str) -> str:
-    """The requested time of the owner's attempt at a batch, inflight. The first caller requests it.
+    """The requested time of the owner's attempt at a batch, inflight. The first caller requests the instant.
 
     Renews the instant's heartbeat from this process. Raises `Repeated` if the batch is written.
     """

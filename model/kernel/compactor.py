@@ -1,8 +1,8 @@
 """Compactors schedule a plan while writers write, merge the planned logs into base files, and publish.
 
 RFC-66, "Non-Serial Compaction Plan Schedule". A plan fixes its inputs (`planning.py`), so every runner writes the same
-base files. Its requested time is a barrier: a log that completes later belongs to a later file slice (`slicing.py`).
-`merge.py` defines the rows of a base file, and `tombstones.py` the deletes that it keeps.
+base files. The requested time of a plan is a barrier: a log that completes later belongs to a later file slice
+(`slicing.py`). `merge.py` defines the rows of a base file, and `tombstones.py` the deletes that it keeps.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def next_group(own: Compactor) -> Iterable[Args]:
 
 
 def write_base(own: Compactor) -> Changes:
-    """Put the base file of one file group. Its content is `reads.compacted`."""
+    """Put the base file of one file group. The content of the base file is `reads.compacted`."""
     last = own.bases + 1 == len(own.groups)
     return {"own": own._replace(step="written" if last else RUNNING, bases=own.bases + 1)}
 
@@ -140,7 +140,7 @@ MECHANISM = Mechanism(
         Action("compactor_starts_plan", "puts the inflight instant of the plan it scheduled",
                "{actor} starts its plan"),
         Action("compactor_writes_base", "puts the base file of one file group",
-               "{actor} writes the base of group {group}", continues_call=True),
+               "{actor} writes the base of group {group}", continues_call=True, data_phase=True),
         *publication_actions("compactor"),
     ),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """The table's lock (RFC-66, "Assumption On Locks"). The component `lock` is the name of its holder, or None.
 
-Under it actors publish (`publication.py`) and take requested times (`writer.py`, `compactor.py`).
+Actors publish (`publication.py`) and take requested times (`writer.py`, `compactor.py`) under the lock.
 """
 
 from __future__ import annotations

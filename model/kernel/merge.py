@@ -53,7 +53,7 @@ def merger_of(world: Any) -> Merger:
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:
-    """In event time the rank is the ordering value, then the place. In commit time it is the place alone."""
+    """In event time the rank is the ordering value, then the place. In commit time the rank is the place alone."""
     return (record.ordering, record.place) if event_time else (record.place,)
 
 

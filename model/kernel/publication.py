@@ -3,7 +3,8 @@
 RFC-66, "Assumption On Locks": taking the completion time and creating the completed file happen under one lock. So
 instants are published in the order of their completion times. Every actor that publishes has the same three
 transitions: take the lock; take the completion time; publish and release the lock. No other actor can take a time
-between the last two, because requested times are taken under the lock, too. A reader lists without the lock.
+between a completion time and its publication, because requested times are taken under the lock, too. A reader lists
+without the lock.
 """
 
 from __future__ import annotations

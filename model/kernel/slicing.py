@@ -87,7 +87,7 @@ def log_time(rules: Rules, table: Table, group: int, log: Log) -> float:
 
 
 def logs_by_time(rules: Rules, table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
-    """Some logs in merge order."""
+    """The given logs, sorted in merge order."""
     return tuple(sorted(logs, key=lambda log: (rules.log_time(rules, table, group, log), log)))
 
 

@@ -42,7 +42,7 @@ class Write(NamedTuple):
         return tuple(dict.fromkeys(group for group, _ in self.files))
 
     def files_in(self, group: int) -> tuple[Log, ...]:
-        """Its files in a file group, versions ascending."""
+        """The files of the write in one file group, in ascending order of version."""
         return tuple([(self.requested, version) for in_group, version in self.files if in_group == group])
 
 
@@ -55,7 +55,9 @@ class GroupPlan(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A compaction plan, run by the actor `runner`. Its requested time is a barrier in each of its file groups."""
+    """A compaction plan, run by the actor `runner`. The requested time of a plan is a barrier in each of its file
+    groups.
+    """
 
     requested: int
     runner: str
@@ -64,7 +66,7 @@ class Plan(NamedTuple):
     marks: Marks = ()
 
     def part_in(self, group: int) -> GroupPlan | None:
-        """Its inputs in one file group; None if it does not compact the group."""
+        """The inputs of the plan in one file group; None if the plan does not compact the group."""
         return next((part for part in self.groups if part.group == group), None)
 
 

@@ -1,7 +1,8 @@
 """The timeline, and the table that its instants describe.
 
 The component `published` contains the completed instants in the order of their publication. No effect of the kernel
-removes or reorders them: `published` only grows. A pending instant is a part of the component of its actor.
+removes or reorders published instants: `published` only grows. A pending instant is a part of the component of its
+actor.
 
 Actors observe the timeline through views, which mechanisms may change:
 

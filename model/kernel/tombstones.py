@@ -2,8 +2,8 @@
 
 RFC-66 does not specify deletes in a compaction. In event time the record with the greatest ordering value wins, even if
 others complete later. Consider a record with a smaller ordering value that completes after the compaction. Without a
-tombstone in the base file it would restore the deleted row. In commit time the last completion wins, so no tombstone is
-needed.
+tombstone in the base file, such a record would restore the deleted row. In commit time the last completion wins, so no
+tombstone is needed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Writers append log files under non-blocking concurrency control (RFC-66, "Non-blocking concurrency control").
 
-A writer requests an instant, writes its log files, and publishes (`publication.py`). It checks no other actor. Its own
-instant names each of its log files, and their completion time alone decides their file slice (`slicing.py`).
+A writer requests an instant, writes its log files, and publishes (`publication.py`). A writer checks no other actor.
+The instant of the writer names each of its log files, and the completion time alone decides their file slice
+(`slicing.py`).
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ MECHANISM = Mechanism(
                "{actor} requests an instant"),
         Action("writer_starts_writing", "puts the inflight instant", "{actor} starts writing"),
         Action("writer_writes_log", "puts one log file, named by its own instant and a version",
-               "{actor} writes log version {version} of group {group}", continues_call=True),
+               "{actor} writes log version {version} of group {group}", continues_call=True, data_phase=True),
         *publication_actions("writer"),
     ),
 )  # fmt: skip

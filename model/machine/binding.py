@@ -18,7 +18,7 @@ class Names:
     """The names that functions of one model may use: components, kinds of actors, views, and constants by actor.
 
     A view is a function of components, constants and other views; it may take arguments of the step. Guards and effects
-    name it like a component. A later function of a view replaces its value, and may read the earlier value by name.
+    name a view like a component. A later function of a view replaces its value, and may read the earlier value by name.
     `fields` maps a kind to the records that mechanisms add to its actors: name -> initial value.
     """
 

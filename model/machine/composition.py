@@ -4,7 +4,7 @@ A mechanism selects transitions by action or tag, and by actor, because each act
 methods of `Selection` refine the selected transitions; the methods of `Composition` add to the model.
 
 Mechanisms apply their refinements in a declared order (`Mechanism.after`). If two mechanisms declare no order, their
-refinements of one transition must commute. Otherwise the composition raises `Unordered`.
+refinements of one transition must commute. If they do not commute, the composition raises `Unordered`.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Composition:
         self.withdrawn.add(component)
 
     def add_field(self, kind: str, name: str, first: tuple[Any, ...]) -> None:
-        """Add a typed record to each actor of a kind. Functions read it as the parameter `own_<name>`.
+        """Add a typed record to each actor of a kind. Functions read the record as the parameter `own_<name>`.
 
         The record is part of the actor's one component. An effect that returns a new kernel record ends the operation;
         the record then has its initial value again.

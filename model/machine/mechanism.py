@@ -54,8 +54,8 @@ class Mechanism:
     refinements come first; "*" stands for every mechanism that does not declare "*" itself. `idle_steps`: further steps
     between two operations, by kind of actors. `check` raises ValueError for an unsupported world, `agree` for an
     unsupported combination of options. `of_write` returns the limits of the mechanism for one write, by actor and
-    number. Actors that differ in it are not symmetric. `rules` refines how a table is read. `service`: the actions are
-    those of a table service (promise QUIET).
+    number. Actors that differ in these limits are not symmetric. `rules` refines how a table is read. `service`:
+    whether the actions belong to a table service (promise QUIET).
     """
 
     compose: Callable[[Composition], None] = _nothing

@@ -37,9 +37,9 @@ def commute(one: Refinement, other: Refinement) -> bool:
     """Whether two refinements of one transition have the same result in either order.
 
     A replacement or a split commutes with no other refinement. Both parts of a split get the conditions added before
-    it, but only one part gets those added later. An exit copies the conditions on the position from which it starts.
-    Steps inserted on the same side do not commute. Two effects commute if neither changes a component that the other
-    one reads or changes.
+    the split, but only one part gets those added later. An exit copies the conditions on the position from which it
+    starts. Steps inserted on the same side do not commute. Two effects commute if neither changes a component that the
+    other one reads or changes.
     """
     first, second = one.operation, other.operation
     if {first, second} & {"replace", "split"}:

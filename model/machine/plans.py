@@ -1,4 +1,5 @@
-"""Facts about actors that make and run plans, such as compactions. Mechanisms refine all of them in the same way."""
+"""Facts about actors that make and run plans, such as compactions. Mechanisms refine all such actors in the same way.
+"""
 
 from __future__ import annotations
 

@@ -96,7 +96,9 @@ class Selection:
             self.composition.add(then(whole))
 
     def insert_before(self, step: str, make: Callable[[str], Transition]) -> Selection:
-        """Insert a transition of the actor before each one. It leads from the old starting step to `step`."""
+        """Insert a transition of the actor before each one. The new transition leads from the old starting step to
+        `step`.
+        """
         for key in self.keys:
             later = self.composition.transitions[key]
             self._refine(key, replace(later, at=step), "insert_before")
@@ -104,7 +106,8 @@ class Selection:
         return self
 
     def insert_after(self, step: str, make: Callable[[str], Transition]) -> Selection:
-        """Insert a transition of the actor after each one. It leads from `step` to the old final step."""
+        """Insert a transition of the actor after each one. The new transition leads from `step` to the old final step.
+        """
         for key in self.keys:
             earlier = self.composition.transitions[key]
             if not earlier.to:

@@ -47,7 +47,7 @@ class Coding:
         return number
 
     def value(self, state: State, position: int) -> Any:
-        """The value of a component. Raises `UndeclaredRead` if it is masked."""
+        """The value of a component. Raises `UndeclaredRead` if the component is masked."""
         try:
             return self._tables[position][0][state >> position * WIDTH & _FIELD]
         except IndexError:
@@ -75,7 +75,9 @@ class Coding:
         return self.mask(range(len(self.names))) - self.mask(self.place[name] for name in names)
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """A function of a state. It returns equal values for two states if and only if these components are equal."""
+        """A function of a state. The function returns equal values for two states if and only if these components are
+        equal.
+        """
         return self.mask(self.place[name] for name in names).__and__
 
     def values(self, position: int) -> Sequence[Any]:

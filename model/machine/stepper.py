@@ -18,7 +18,8 @@ Moves = tuple[tuple[Step, int], ...]
 
 
 class CompiledGuard(NamedTuple):
-    """A condition with its components as positions. `memo` maps their bits to whether it holds.
+    """A condition with its components as positions. `memo` maps the bits of these components to whether the condition
+    holds.
 
     `memo` is None if the condition reads as much as its transition, whose cache then suffices.
     """
@@ -74,8 +75,8 @@ class Stepper:
     """All transitions of a model, ready to run. Several steppers may share one coding.
 
     `private`: transitions, as (actor, action), that are not separate steps. Each sequence of them happens together with
-    the next other step of its actor (`simulator.explore.reduction` checks when that is sound).
-    `continuations`: actions that continue a call of their actor. While one of them is possible, no other action is.
+    the next other step of its actor (`simulator.explore.reduction` checks when that is sound). `continuations`: actions
+    that continue a call of their actor. While a continuing action is possible, no other action is.
     """
 
     def __init__(

@@ -1,4 +1,5 @@
-"""A transition: one action of one actor, written as plain functions. Their parameter names declare what they read.
+"""A transition: one action of one actor, written as plain functions. The parameter names of these functions declare
+what they read.
 
     own                the component of the acting actor
     own_heartbeat      the record that a mechanism adds to that component (see `Composition.add_field`)
@@ -7,8 +8,8 @@
     lock, clock, ...   shared components and views; a default value is used if the world lacks the component
     world, protocol    constants of the model (see `assembly.names_of`)
 
-Keyword-only parameters of an effect are the arguments of the step. A function can read only what it names, so its
-parameters are its footprint. The search evaluates a function once per distinct values of its footprint.
+Keyword-only parameters of an effect are the arguments of the step. A function can read only the components that it
+names, so its parameters are its footprint. The search evaluates a function once per distinct values of its footprint.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Action(NamedTuple):
 
     `continues_call`: the client does the action in one call with the previous step of its actor. At the granularity
     `call` no step of another actor comes between. `service`: a table service acts, although its mechanism is not one.
+    `data_phase`: the action puts or deletes data files, whose number and size have no bound (promise WAIT).
     """
 
     name: str
@@ -45,11 +47,12 @@ class Action(NamedTuple):
     sentence: str
     continues_call: bool = False
     service: bool = False
+    data_phase: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A condition of a transition. It holds if all its functions return a true value, such as a non-empty tuple.
+    """A condition of a transition. A guard holds if all its functions return a true value, such as a non-empty tuple.
 
     `reason` states the condition in words; it may contain {me}. `limit`: whether it is a limit of the world, such as
     the number of writes, and not a condition of the protocol. `negated`: whether the opposite must hold. `place`: a
@@ -64,14 +67,14 @@ class Guard:
     place: bool = False
 
     def __and__(self, other: Guard) -> Guard:
-        """Both conditions as one. Neither may be a limit or negated."""
+        """The conjunction of two conditions. Neither may be a limit or negated."""
         both = f"{self.reason}; {other.reason}"
         if any((self.limit, other.limit, self.negated, other.negated)):
             raise ValueError(f"a limit, or a negated condition, cannot be part of another: {both}")
         return Guard(both, self.holds, also=(*self.also, other.holds, *other.also))
 
     def __invert__(self) -> Guard:
-        """The opposite condition."""
+        """The negation of the condition."""
         return replace(self, reason=f"not: {self.reason}", negated=not self.negated)
 
 
@@ -227,7 +230,9 @@ def transition(
     arguments: Callable[..., Iterable[Args]] | None = None,
     tags: Iterable[str] = (),
 ) -> Transition:
-    """Make a transition with at most one effect. It changes `changes`, and the actor's own component if it has `to`."""
+    """Make a transition with at most one effect. The transition changes `changes`, and the actor's own component if it
+    has `to`.
+    """
     changes = _with(("own",) if to else (), tuple(changes))
     effects, values = (effect,) if effect else (), (arguments,) if arguments else ()
     return Transition(action, actor, at, to, tuple(guards), effects, changes, values, (), frozenset(tags))

@@ -1,8 +1,8 @@
 """The mechanisms of the model, one module or folder each.
 
 A module here with a value `MECHANISM` is a mechanism, and so is a folder whose module `mechanism` has one. No list
-names them. `__path__` may be extended, so that a module in another folder is a mechanism as well. The modules of
-`variants`, and the actors of the kernel, are declared in the same way.
+names the mechanisms. `__path__` may be extended, so that a module in another folder is a mechanism as well. The modules
+of `variants`, and the actors of the kernel, are declared in the same way.
 """
 
 from __future__ import annotations

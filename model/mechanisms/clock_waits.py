@@ -2,7 +2,7 @@
 
 An actor waits out the bound on the skew under the lock (see `clocks`). If the lock is lost during the wait, another
 actor may read the same time. So in worlds with lost locks taking a time has three steps: read the clock, wait, use the
-time. In other worlds no actor can act in between, and taking a time is one step.
+time. In worlds without lost locks no actor can act in between, and taking a time is one step.
 
 With the decision log, an actor claims its time after the wait: it puts an object named after the time, if absent. If
 the object exists, the actor reads its clock again.

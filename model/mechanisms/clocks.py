@@ -1,9 +1,9 @@
 """Clocks that differ between actors, and how an actor waits out the difference.
 
 RFC-66, "Global Monotonically Increasing Timestamp": TrueTime. The component `clock` is the time on the slowest clock.
-An actor's own clock may be `ahead` of it, by up to `skew` ticks. TrueTime reads a time under the lock, and waits out
-the bound on the skew before it releases the lock. So every clock that is read later shows a later time. If the bound is
-smaller than the skew (`skew_beyond`, fault set F4), the wait is too short.
+An actor's own clock may be `ahead` of the slowest clock, by up to `skew` ticks. TrueTime reads a time under the lock,
+and waits out the bound on the skew before it releases the lock. So every clock that is read later shows a later time.
+If the bound is smaller than the skew (`skew_beyond`, fault set F4), the wait is too short.
 """
 
 from __future__ import annotations

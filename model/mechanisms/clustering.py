@@ -1,10 +1,10 @@
 """Clustering: a clusterer rewrites the rows of a file group in an order that suits readers.
 
 If buckets fix the file ids, a clustering is a compaction that sorts: a plan at a barrier. Apache Hudi writes another
-file group, and names the replaced one (`clustering = file_ids`). Then clusterers and writers conflict. A clusterer
-gives up if a write has completed in its file groups since its plan. An optimistic writer aborts if the clustering has
-completed since the write began. A non-blocking writer checks nothing. If it completes later, its rows are in a file
-group that no reader reads.
+file group, and names the replaced one (`clustering = file_ids`). With `file_ids`, clusterers and writers conflict. A
+clusterer gives up if a write has completed in its file groups since its plan. An optimistic writer aborts if the
+clustering has completed since the write began. A non-blocking writer checks nothing. If it completes later, its rows
+are in a file group that no reader reads.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ MECHANISM = Mechanism(
                "{actor} schedules a clustering"),
         Action("clusterer_starts_plan", "puts the inflight instant of its plan", "{actor} starts its clustering"),
         Action("clusterer_writes_base", "puts the new base file of one file group", "{actor} rewrites group {group}",
-               continues_call=True),
+               continues_call=True, data_phase=True),
         Action("clusterer_gives_up",
                "under the lock: finds that a write has completed in its groups, takes its plan back",
                "{actor} gives up"),

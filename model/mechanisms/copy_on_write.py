@@ -60,8 +60,8 @@ class ChangedFiles(NamedTuple):
     def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
         """The merge of the changes.
 
-        A row that is absent from a file has no ordering value any more. Its delete wins over everything before it and
-        loses against everything after it.
+        A row that is absent from a file has no ordering value any more. The delete of such a row wins over everything
+        before it and loses against everything after it.
         """
         winner: Ranked | None = None
         for place, file in enumerate(self.files):
@@ -147,7 +147,9 @@ def newest_base(published: tuple[object, ...], group: int) -> int | None:
 
 
 def content(table: Table, group: int, base: int | None) -> Fold | None:
-    """The content of the base file of an instant: the rows of its write merged with those of its previous base file."""
+    """The content of the base file of an instant: the rows of its write, merged with the rows of its previous base
+    file.
+    """
     write = next((write for write in table.writes if write.requested == base), None)
     if write is None:
         return None
@@ -209,7 +211,7 @@ def pending_commits(pending_instants: Iterable[Instant]) -> Iterator[Instant]:
 
 
 def check(world: World) -> None:
-    """Raise ValueError for what is not modelled with copy-on-write tables."""
+    """Raise ValueError for a world that is not modelled with copy-on-write tables."""
     if (kind := world[TableKind].table_type) not in (types := get_args(TableType)):
         raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
     if not is_copy_on_write(world):
@@ -235,6 +237,6 @@ MECHANISM = Mechanism(
     check=check,
     actions=(
         Action("writer_writes_base", "copy on write: merges its rows onto a base file and puts the new one",
-               "{actor} writes the base of group {group}"),
+               "{actor} writes the base of group {group}", data_phase=True),
     ),
 )  # fmt: skip

@@ -211,7 +211,8 @@ def publish_own_decision(
 
 
 def decide_time(own: Any, decisions: Decisions, published: tuple[Any, ...]) -> Changes:
-    """Publish what is decided; the time that settles a query takes the next number, so that later decisions are later.
+    """Publish the last decision. The time that settles a query takes the next number, so that later decisions are
+    later.
     """
     unpublished = unpublished_decisions(decisions, published)
     return {"published": (*published, *unpublished), "decisions": (*decisions, own.settled)}

@@ -61,7 +61,7 @@ def batch_of(world: World, actor: str, number: int) -> int:
 
 
 def rows_of(world: World, actor: str) -> int:
-    """The rows that a writer sends under the ids of the batches; 0: those of the first writer."""
+    """The rows that a writer sends under the ids of the batches; 0: the rows of the first writer."""
     limits, place = world[Resends], int(actor.removeprefix(WRITER.prefix)) if batch_of(world, actor, 1) else 0
     return place if place > limits.resends + 1 - limits.other_rows else 0
 
@@ -76,7 +76,7 @@ def completed(world: World, published: Iterable[Any], actor: str, number: int) -
 
 
 def has_other_rows(world: World, published: Iterable[Any], actor: str, number: int) -> bool:
-    """Whether the batch has completed with other rows than those of this write."""
+    """Whether the batch has completed with other rows than this write has."""
     write = completed(world, published, actor, number)
     return write is not None and rows_of(world, write.actor) != rows_of(world, actor)
 
@@ -171,7 +171,7 @@ def check(world: World) -> None:
 
 
 def batch_and_rows(world: World, actor: str, number: int) -> tuple[int, int]:
-    """The values that distinguish a write of one actor from that of another."""
+    """The values that distinguish a write of one actor from a write of another."""
     return batch_of(world, actor, number), rows_of(world, actor)
 
 

@@ -1,4 +1,4 @@
-"""Fencing: each put carries the number of its lock. The store refuses the put if it has seen a greater number.
+"""Fencing: each put carries the number of its lock. The store refuses a put if it has seen a greater number.
 
 The component `fence` lists the acquired locks in order. If no lock is lost, no put is refused.
 """
@@ -20,7 +20,7 @@ from .lost_locks import TAKES_TIME, LostLocks
 
 
 class Fencing(Options):
-    """The option for fencing."""
+    """The option that decides whether the store fences writers."""
 
     fencing: Literal["none", "storage"] = option(
         "none",

@@ -1,7 +1,7 @@
 """File ids that the bucket does not determine: a bucket may have several file groups, and a key several current rows.
 
-RFC-66 requires that every writer uses the same file group for a key. Otherwise two writers that find a bucket empty
-each begin a file group with a new id.
+RFC-66 requires that every writer uses the same file group for a key. Without that rule, two writers that find a bucket
+empty each begin a file group with a new id.
 """
 
 from __future__ import annotations

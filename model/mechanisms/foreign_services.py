@@ -59,7 +59,7 @@ def theirs(rules: Rules) -> Rules:
 def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -> bool:
     """Whether logs merge with the base file of a file group by the rules of the other engine, which wrote that file.
 
-    Such a base file lacks nbcc's mark. The engine that will run a pending plan is not known yet.
+    The base file of another engine lacks nbcc's mark. The engine that will run a pending plan is not known yet.
     """
     if rules[ForeignServices].unmarked == "by_the_table":
         return False

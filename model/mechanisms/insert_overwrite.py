@@ -1,13 +1,13 @@
 """Replacing writes (insert overwrite, delete partition) hide the writes that completed in their partitions before their
 requested time.
 
-A replace is a plan without inputs at its requested time, for all file groups of its partitions. Its base files hold the
-new rows, if there are any. A log that completes later belongs to the slice of that barrier and stays visible. A log
-that completed earlier is hidden. Apache Hudi lists the replaced file ids (`replacing = file_ids`), which permanently
-hides later writes to fixed buckets as well.
+A replace is a plan without inputs at its requested time, for all file groups of its partitions. The base files of a
+replace hold the new rows, if there are any. A log that completes later belongs to the slice of that barrier and stays
+visible. A log that completed earlier is hidden. Apache Hudi lists the replaced file ids (`replacing = file_ids`), which
+permanently hides later writes to fixed buckets as well.
 
-An optimistic replace is a write like others. It conflicts with a write that has completed in its partitions since it
-began, and with writes that complete later (RFC-22, steps 1 to 4).
+An optimistic replace is a write like others. An optimistic replace conflicts with a write that has completed in its
+partitions since it began, and with writes that complete later (RFC-22, steps 1 to 4).
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ MECHANISM = Mechanism(
                "{actor} schedules a replace"),
         Action("overwriter_starts_replace", "puts the inflight instant of its replace", "{actor} starts its replace"),
         Action("overwriter_writes_base", "puts the base file of a file group, with the new rows that there are",
-               "{actor} writes a base file", continues_call=True),
+               "{actor} writes a base file", continues_call=True, data_phase=True),
         Action("overwriter_passes_check", "finds no conflicting write that completed since it began",
                "{actor} finds no conflict"),
         Action("overwriter_aborts", "finds a conflicting write that completed since it began; releases the lock",

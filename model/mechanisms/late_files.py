@@ -1,7 +1,7 @@
 """Late files: a task of a crashed writer survives and puts the next log file of the write.
 
-The file may appear before a rollback, during one, or after the instant has left the timeline. Its name is like that of
-any file of the write, but no completed instant lists it.
+The file may appear before a rollback, during one, or after the instant has left the timeline. The file's name is like
+that of any file of the write, but no completed instant lists it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A writer that waits for the lock may give up. Nothing is published or undone.
 
-It cannot remove its instant, because that needs the lock as well. So it stops renewing its heartbeat, and a rollbacker
-removes its files. A lock held by another actor may thus keep a live writer from publishing, which breaks the promise
-FREE.
+Such a writer cannot remove its instant, because that needs the lock as well. So such a writer stops renewing its
+heartbeat, and a rollbacker removes its files. A lock held by another actor may thus keep a live writer from publishing,
+which breaks the promise FREE.
 """
 
 from __future__ import annotations

@@ -81,8 +81,8 @@ def lose_lock(losses: int) -> Changes:
 
 
 def _divide(composition: Composition, planner: Planner) -> None:
-    """In the first step the actor takes the time of its plan under the lock. In the second it puts the plan and
-    releases the lock.
+    """In the first step the actor takes the time of its plan under the lock. In the second step the actor puts the plan
+    and releases the lock.
 
     The last effect of the transition is the one that puts the plan.
     """

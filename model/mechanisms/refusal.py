@@ -1,7 +1,7 @@
 """Refusal: before it publishes, an actor checks under the lock whether its instant may still be published.
 
-Several mechanisms may each add a condition. If one of them is false, the actor releases the lock and removes its files
-and instant.
+Several mechanisms may each add a condition. If one of these conditions is false, the actor releases the lock and
+removes its files and instant.
 """
 
 from __future__ import annotations

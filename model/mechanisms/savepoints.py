@@ -26,7 +26,7 @@ from .log_compaction.rules import WRITES, covered
 
 
 class Savepoints(Options):
-    """The option for what a clean keeps for a savepoint."""
+    """The option for the files that a clean keeps for a savepoint."""
 
     savepoint_keeps: Literal["files", "base_files", "nothing"] = option(
         "files",
@@ -97,7 +97,8 @@ class Savepointer(NamedTuple):
 def compose(composition: Composition) -> None:
     """Add the components, the savepointers, and the effect of savepoints on cleaning.
 
-    `savepoints` are those on the timeline. `saved` and `dropped` count the savepoints that were begun and dropped.
+    `savepoints` holds the savepoints on the timeline. `saved` and `dropped` count the savepoints that were begun and
+    dropped.
     """
     savepointers = composition.actors_of("savepointer")
     if not savepointers:

@@ -85,7 +85,7 @@ def undone(blocks: Blocks, rollback_block: str) -> frozenset[Log]:
 
 
 def without_undone(entry: Published, logs: tuple[Blocks, ...], protocol: Protocol) -> Published:
-    """An instant with those of its blocks that readers do not skip."""
+    """An instant with the blocks that readers do not skip."""
     if not isinstance(entry, Write) or not places(entry):
         return entry
     skipped = [undone(blocks, protocol[SharedLogs].rollback_block) for blocks in logs]
@@ -182,7 +182,7 @@ def forget_nothing(rollbacks: tuple[Rollback, ...]) -> Changes:
 def instants_left(
     visible_instants: Iterable[object], shared_logs: tuple[Blocks, ...], table_protocol: Protocol
 ) -> Iterator[object]:
-    """The completed instants, each with those of its blocks that no rollback block undoes."""
+    """The completed instants, each with the blocks that no rollback block undoes."""
     for each in visible_instants:
         yield without_undone(each, shared_logs, table_protocol)
 
@@ -190,7 +190,7 @@ def instants_left(
 def writes_left(
     visible_writes: Iterable[Write], shared_logs: tuple[Blocks, ...], table_protocol: Protocol
 ) -> Iterator[Write]:
-    """The pending writes that readers see, each with those of its blocks that no rollback block undoes."""
+    """The pending writes that readers see, each with the blocks that no rollback block undoes."""
     for each in visible_writes:
         yield without_undone(each, shared_logs, table_protocol)
 
@@ -204,6 +204,6 @@ MECHANISM = Mechanism(
     actions=(
         Action("rollbacker_appends_rollback_block",
                "appends a rollback block, which names the failed write, to a shared log",
-               "{actor} appends a rollback block to the log of group {group}", continues_call=True),
+               "{actor} appends a rollback block to the log of group {group}", continues_call=True, data_phase=True),
     ),
 )  # fmt: skip

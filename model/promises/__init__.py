@@ -8,14 +8,15 @@ from .conflicts import FIRST, KEY
 from .failures import ACK, ONCE, REC
 from .isolation import ANOMALIES, ISO
 from .progress import PROGRESS
-from .promise import Promise
+from .promise import Promise, in_ending_worlds
 from .reads import ATOM, CDC, INCR, SNAP, TRAVEL
 from .services import PART, QUIET
+from .waits import WAIT
 from .writers import CANARY, FREE, LAWS, MONO
 
 _READS = (SNAP, TRAVEL, INCR, CDC, ATOM)
 _SERVICES = (QUIET, PART, CLEAN, ARCH)
-_WRITERS = (MONO, FREE, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, PROGRESS)
-PROMISES: dict[str, Promise] = {promise.name: promise for promise in (*_READS, *_SERVICES, *_WRITERS)}
+_WRITERS = (MONO, FREE, WAIT, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, PROGRESS)
+PROMISES: dict[str, Promise] = {promise.name: in_ending_worlds(promise) for promise in (*_READS, *_SERVICES, *_WRITERS)}
 
 __all__ = ["ANOMALIES", "CANARY", "PROMISES", "Promise"]

@@ -32,7 +32,8 @@ def archive_holds(model: Model, before: State | None, step: Step | None, after: 
 
 
 def _rolled_back(model: Model, state: State) -> frozenset[int]:
-    """The writes that a rollback has removed from the timeline. Such a writer may wake up and put its instant again.
+    """The writes that a rollback has removed from the timeline. The writer of a removed write may wake up and put its
+    instant again.
 
     A pending instant older than the archive can only be such a write, so its age identifies it.
     """

@@ -1,8 +1,8 @@
 """Judges the columns of a read in a table with added columns: which columns it shows, and which of them have values.
 
-Any log may contain the only row of a key, so each log is checked alone. Its row must have all columns that its writer
-used and that the table had at the time of the read. A change of columns is an instant: a read shows it once it has
-completed, and never before it was requested.
+Any log may contain the only row of a key, so each log is checked alone. The row of a log must have all columns that its
+writer used and that the table had at the time of the read. A change of columns is an instant: a read shows it once it
+has completed, and never before it was requested.
 """
 
 from __future__ import annotations

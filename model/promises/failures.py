@@ -9,7 +9,6 @@ from ..kernel.table import Write
 from ..machine.state import State
 from ..machine.transition import Step, record_of
 from ..mechanisms.archiving.reader import ReadBegun
-from ..mechanisms.decision_log import DecisionLog
 from ..mechanisms.exactly_once import Resends, batch_of, rows_of
 from ..mechanisms.lost_answers import Answers
 from ..mechanisms.rollback.heartbeat import Heartbeat
@@ -44,8 +43,8 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
 
 
 def restored_wrongly(model: Model, state: State) -> str | None:
-    """The error of the last restore. After a restore, the completed writes are those of its savepoint and those
-    requested later.
+    """The error of the last restore. After a restore, the completed writes are the writes of its savepoint and the
+    writes requested later.
     """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for each in model.restores(state)[-1:]:
@@ -90,12 +89,9 @@ def nothing_lost(model: Model) -> str | None:
     If every answer arrives, a write returns in the step that publishes it. If no instant is archived, a listing shows
     every instant that existed when it began.
     """
-    lost, log = model.world[Answers].lost_answers, model.protocol[DecisionLog].decision == "log"
-    if _reads_archived_tables(model) and not (lost and log):
+    if model.world[Answers].lost_answers or _reads_archived_tables(model):
         return None
-    if log:
-        return "the log decides: a lost answer to an entry of the log is not modelled"
-    return None if lost else "every answer of the store arrives in this world"
+    return "every answer of the store arrives in this world"
 
 
 def _reads_archived_tables(model: Model) -> bool:

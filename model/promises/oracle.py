@@ -1,4 +1,6 @@
-"""The oracle: what a read must return, in terms of completed writes alone. It uses no file slice, base file or plan."""
+"""The oracle: the required answer of a read, in terms of completed writes alone. The oracle uses no file slice, base
+file or plan.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +43,8 @@ def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
 
 
 def winner(logs: tuple[Log, ...], rows: Mapping[Log, Row], event_time: bool) -> Log | None:
-    """The log whose row for the key has the greatest rank; None if no log has a row. `logs`: from `logs_by_rank`."""
+    """The log whose row for the key has the greatest rank; None if no log has a row. `logs`: the result of
+    `logs_by_rank`.
+    """
     here = [(rows[log].ordering if event_time else 0, place, log) for place, log in enumerate(logs) if log in rows]
     return max(here)[2] if here else None

@@ -1,8 +1,9 @@
 """PROGRESS: every operation ends, in every fair run (docs/contract.md).
 
-A promise about whole runs. It is judged at states without a next step, and at cycles that a run may repeat forever. An
-operation that is outstanding there never ends. In a fair run every action that stays possible happens eventually,
-except crashes.
+PROGRESS is a promise about whole runs. PROGRESS is judged at states without a next step, and at cycles that a run may
+repeat forever. An operation that is outstanding there never ends. In a fair run every action that stays possible
+happens eventually, except crashes and lost locks. An action that needs the lock happens eventually if it is possible
+again and again: a lock that is free again and again is taken by each actor that asks for it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ..machine.transition import DEAD, Step
 from ..model import Model
 from .promise import Promise
 
-UNFAIR = frozenset(("actor_crashes",))
+UNFAIR = frozenset(("actor_crashes", "lock_is_lost"))
 """Actions that may stay possible without ever happening in a fair run."""
 
 RESUMED_BY = {
@@ -61,8 +62,14 @@ def limited(model: Model, state: State) -> str:
     return " and ".join(name for name in model.stopped_by_limits(state) if name not in writers)
 
 
+def needs_lock(model: Model, step: Step) -> bool:
+    """Whether a condition of the action reads the lock."""
+    row = model.transition_of(step)
+    return any("lock" in guard.reads for guard in row.guards)
+
+
 def progress_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """PROGRESS at states without a next step. The search judges cycles."""
+    """PROGRESS at states without a next step. The search itself judges cycles."""
     if next(model.successors(after), None) is not None or limited(model, after):
         return None
     left = outstanding(model, after)
@@ -80,4 +87,5 @@ PROGRESS = Promise(
     outstanding=outstanding,
     limited=limited,
     fair=lambda model, step: step.action not in UNFAIR,
+    often=needs_lock,
 )

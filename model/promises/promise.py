@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..machine.options import ProtocolOptions
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.endless import Endless
 from ..model import Model
 
 
@@ -43,7 +44,9 @@ class Promise:
 
     For a promise over runs, `outstanding` returns the events that must still happen at the end of a run or in a cycle,
     by name with a sentence. `limited` names the actors that only a limit of the world stops. `fair`: whether an action
-    that stays possible happens eventually.
+    that stays possible happens eventually. `often`: whether one that is possible again and again happens eventually.
+    `first(model, states)` judges the states of a search after its end. It returns the place of the first state that
+    violates the promise, with the sentence, or None.
     """
 
     name: str
@@ -58,3 +61,18 @@ class Promise:
     outstanding: Callable[[Model, State], Mapping[str, str]] = lambda model, state: {}
     limited: Callable[[Model, State], str] = lambda model, state: ""
     fair: Callable[[Model, Step], bool] = lambda model, step: True
+    often: Callable[[Model, Step], bool] = lambda model, step: False
+    first: Callable[[Model, Sequence[State]], tuple[int, str] | None] | None = None
+
+
+def in_ending_worlds(promise: Promise) -> Promise:
+    """The promise, which does not apply to endless worlds unless it is about whole runs.
+
+    These worlds forget published instants and number times again.
+    """
+
+    def unfit(model: Model) -> str | None:
+        endless = model.world[Endless].endless
+        return "an endless world forgets instants and times" if endless else promise.unfit(model)
+
+    return promise if promise.kind == "run" else replace(promise, unfit=unfit)

@@ -96,8 +96,8 @@ def travel_holds(model: Model, before: State | None, step: Step | None, after: S
 
 
 def incremental_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """INCR: a window merges exactly the writes that completed in it. Merged into the state before it, it yields the
-    state after it.
+    """INCR: a window merges exactly the writes that completed in it. Merged into the state before the window, the
+    result is the state after it.
     """
     view = view_of(model, after)
     # The bounds of a window by requested time say nothing about completions: check what consumers read instead.

@@ -1,8 +1,8 @@
 """Shapes: two states with the same shape have the same verdict of every promise.
 
-Promises compare times only with each other, and check what was written, not which actor wrote it. So a shape contains
-the ranks of times instead of times, and no names of actors. There are several times fewer shapes than states. A test
-compares the verdicts with those of every single state.
+Promises compare times only with each other, and check the content of writes, not their actors. So a shape contains the
+ranks of times instead of times, and no names of actors. There are several times fewer shapes than states. A test
+compares the verdicts on shapes with the verdicts on all states.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ class Abstract(NamedTuple):
 
 
 class Undone(NamedTuple):
-    """The abstraction of rollbacks: how many files of each target are deleted. It counts only for published writes."""
+    """The abstraction of rollbacks: how many files of each target are deleted. Deleted files count only for published
+    writes.
+    """
 
     form: bool
     gone: tuple[tuple[int, int], ...]

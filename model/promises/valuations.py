@@ -111,7 +111,7 @@ def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bo
 
 @lru_cache(maxsize=1 << 16)
 def reads_right(shape: Fold, logs: tuple[Log, ...], merger: Merger, deletes: bool) -> bool:
-    """Whether a read shows what the completed writes `logs` require, on every valuation."""
+    """Whether, on every valuation, a read shows the rows that the completed writes `logs` require."""
     names = names_for(_once_each(logs, logs_of(shape)))
     wanted = tuple([names[log] for log in logs])
     return differs_from_oracle(renamed(shape, names), wanted, len(names), merger, deletes) is None
@@ -125,7 +125,7 @@ def _once_each(*several: Iterable[Log]) -> tuple[Log, ...]:
 def differs_from_oracle(
     shape: Fold, logs: tuple[Log, ...], count: int, merger: Merger, deletes: bool
 ) -> Valuation | None:
-    """The first valuation on which a read does not show what the completed writes `logs` require."""
+    """The first valuation on which a read does not show the rows that the completed writes `logs` require."""
     for rows in of_merger(count, merger):
         if read(shape, rows, merger, deletes) != expected(logs, rows, merger, deletes):
             return rows
@@ -145,8 +145,8 @@ def differ(one: Fold, other: Fold, count: int, merger: Merger, deletes: bool) ->
 def falls_behind(old: int, new: int, merger: Merger) -> Valuation | None:
     """The first valuation on which a window, merged into the state before it, is not the state after it.
 
-    The state before is that of the first `old` logs by rank; the state after is that of the first `new` logs. A state
-    includes tombstones.
+    The first `old` logs by rank form the state before, and the first `new` logs the state after. A state includes
+    tombstones.
     """
     names = tuple((place + 1, 0) for place in range(new))
     for rows in of_merger(new, merger):

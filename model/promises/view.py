@@ -88,7 +88,9 @@ class View:
 
     @cached_property
     def times(self) -> tuple[int, ...]:
-        """The times at which reads are compared: every published completion time. Between them reads do not change."""
+        """The times at which reads are compared: every published completion time. Between two completion times reads do
+        not change.
+        """
         return tuple(sorted(entry.completed for entry in self.published if entry.completed is not None))
 
     @cached_property
@@ -180,7 +182,7 @@ def everything(model: Model, state: State) -> View:
 
 
 def _as_before(view: View, restores: tuple[Restore, ...]) -> View:
-    """The view without these restores."""
+    """The view as if these restores had not happened."""
     return View(view.model, view.table, ever_published(view.published, restores)) if restores else view
 
 
@@ -191,5 +193,5 @@ def on_table(model: Model) -> tuple[str, ...]:
 
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
-    """The components of `on_table`, and those of reader actors."""
+    """The components of `on_table`, and the components of reader actors."""
     return (*on_table(model), *model.actors_of("reader"))

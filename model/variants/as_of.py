@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AsOf(Options):
-    """Other readings of time travel."""
+    """Options for other readings of time travel."""
 
     as_of_axis: Literal["completion", "requested", "requested_slices"] = option(
         "completion",
@@ -68,7 +68,7 @@ def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterato
     """The slices that begin by `time`. The slice without a barrier begins with its earliest log.
 
     RFC-66, get_file_slice_barriers. A plan that was requested after `time` is not a barrier while its base file does
-    not exist. With requested_slices it is a barrier, and the read omits its slice with the late logs.
+    not exist. With requested_slices such a plan is a barrier, and the read omits the slice with the late logs.
     """
     if rules[AsOf].as_of_axis == "requested":
         plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]
@@ -84,7 +84,7 @@ def is_refused(table: Table, time: float) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Let a reader see pending writes. Because of them it may refuse a read."""
+    """Let a reader see pending writes. Because of pending writes it may refuse a read."""
     if composition.protocol[AsOf].as_of_pending == "refused":
         composition.map_view(VISIBLE_WRITES, all_unpublished)
 

@@ -1,7 +1,8 @@
 """The variant in which a completion time is taken before the lock, so that the lock covers only the publication.
 
-RFC-66, "Assumption On Locks", requires both under one lock. Otherwise an instant with an earlier completion time may be
-published after one with a later time. A reader that already reads as of the later time then misses it.
+RFC-66, "Assumption On Locks", requires both under one lock. If the time is taken before the lock, an instant with an
+earlier completion time may be published after one with a later time. A reader that already reads as of the later time
+then misses it.
 """
 
 from __future__ import annotations

@@ -131,8 +131,8 @@ def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Wri
 def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
     """Omit every write if the file group has no barrier and begins with the log of a pending write.
 
-    The pending write counts only if some completed write was requested before it. Otherwise it is older than the
-    timeline, and readers take it for completed.
+    The pending write counts only if some completed write was requested before it. If no such write exists, the pending
+    write is older than the timeline, and readers take it for completed.
     """
     if rules.bases(table, group):
         return lambda write: True
@@ -152,7 +152,7 @@ def slice_begin(rules: Rules, members: tuple[Write, ...]) -> int:
 def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
     """The newest slice with a file that had completed by `time`, including its base file even if that completed later.
 
-    RFC-66, "Time Travel Queries": latestFileSliceThatIsOverlappingWithCompletionTime.
+    RFC-66, "Time Travel Queries", calls this slice latestFileSliceThatIsOverlappingWithCompletionTime.
     """
     done = dict(rules.bases(table, group))
     for barrier, members in reversed(writes_by_slice(rules, table, group).items()):

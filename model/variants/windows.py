@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Windows(Options):
-    """Other readings of incremental queries."""
+    """Options for other readings of incremental queries."""
 
     incremental_axis: Literal["completion", "requested"] = option(
         "completion",
@@ -73,8 +73,8 @@ def without_deletes(inner: OneWindow) -> OneWindow:
 def slice_of_files(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """RFC-66's incremental pseudocode, literally.
 
-    It slices the files that completed in (after, until] by their base files and merges the latest slice. It shows only
-    the rows of writes that completed in that time.
+    The read slices the files that completed in (after, until] by their base files and merges the latest slice. The read
+    shows only the rows of writes that completed in that time.
     """
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after, until))
 
@@ -119,8 +119,8 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: float, until:
 def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
     """The window of other readers: they slice all files by the completed barriers, and merge one slice.
 
-    They use the logs requested between the first and the last request of the window, and the base file unless it was
-    requested before the first.
+    Such readers use the logs requested between the first and the last request of the window, and the base file unless
+    it was requested before the first.
     """
     inside = rules.in_window(table, after, until)
     _, first, last = _requests(rules, table, group, (after, until), inside)
@@ -173,7 +173,7 @@ def _with_log_compactions(
     visited: set[int],
     between: tuple[float, float],
 ) -> tuple[Log, ...]:
-    """The logs of the writes, and those of log compactions whose last input is in a slice that was visited."""
+    """The logs of the writes, and the logs of log compactions whose last input is in a slice that was visited."""
     first, last = between
     candidates = (log for log in compacted_in(rules, table, group, 0, inf) if first <= log[0] <= last)
     inside = tuple(log for log in candidates if covered(table, group, (log,))[-1][0] in visited)

@@ -11,8 +11,8 @@ HOT = "hot"
 
 
 class Write(NamedTuple):
-    """One batch: `size` keys that no other batch has, and one key that all batches update (the hot key). Its ordering
-    value is greater than that of earlier batches.
+    """One batch: `size` keys that no other batch has, and one key that all batches update (the hot key). The ordering
+    value of a batch is greater than the values of earlier batches.
 
     `began` and `acked` are readings of one monotonic clock, in nanoseconds. `acked` is None if the write did not
     return.
@@ -71,5 +71,5 @@ def named(batches: Iterable[str]) -> str:
 
 
 def key_of(batch: str, number: int) -> str:
-    """A key that belongs to the batch alone."""
+    """A key that no other batch has."""
     return f"{batch}.{number}"

@@ -11,8 +11,8 @@ WRITE = "deltacommit"
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """The expected writes are a prefix of the writes by completion time. So compare its length, and the position of
-    each row's write.
+    """The expected writes are a prefix of the writes by completion time. So compare the length of the prefix, and the
+    position of each row's write.
     """
     first: dict[str, str] = {}  # the earlier completion counts if an instant is on the timeline twice
     for p in history.published:

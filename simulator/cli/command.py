@@ -48,7 +48,7 @@ traces_option = click.option(
 
 
 class FileToWrite(click.Path):
-    """A file to write. Its folder is checked before the command runs, because a run may take hours."""
+    """A file to write. The folder of the file is checked before the command runs, because a run may take hours."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, path_type=Path)

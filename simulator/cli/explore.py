@@ -123,14 +123,16 @@ def _counterexamples(found: Search) -> dict[str, Trace]:
     """The trace of every broken promise. Only models of the table have traces."""
     from nbcc.model import Model
 
-    broken = {name: promise.trace for name, promise in found.result.promises.items() if promise.trace is not None}
+    broken = {name: promise for name, promise in found.result.promises.items() if promise.trace is not None}
     if not broken or not isinstance(found.system, Model):
         return {}
     # Imported only when it is needed: the import takes longer than a small search.
     from nbcc.simulator.counterexample import counterexample
 
     by = f"nbcc explore {found.world} --protocol {found.protocol}"
-    return {name: counterexample(found.system, path, name, found_by=by) for name, path in broken.items()}
+    return {
+        name: counterexample(found.system, each.trace or (), name, by, each.cycle) for name, each in broken.items()
+    }
 
 
 def _save(broken: dict[str, Trace], folder: Path) -> None:

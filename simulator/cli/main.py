@@ -62,7 +62,7 @@ def nbcc(limits: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The console script. It ends the process, and prints a traceback only with --debug."""
+    """The console script. `main` ends the process, and prints a traceback only with --debug."""
     if sys.stdout is not None:
         sys.stdout = _BreakablePipe(sys.stdout)
     code = run(sys.argv[1:] if arguments is None else arguments)
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 class _BreakablePipe:
     """Standard output whose reader may close it early, as in `nbcc list actions | head -1`. Further output is dropped.
 
-    The command runs to its end, so that its exit code is that of its answer.
+    The command runs to its end, so that the exit code fits its answer.
     """
 
     def __init__(self, stream: Any) -> None:

@@ -14,14 +14,15 @@ class Caller(Protocol):
     """The actor that makes a call, with the choices of the schedule for this call.
 
     `shows`: Whether a listing contains an object that was put while the listing ran. `still_shows`: Whether a listing
-    contains an object that was deleted while the listing ran. `loses_answer`: Whether the next put stores its object
-    but answers "exists". `stops_waiting`: Whether a wait for the lock ends although another actor still holds the lock.
+    contains an object that was deleted while the listing ran. `loses_answer`: The texts of calls. The next such put
+    stores its object but answers "exists". `stops_waiting`: Whether a wait for the lock ends although another actor
+    still holds the lock.
     """
 
     actor: str
     shows: Callable[[str], bool]
     still_shows: Callable[[str], bool]
-    loses_answer: bool
+    loses_answer: tuple[str, ...]
     stops_waiting: bool
 
     def call(

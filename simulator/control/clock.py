@@ -55,7 +55,9 @@ class ActorsClock:
         self._generator = WallClock(virtual.skew, self._now_ns, self._sleep)
 
     def take(self) -> str:
-        """The generator's next time. It returns once, by this actor's clock, every other clock has passed that time."""
+        """The generator's next time. `take` returns once, by this actor's clock, every other clock has passed that
+        time.
+        """
         return self._generator.take()
 
     @property

@@ -21,8 +21,8 @@ RETURN = "return"
 
 
 class ActorCrashed(BaseException):
-    """Raised in the thread of a crashed actor to end it. It is not an Exception, so no ``except Exception`` of the
-    engine stops it.
+    """Raised in the thread of a crashed actor to end it. The class is not an Exception, so no ``except Exception`` of
+    the engine stops it.
     """
 
 
@@ -58,9 +58,9 @@ class Task:
     def run(self, ends_after: str | tuple[str, ...], also: Container[str] = ()) -> list[Call]:
         """Run to the end of a segment and return the calls it made.
 
-        The segment ends after the first call whose text is ``ends_after``, or one of several such texts. It includes
-        the calls directly after that whose text is in ``also``. It also ends when the operation returns. ``error``
-        stores an exception of the operation.
+        The segment ends after the first call whose text is ``ends_after``, or one of several such texts. Calls directly
+        after the last one belong to the segment if their text is in ``also``. The segment also ends when the operation
+        returns. ``error`` stores an exception of the operation.
 
         Raises:
             ActorBlocked: the next call waits for a lock that another actor holds. The segment ends before that call.

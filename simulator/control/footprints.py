@@ -1,9 +1,9 @@
 """Records the objects that each segment accessed, and checks that each segment was atomic for other actors.
 
-The model treats a segment of the engine's calls as one step. That is sound if no other actor can observe a difference
-(Lipton's reduction). Such a segment has three parts: calls that acquire (lock.acquire), at most one call that conflicts
-with another actor's, and calls that release (lock.release). After each history `violations` searches the recorded
-accesses for a segment of another shape.
+The model treats a segment of the engine's calls as one step. One step for a segment is sound if no other actor can
+observe a difference (Lipton's reduction). An atomic segment has three parts: calls that acquire (lock.acquire), at most
+one call that conflicts with another actor's, and calls that release (lock.release). After each history `violations`
+searches the recorded accesses for a segment of another shape.
 """
 
 from __future__ import annotations
@@ -189,7 +189,9 @@ def _may_delete(access: Access, path: str) -> bool:
 
 
 def _is_in_vain(one: Access, other: Access) -> bool:
-    """Whether `one` deletes an object that `other` has deleted already. It changes nothing, so the two commute."""
+    """Whether `one` deletes an object that `other` has deleted already. The second deletion changes nothing, so the two
+    commute.
+    """
     return one.verb == "delete" and one.outcome == "missing" and other.step < one.step
 
 

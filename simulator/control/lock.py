@@ -65,7 +65,7 @@ class ControlledLock:
 
 
 class ObserversLock:
-    """The lock of an observer. It changes nothing, because an observer takes no time under it."""
+    """The lock of an observer. An observer's lock changes nothing, because an observer takes no time under it."""
 
     def acquire(self) -> None:
         """Do nothing."""

@@ -62,8 +62,8 @@ class MemoryStorage:
 class ControlledStorage:
     """The storage as one actor sees it: each call is a scheduling point and leaves a footprint.
 
-    A listing has two scheduling points, because it is not a snapshot. It contains the objects that existed from its
-    begin to its end. Of the objects that were put or deleted in between, it contains those that the schedule shows.
+    A listing has two scheduling points, because it is not a snapshot. A listing contains the objects that existed from
+    its begin to its end. Objects that were put or deleted meanwhile are in the listing if the schedule shows them.
     """
 
     def __init__(self, backend: Storage, caller: Caller) -> None:
@@ -73,12 +73,14 @@ class ControlledStorage:
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """As in the backend. A put of an existing object leaves the footprint ``exists``."""
+        call = Call("put", path)
         created = self._caller.call(
-            Call("put", path),
+            call,
             lambda: self._backend.put_if_absent(path, data),
             lambda created: "done" if created else "exists",
         )
-        lost, self._caller.loses_answer = self._caller.loses_answer, False
+        if lost := call.text in self._caller.loses_answer:
+            self._caller.loses_answer = ()
         return created and not lost
 
     def put(self, path: str, data: bytes) -> None:

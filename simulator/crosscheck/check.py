@@ -1,4 +1,5 @@
-"""Plays random histories on model and system. Hypothesis generates and shrinks them. Agreement is evidence, not proof.
+"""Plays random histories on model and system. Hypothesis generates and shrinks the histories. Agreement is evidence,
+not proof.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class CheckOptions:
 
 
 class Check:
-    """Plays histories and counts them. `disagreed` is the trace of the last history that failed."""
+    """Plays histories and counts the played ones. `disagreed` is the trace of the last history that failed."""
 
     def __init__(self, options: CheckOptions) -> None:
         self.options = options
@@ -153,15 +154,17 @@ class Check:
     def _steps(self, history: History, schedule: Schedule, choose: Choose, graph: Quotient | None = None) -> bool:
         model, overlapped = history.model, False
         actors = [actor for actors in model.actors.values() for actor in actors]
-        schedule.begin(choose, actors, [row.action for row in self.options.mapping])
+        possible: set[str] = {each.action for each in getattr(model, "transitions", ())}
+        # Only the actions of this world, by name: other mechanisms do not change what a seed draws.
+        schedule.begin(choose, actors, sorted(possible) or [row.action for row in self.options.mapping])
         impossible: Mapping[str, str] = getattr(history.system, "impossible", {})
         for action in sorted({step.action for step in history.enabled()} & impossible.keys()):
             history.skipped[f"{action}: {impossible[action]}"] += 1
         otherwise: Callable[..., bool] = getattr(history.system, "does_otherwise", lambda *_: False)
 
         def playable() -> list[Step]:
-            possible = (step for step in history.enabled() if step.action not in impossible)
-            return [step for step in possible if not otherwise(model, history.state, step)]
+            ours = (step for step in history.enabled() if step.action not in impossible)
+            return [step for step in ours if not otherwise(model, history.state, step)]
 
         while enabled := playable():
             step = schedule.next(choose, enabled)

@@ -27,8 +27,8 @@ REPEATED_ONE_IN = 6
 def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
     """A random world, within the numbers of actors and the limits that mechanisms declare for random worlds.
 
-    It has at most 3 buckets, 2 partitions and 2 writes for each writer. Choice 0 of each number is the simplest. `of`:
-    the allowed kinds of actors (default: all). The numbers of a kind do not depend on other kinds.
+    The world has at most 3 buckets, 2 partitions and 2 writes for each writer. Choice 0 of each number is the simplest.
+    `of`: the allowed kinds of actors (default: all). The numbers of a kind do not depend on other kinds.
     """
     actors = dict.fromkeys(kinds(), 0)
     for kind in sorted(kinds() if of is None else of):
@@ -66,7 +66,7 @@ def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
 
 
 def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
-    """One of these numbers. A single number consumes no choice, so that later choices do not shift."""
+    """A random choice among these numbers. A single number consumes no choice, so that later choices do not shift."""
     return numbers[choose(len(numbers)) if len(numbers) > 1 else 0]
 
 

@@ -64,7 +64,7 @@ class History:
         self.symbols = Symbols(())  # symbols of the times so far
 
     def enabled(self) -> list[Step]:
-        """The steps that the model allows now. The system must be able to take each of them."""
+        """The steps that the model allows now. The system must be able to take each enabled step."""
         return list(self.model.enabled(self.state))
 
     def resolved(self, named: Step) -> Step:
@@ -141,7 +141,9 @@ class History:
 
     @property
     def _within_a_call(self) -> bool:
-        """Whether a call is in progress (granularity `call`). The system has already executed all of it."""
+        """Whether a call is in progress (granularity `call`). In such a state the system has already executed the whole
+        call.
+        """
         continuations: frozenset[str] = getattr(self.model, "continuations", frozenset())
         return bool(continuations) and any(step.action in continuations for step in self.enabled())
 

@@ -29,8 +29,8 @@ def given_choices(
 ) -> None:
     """Call ``play`` up to ``examples`` times with fresh choices; after a failure, repeat it with simpler ones.
 
-    The function suppresses failures of the type ``expected``; the last failing call is the simplest. Other exceptions
-    propagate. `TimeIsUp` ends the generation without a failure.
+    The function suppresses failures of the type ``expected``; the last failing call is the simplest. Exceptions of
+    other types propagate. `TimeIsUp` ends the generation without a failure.
     """
     if not shrinks:
         _independent(play, examples, seed, expected)

@@ -1,9 +1,9 @@
 """The mapping: for each action of the model, the corresponding segment of the engine's calls.
 
-A segment begins at the actor's next call. It ends after the first call whose `Call.text` is ``ends_after`` (or one of
-several such texts) and the following calls in ``also``. With RETURN it ends when the operation returns. After every
-history `footprints.violations` checks that each segment was atomic for other actors. To map a new action, append a row.
-The rows of actors that read are in `mapping_reads`.
+A segment begins at the actor's next call. A segment ends after the first call whose `Call.text` is ``ends_after`` (or
+one of several such texts) and the following calls in ``also``. With RETURN a segment ends when the operation returns.
+After every history `footprints.violations` checks that each segment was atomic for other actors. To map a new action,
+append a row. The rows of actors that read are in `mapping_reads`.
 """
 
 from __future__ import annotations
@@ -95,6 +95,8 @@ MAPPING: Final[list[MappingRow]] = [
     # the put succeeds, and its answer is "exists"
     MappingRow("answer_is_lost",                  "upsert", ends_after="put deltacommit"),
     MappingRow("writer_recognises_instant",       "upsert"),
+    MappingRow("answer_to_decision_is_lost",         "upsert", ends_after="put decision"),
+    MappingRow("writer_recognises_decision",      "upsert"),
     # only under options that the engine does not support
     MappingRow("writer_reports_failure",          "upsert"),
     # under the lock: its instant is off the timeline, or its rollback is planned

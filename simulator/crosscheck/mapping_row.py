@@ -23,7 +23,8 @@ class MappingRow:
 
     ``arguments`` of the operation: each comes from a field of the actor's component, or from a function of the world
     and the actor's name. ``raises``: the error, or one of several, that may end the operation in this segment.
-    ``always``: it always does. ``operation`` CRASH kills the actor's operation. FAULT affects the system and no actor.
+    ``always``: whether that error always ends the operation. ``operation`` CRASH kills the actor's operation. FAULT
+    affects the system and no actor.
     """
 
     action: str

@@ -84,7 +84,7 @@ def is_answer(rows: Any) -> bool:
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
     """The answer of a reader actor from the instants that it found, or `refused`.
 
-    For a consumer: its newest window. For a querier: its newest query.
+    A consumer answers with its newest window. A querier answers with its newest query.
     """
     own = model.component(state, reader)
     if reader in model.actors_of("querier"):

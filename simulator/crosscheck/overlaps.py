@@ -23,7 +23,8 @@ def overlapping_kinds(history: History) -> set[tuple[str, str]]:
     """``(kind, kind)`` of each two instants that were pending on a file group at the same time, the earlier request
     first.
 
-    A write is an ``upsert``, or a ``delete`` if it deletes in that file group. Other actions keep their names.
+    A write is an ``upsert``, or a ``delete`` if it deletes in that file group. Instants of other actions are called by
+    their action.
     """
     intervals = sorted(_intervals(history))
     return {

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbcc.model import Protocol, Query
+from nbcc.model.mechanisms.copy_on_write import is_copy_on_write
 from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
 from nbcc.model.mechanisms.schema_evolution.options import Alterations
 
@@ -56,6 +57,12 @@ def hudi_rs(history: History, tally: Tally) -> None:
         return
     if model.world[Alterations].alterations:
         tally.skipped["hudi-rs: added columns (tests/engine/test_schema_evolution.py)"] += 1
+        return
+    if is_copy_on_write(model.world):
+        tally.skipped["hudi-rs: copy-on-write tables"] += 1
+        return
+    if model.restores(state):
+        tally.skipped["hudi-rs: a restore, whose plan it does not read"] += 1
         return
     if model.world.custom:
         tally.skipped["hudi-rs: it refuses tables with a user's merge function"] += 1

@@ -49,7 +49,7 @@ class CheckReport:
 
     @property
     def sentence(self) -> str:
-        """The verdict. It never says HOLDS, because histories are random."""
+        """The verdict. The verdict is never HOLDS, because histories are random."""
         if self.disagreement is not None:
             return f"DISAGREED after {self.histories} histories: {self.disagreement.because}"
         if not self.histories:
@@ -79,7 +79,7 @@ class CheckReport:
         return "\n".join([self.sentence, *figures, *run])
 
     def to_mapping(self) -> dict[str, Any]:
-        """The JSON value."""
+        """The report as a JSON value."""
         return {
             "format": 1,
             "verdict": "DISAGREED" if self.disagreement else "AGREED" if self.histories else "UNDETERMINED",

@@ -47,7 +47,7 @@ def check_seed(seed: Seed) -> CheckReport:
 
 
 def across_processes(workers: int) -> Across:
-    """A map over ``workers`` processes of this machine. They inherit no open files of this process."""
+    """A map over ``workers`` processes of this machine. The processes inherit no open files of this process."""
 
     def play(work: Callable[[Any], Any], values: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
         with process_pool(workers) as pool:

@@ -35,7 +35,7 @@ class Symbols:
         return "-" if tick is None else self._symbols.get(tick, str(tick))
 
     def step(self, step: Step) -> Step:
-        """The step with symbols for the times in its arguments. Only tuples contain times."""
+        """The step with symbols for the times in its arguments. Times occur only in tuples."""
         return step._replace(args=tuple((name, self._named(value)) for name, value in step.args))
 
     def resolved(self, step: Step) -> Step:

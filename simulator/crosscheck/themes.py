@@ -26,7 +26,7 @@ def themed(choose: Choose, world: World) -> World:
 
 
 def plain(choose: Choose, world: World) -> World:
-    """The world as it is."""
+    """The world without a theme."""
     return world
 
 

@@ -65,7 +65,7 @@ class TourReport:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        """The JSON value."""
+        """The report as a JSON value."""
         return {
             "format": 1,
             "verdict": "DISAGREED" if self.disagreement else "AGREED",

@@ -1,9 +1,10 @@
 """Acyclicity: a proof, from the transitions that a search has evaluated, that no run returns to an earlier state.
 
 In a cycle every component returns to its value. A component whose values never return cannot be part of a cycle. So no
-transition that always changes it is a step of a cycle. Such transitions are removed, and the rest is examined again.
-For example, a compactor returns from idle to idle, but it publishes in between, and the published instants only grow.
-If no transition is left, there is no cycle. Otherwise `progress.judge_cycles` must examine all states.
+transition that always changes it is a step of a cycle. Transitions outside every cycle are removed, and the rest is
+examined again. For example, a compactor returns from idle to idle, but it publishes in between, and the published
+instants only grow. If no transition is left, there is no cycle. If transitions are left, `progress.judge_cycles` must
+examine all states.
 
 Under symmetry, a cycle of canonical states may end with other names of actors than it began. Repeated several times, it
 ends with the same names. Therefore the proof uses values without names, and treats exchangeable actors as one.
@@ -27,7 +28,8 @@ _FIELD = (1 << WIDTH) - 1
 
 
 def may_cycle(space: Space) -> bool:
-    """False: no run returns to an earlier state, which is proven. True: some run may."""
+    """False if it is proved that no run returns to an earlier state. True if some run may return to an earlier state.
+    """
     coding = getattr(space.system, "coding", None)
     if coding is None:
         return True

@@ -126,7 +126,7 @@ def _check_end(holds: Callable[[State], bool], end: Any, exchange: Exchanged) ->
 class _Transitions:
     """The transitions of a finished search, with their footprints.
 
-    Its own stepper evaluates them, because coverage counts the search's footprints.
+    A separate stepper evaluates the transitions, because coverage counts the search's footprints.
     """
 
     def __init__(self, system: TransitionSystem) -> None:

@@ -25,7 +25,7 @@ def search_on_spark(
 ) -> Iterator[tuple[SearchJob, Result]]:
     """As `run_jobs`, on a Spark cluster whose workers can import nbcc.
 
-    `memory` is that of each job. `workers` and `progress` are ignored.
+    `memory` is the memory of each job. `workers` and `progress` are ignored.
     """
     bounds = {name: value for name, value in bounds.items() if name not in ("workers", "progress")}
     work = partial(run_job if raises else try_job, **bounds)

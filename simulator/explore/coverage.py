@@ -68,7 +68,7 @@ def _alone(conditions: Sequence[Callable[[Any], object]], seen: Iterable[Any]) -
 
 
 def _holds(holds: Callable[[Any], object], value: Any) -> bool:
-    """The value of a condition. True if it cannot be evaluated because another condition is false."""
+    """The value of a condition. True for a condition that cannot be evaluated because another condition is false."""
     try:
         return bool(holds(value))
     except (IndexError, KeyError, AttributeError, TypeError, StopIteration):

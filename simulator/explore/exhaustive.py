@@ -111,7 +111,7 @@ def shortest(
     system: Any, promises: Sequence[Any], found: dict[str, PromiseResult], memory: float | None
 ) -> dict[str, PromiseResult]:
     """Search violated promises again without fused steps, up to the length of the known counterexample."""
-    broken = [p for p in promises if found[p.name].verdict is Verdict.VIOLATED]
+    broken = [p for p in promises if found[p.name].verdict is Verdict.VIOLATED and not found[p.name].cycle]
     if not broken:
         return found
     # The end of a run is detected one level after its last step.

@@ -1,4 +1,4 @@
-"""Searches that failed or ran out of memory. Their results are no evidence about the model."""
+"""Searches that failed or ran out of memory. The results of such searches are no evidence about the model."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def _sentence(error: Exception) -> str:
 
 
 def transient(result: Result) -> str | None:
-    """The reason why a second run of the same search may end differently: it failed or ran out of memory. None if it
-    would end in the same way.
+    """The reason why a second run of the same search may end differently: it failed or ran out of memory. None if a
+    second run would end in the same way.
     """
     reasons = (result.stopped, *(promise.because for promise in result.promises.values()))
     return next((why for why in reasons if why and (FAILED in result.promises or is_of_memory(why))), None)

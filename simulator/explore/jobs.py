@@ -1,7 +1,7 @@
-"""Search jobs: each a world under a protocol with some promises, searched in a process of its own.
+"""Search jobs: each is a world under a protocol with some promises, searched in a separate process.
 
-A job consists of names and plain values, so that it can be sent to another process or machine. Its result is the same
-`Result` that a search in this process returns.
+A job consists of names and plain values, so that it can be sent to another process or machine. The result of a job is
+the same `Result` that a search in this process returns.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from .shards import Shard
 class SearchJob:
     """One search. `world` and `protocol` are names, paths or values. Without `promises` all are judged.
 
-    A `world` of the form ``package.module:factory`` names a model of your own: `factory()` returns it. `mutant` names
-    a file of specs/mutants that is applied during the search. `reduce` and `shard` are those of `explore`. A shard has
-    no canary; `parallel` checks that one of the shards violates it.
+    A `world` of the form ``package.module:factory`` names a model of your own: `factory()` returns it. `mutant` names a
+    file of specs/mutants that is applied during the search. `reduce` and `shard` are as in `explore`. A shard has no
+    canary; `parallel` checks that one of the shards violates it.
     """
 
     world: str | World
@@ -82,7 +82,7 @@ def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]
 
 
 def run_job(job: SearchJob, **bounds: Any) -> Result:
-    """Run one job in this process; `bounds` are those of `explore`."""
+    """Run one job in this process; `bounds` are as in `explore`."""
     with applied(job.mutant):
         system = job.system()
         promises, canary = promises_of(system, job.promises)

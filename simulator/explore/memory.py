@@ -73,7 +73,7 @@ class MemoryBound:
         self.bytes = int(gib * GIB) if gib else int(held() + left * SHARE) if left else None
 
     def reached(self, table: dict[Any, Any]) -> str | None:
-        """The reason to stop, or None. `table` is the largest one of the search."""
+        """The reason to stop, or None. `table` is the largest table of the search."""
         if self.bytes is None:
             return None
         size = sys.getsizeof(table)

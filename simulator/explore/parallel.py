@@ -29,7 +29,7 @@ def explore_in_shards(
     progress: Callable[..., None] | None = None,
     **bounds: Any,
 ) -> Result:
-    """The result of `run_job`, computed by several processes; `search` and `bounds` are those of `run_jobs`.
+    """The result of `run_job`, computed by several processes; `search` and `bounds` are as in `run_jobs`.
 
     `memory` (GiB) is divided among the processes of this machine; the default is most of the free memory. A system
     without a shard key is searched in this process.
@@ -74,7 +74,7 @@ class _ShardProgress:
             self.progress(sum(states), sum(steps), max(depths), sum(frontier))
 
     def ended(self, job: SearchJob, result: Result) -> None:
-        """Count a finished shard."""
+        """Add a finished shard to the progress."""
         self.figures.pop(job, None)
         self.done.append(result)
 
@@ -87,7 +87,7 @@ def _stopped(found: Sequence[Result], max_states: int | None) -> str | None:
 
 
 def merge_results(promises: Sequence[Any], canary: Any | None, found: Sequence[Result], stopped: str | None) -> Result:
-    """One result from those of the prefix and of all shards. `stopped`: the reason why states are missing."""
+    """One result from the results of the prefix and of all shards. `stopped`: the reason why states are missing."""
     seen = None if canary is None else any(_violated(result, canary.name) for result in found)
     doubt = stopped or (blind(canary) if seen is False else None)
     deadlocks = [result.deadlock for result in found if result.deadlock is not None]
@@ -141,7 +141,7 @@ def _covered(found: Sequence[Coverage]) -> Coverage | None:
 
 
 def _shortest(job: SearchJob, whole: Result, memory: float | None) -> Result:
-    """The result with shortest counterexamples; those of the shards may be longer."""
+    """The result with shortest counterexamples, because the counterexamples of shards may be longer."""
     if not any(_violated(whole, name) for name in whole.promises):
         return whole
     with applied(job.mutant):

@@ -1,12 +1,13 @@
 """Reduction: the private steps of an actor are fused with its next visible step.
 
 A transition is private if it touches only the component of its actor, no transition of another actor touches this
-component, and no judged promise reads it. Such a step commutes with all steps of other actors. Take a run with the
-private step early, and one with it just before the actor's next visible step. All values that others can read are the
-same in both.
+component, and no judged promise reads it. A private step commutes with all steps of other actors. Consider two runs:
+one takes a private step early, the other takes it just before the actor's next visible step. All values that other
+actors can read are the same in both runs.
 
 A visible step, such as a crash, is taken after each possible number of private steps. The transitions of a component
-are not private if another actor reads it: to roll back, to let a heartbeat expire, or to read unpublished files.
+are not private if another actor reads the component: to roll back, to let a heartbeat expire, or to read unpublished
+files.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class Image:
         return self._of(bits, self.own) if self.names else bits
 
     def of_others(self, bits: State) -> State:
-        """The image of the other components."""
+        """The image of the components that are not exchangeable."""
         return self._of(bits, self.others) if self.names else bits
 
     def _of(self, bits: State, fields: Sequence[_Field]) -> State:

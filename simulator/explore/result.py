@@ -13,13 +13,15 @@ class PromiseResult:
     """The verdict on one promise.
 
     `trace` is the shortest counterexample, and `steps` its length. `because` is the message of the violated promise, or
-    the reason why the verdict is not HOLDS.
+    the reason why the verdict is not HOLDS. `cycle`: if not 0, the counterexample is a lasso, whose last steps repeat
+    forever.
     """
 
     name: str
     verdict: Verdict
     because: str | None = None
     trace: tuple[Any, ...] | None = None
+    cycle: int = 0
 
     @property
     def steps(self) -> int | None:
@@ -57,7 +59,7 @@ class Result:
     `distinct`, `generated` (the first state and every successor) and `depth` (levels) are counted as TLC counts them.
     `stopped` is the reason why the search did not visit all states; None if it did. `deadlock` is a run to a state
     without successors in which an actor is within an operation. `ends` counts the states without successors.
-    `ends_at_limit` counts those of them in which only a limit of the world stops an actor.
+    `ends_at_limit` counts the ends in which only a limit of the world stops an actor.
     """
 
     distinct: int
@@ -115,6 +117,7 @@ class Result:
                     "steps": found.steps,
                     "trace": _steps(found.trace),
                     "because": found.because,
+                    **({"cycle": found.cycle} if found.cycle else {}),
                 }
                 for name, found in self.promises.items()
             },

@@ -47,7 +47,8 @@ class ResultCache:
         done: Callable[[SearchJob, Result], None] | None = None,
         **bounds: Any,
     ) -> Iterator[tuple[SearchJob, Result]]:
-        """As `run_jobs`; runs the jobs that are not cached with `across`. `done` is called for the cached ones first.
+        """As `run_jobs`, with cached results. `across` runs the jobs that are not in the cache. `done` is called for
+        the cached ones first.
 
         A `transient` result is not cached, so that the job runs again the next time.
         """

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .acyclicity import may_cycle
+from .lasso import Lasso, find_lasso
 from .memory import MemoryBound
-from .progress import Ends, judge_cycles
+from .progress import Ends
 from .result import PromiseResult
 from .space import Space
 from .watch import Watchers
@@ -165,17 +166,49 @@ class Search:
             doubt = blind(canary)
         complete = not doubt and self.at == len(self.states)
         if self.goes_back and complete and self.watchers.of_runs and (self.resumed or may_cycle(self.space)):
-            judge_cycles(self.space, self.states, self.numbers, self.watchers.of_runs)
+            self._judge_cycles()
+        self._judge_states()
         found = {}
         for watch in self.watchers.watches[:count]:
             trace: tuple[Any, ...] | None = None
             if watch.promise.kind == "run":
-                trace = self.run_to_end(self.numbers[watch.broken[1]]) if watch.broken else None
+                trace = self._broken_end(watch) if watch.broken else None
             elif watch.broken:
                 trace, message = self._broken_run(watch)
                 watch.broken = (message, *watch.broken[1:])
             found[watch.promise.name] = watch.result(trace, doubt)
         return found
+
+    def _judge_cycles(self) -> None:
+        """Find fair cycles that violate a promise about runs."""
+        for watch in self.watchers.of_runs:
+            if watch.broken is None and not getattr(watch.promise, "first", None):
+                lasso = find_lasso(self, watch.promise)
+                if isinstance(lasso, Lasso):
+                    watch.broken, watch.lasso = (lasso.because, None, None), lasso
+                else:
+                    watch.doubt = lasso or watch.doubt
+
+    def _judge_states(self) -> None:
+        """Judge all states by the promises that are judged after the search."""
+        for watch in self.watchers.of_runs:
+            first = getattr(watch.promise, "first", None)
+            if first and watch.broken is None and (violation := first(self.space.system, self.states)):
+                number, message = violation
+                watch.broken = (message, self.states[number], None)
+
+    def _broken_end(self, watch: Any) -> tuple[Any, ...]:
+        """A run to the state that violates a promise about runs, or on to the end of the run."""
+        if watch.lasso:
+            return tuple(watch.lasso.steps)
+        number = self.numbers[watch.broken[1]]
+        if getattr(watch.promise, "first", None):
+            taken, state = self.space.walk(self.chain(number))
+            # The names of actors may differ from those in the canonical state.
+            message = watch.promise.holds(self.space.system, None, None, state)
+            watch.broken = (message or watch.broken[0], *watch.broken[1:])
+            return tuple(taken)
+        return self.run_to_end(number) or ()
 
     def _broken_run(self, watch: Any) -> tuple[tuple[Any, ...], str]:
         """A run whose last step violates the promise, and the message of the promise for it."""

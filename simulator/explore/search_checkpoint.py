@@ -43,7 +43,7 @@ def identity(system: Any, promises: Sequence[Any], reduced: bool) -> str:
 
 
 def code(*folders: str) -> str:
-    """A hash of the source in these folders. Results of other code are not reused."""
+    """A hash of the source in these folders. Results of other source code are not reused."""
     sources = [sorted((files("nbcc") / each).rglob("*.py")) for each in folders]  # type: ignore[attr-defined]  # no zip
     return hashlib.sha256(b"".join(each.read_bytes() for each in chain.from_iterable(sources))).hexdigest()
 

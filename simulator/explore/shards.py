@@ -1,10 +1,10 @@
 """Shards: one search split among processes that never exchange states.
 
 A system may name a component as its shard key (`shard_key`): its value is settled once and then stays. In the model of
-the table this is the first published instant. States whose key is still open form the prefix, which is small. Every
-process searches it. Every other state belongs to exactly one shard: it is reached only from the prefix and from states
-of the same shard. The shards together visit all states of the search. Which of several shortest counterexamples they
-report may differ.
+the table the shard key is the first published instant. States whose key is still open form the prefix, which is small.
+Every process searches the prefix. Every state outside the prefix belongs to exactly one shard: it is reached only from
+the prefix and from states of the same shard. The shards together visit all states of the search. Which of several
+shortest counterexamples they report may differ.
 
 Each search checks that none of its states escaped to another shard.
 """

@@ -17,7 +17,7 @@ from .transition_system import TransitionSystem
 
 
 def has_transitions(system: Any) -> bool:
-    """Whether a system consists of transitions. Then it can be reduced, and its coverage is known."""
+    """Whether a system consists of transitions. A system of transitions can be reduced, and its coverage is known."""
     return isinstance(system, Model | TransitionSystem)
 
 

@@ -153,10 +153,10 @@ class Symmetry:
 
     def _order_in(self, place: int, bits: State) -> Order:
         """The order in which a component names exchangeable actors."""
-        found = self._orders.get((place, bits))
-        if found is None:
-            found = self._orders[place, bits] = self._in_order(self.model.coding.value(bits, place))
-        return found
+        order = self._orders.get((place, bits))
+        if order is None:
+            order = self._orders[place, bits] = self._in_order(self.model.coding.value(bits, place))
+        return order
 
     @cached_property
     def _every(self) -> list[Image]:
@@ -165,11 +165,11 @@ class Symmetry:
 
     def _image(self, order: tuple[str, ...]) -> Image:
         """The renaming after which the members of each class are in this order."""
-        found = self._images.get(order)
-        if found is None:
+        image = self._images.get(order)
+        if image is None:
             names = dict(zip(order, self._members, strict=True))
-            found = self._images[order] = Image(self.model, names, *self._fields)
-        return found
+            image = self._images[order] = Image(self.model, names, *self._fields)
+        return image
 
 
 def _each(images: Sequence[Image], rest: State) -> _Tried:

@@ -1,8 +1,9 @@
 """Symmetry detection: finds actors that differ only in their names, on a sample of the first states of a search.
 
-Candidates are actors of one kind with the same options and writes in the world. Other differences might show only in
-later states. Two candidates are exchangeable if steps commute with exchanging their names, and every promise has the
-same verdict before and after. Promises that judge shapes (`promises.shape`) have the same verdict for equal shapes.
+Candidates are actors of one kind with the same options and writes in the world. Actors with different options or writes
+might differ only in later states. Two candidates are exchangeable if steps commute with exchanging their names, and
+every promise has the same verdict before and after. Promises that judge shapes (`promises.shape`) have the same verdict
+for equal shapes.
 
 The transitions of a `TransitionSystem` may be any functions. So `certify` checks its exchanges again, on everything
 that the search evaluated.
@@ -146,7 +147,7 @@ def _first_states(model: Model | TransitionSystem) -> Iterator[State]:
 
 
 def pairs(model: Model | TransitionSystem) -> Iterator[dict[str, str]]:
-    """Every pair of actors of one kind, as a renaming. Tests check them on all states of a world."""
+    """Every pair of actors of one kind, as a renaming. Tests check these renamings on all states of a world."""
     for names in model.actors.values():
         for one, other in combinations(names, 2):
             yield {one: other, other: one}

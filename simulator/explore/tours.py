@@ -1,10 +1,10 @@
-"""Tours: the fewest runs that take every edge of a graph. They are a minimum flow that takes each edge at least once.
+"""Tours: the fewest runs that take every edge of a graph. Tours are a minimum flow that takes each edge at least once.
 
 Every run starts in the first state and may end in any state. If each edge is taken once, some states have more leaving
-than entering edges, and need further visits. Others have more entering edges; runs may end or continue there. A maximum
-flow lets as many runs as possible continue to states that need visits; the other visits need new runs. With edges from
-the ends of runs back to the first state, every state then has as many entering as leaving edges. The Eulerian circuit
-of this graph, cut at the first state, is the set of runs. Graphs may have cycles.
+than entering edges, and need further visits. Some states have more entering than leaving edges; runs may end or
+continue there. A maximum flow lets as many runs as possible continue to states that need visits; the other visits need
+new runs. With edges from the ends of runs back to the first state, every state then has as many entering as leaving
+edges. The Eulerian circuit of this graph, cut at the first state, is the set of runs. Graphs may have cycles.
 """
 
 from __future__ import annotations

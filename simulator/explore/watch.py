@@ -30,6 +30,8 @@ class Watch:
         """Why this promise cannot be proven."""
         self.broken: tuple[str, Any, Any] | None = None
         """The message, the state before the last step, and the last step (None: the first state violates it)."""
+        self.lasso: Any = None
+        """The `lasso.Lasso` that violates a promise about runs."""
 
     def result(self, trace: tuple[Any, ...] | None, doubt: str | None) -> PromiseResult:
         """The verdict; `doubt` is the reason why the search is no evidence."""
@@ -37,7 +39,8 @@ class Watch:
         if self.unfit:
             return PromiseResult(name=name, verdict=Verdict.NOT_APPLICABLE, because=self.unfit)
         if self.broken:
-            return PromiseResult(name=name, verdict=Verdict.VIOLATED, because=self.broken[0], trace=trace)
+            return PromiseResult(name=name, verdict=Verdict.VIOLATED, because=self.broken[0], trace=trace,
+                                 cycle=self.lasso.cycle if self.lasso else 0)  # fmt: skip
         if not self.reached and not doubt:
             doubt = UNREACHED
         if doubt:
@@ -95,7 +98,7 @@ def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
 
 
 class _Group:
-    """Promises that read the same components. All other components are hidden from them."""
+    """Promises that read the same components. All other components are hidden from these promises."""
 
     def __init__(self, system: Any, members: list[Watch]) -> None:
         self.system = system

@@ -23,7 +23,7 @@ class PeerMissing(ValueError):
 
 
 class PeerProcess:
-    """One process of a peer. It starts with the first request and ends with this process."""
+    """One process of a peer. The process starts with the first request and ends with this process."""
 
     def __init__(self, name: str, python: Path, version: str | None = None) -> None:
         self._name = name
@@ -72,7 +72,8 @@ class PeerProcess:
 
 @cache
 def peer(name: str, version: str | None = None) -> PeerProcess:
-    """The process of a peer. Its Python is NBCC_<NAME>_PYTHON, else that of ``.venv-<name>`` next to the packages.
+    """The process of a peer. The Python of a peer is NBCC_<NAME>_PYTHON, otherwise the Python of ``.venv-<name>`` next
+    to the packages.
 
     ``version``: the release of the product, if it is not the peer's default.
 

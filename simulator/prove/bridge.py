@@ -1,8 +1,8 @@
 """Compares the relation with the executable model, state by state and step by step.
 
-`compare` walks through every reachable state of a world. `interpretation.py` reads it as facts of the relation. Each
-clause of the invariant must be true there, and each step must satisfy the guard of an action that stands for it and
-have its effect. A step of `SILENT` changes nothing that the relation has.
+`compare` walks through every reachable state of a world. `interpretation.py` reads a state as facts of the relation.
+Each clause of the invariant must be true there, and each step must satisfy the guard of an action that stands for it
+and have its effect. A step of `SILENT` changes nothing that the relation has.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from nbcc.model import Model, State, Step
 
-from .finite import Explorer, Taken
+from .finite import Explorer, Instance, Taken
 from .interpretation import instance, interpret
 from .lemmas.state import IDLE
 from .system import System
@@ -37,9 +37,12 @@ class Compared:
     difference: str | None = None
 
 
-def compare(model: Model, system: System, most: int | None = None) -> Compared:
-    """Visit the reachable states of a world, but at most `most` of them."""
-    explorer = Explorer(system, instance(model))
+def compare(model: Model, system: System, most: int | None = None, elements: Instance | None = None) -> Compared:
+    """Visit the reachable states of a world, but at most `most` of them.
+
+    `elements`: those of the world unless given; with records, rows are compared too.
+    """
+    explorer = Explorer(system, elements or instance(model))
     states = steps = 0
     actions: set[str] = set()
     difference: str | None = None

@@ -11,14 +11,14 @@ from nbcc.model.mechanisms.clock_waits import HOLDS_REQUEST, REFUSED_TIME, WAITI
 from nbcc.model.mechanisms.decision_log import DECIDED, READY_TO_DECIDE, Seen
 
 from .finite import Instance, Table
-from .lemmas import decisions
+from .lemmas import numbers
 from .lemmas import state as core
 
-WAITS = {WAITING: decisions.WAITING, REFUSED_TIME: decisions.REFUSED, HOLDS_REQUEST: decisions.CLAIMED,
-         "has a barrier": decisions.CLAIMED}  # fmt: skip
+WAITS = {WAITING: numbers.WAITING, REFUSED_TIME: numbers.REFUSED, HOLDS_REQUEST: numbers.CLAIMED,
+         "has a barrier": numbers.CLAIMED}  # fmt: skip
 WORKS = {"idle": 0, "about to start its plan": core.SCHEDULED, "running its plan": core.RUNNING,
          "written": core.RUNNING, "under the lock": core.COMPLETING, READY_TO_DECIDE: core.TIMED,
-         DECIDED: decisions.DECIDED}  # fmt: skip
+         DECIDED: numbers.DECIDED}  # fmt: skip
 PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.WRITING, "under the lock": core.LOCKED,
           READY_TO_DECIDE: core.READY, DECIDED: core.READY}  # fmt: skip
 
@@ -43,7 +43,7 @@ def interpret(model: Model, state: State, elements: Instance, facts: Table, plac
         _compactor(me, model.component(state, me), place, lock, len(log), facts)
 
 
-def _writer(me: str, own: Any, elements: Instance, lock: str | None, numbers: int, facts: Table) -> None:
+def _writer(me: str, own: Any, elements: Instance, lock: str | None, taken: int, facts: Table) -> None:
     published = {key[1] for key, value in facts.items() if key[0] == "phase" and value == core.PUBLISHED}
     for write in elements.elements[core.WRITE]:
         if write in published and write[0] == me:
@@ -61,10 +61,10 @@ def _writer(me: str, own: Any, elements: Instance, lock: str | None, numbers: in
     elif write not in published:
         facts["phase", write] = PHASES[own.step]
     counts = own.step == READY_TO_DECIDE or (waits and own.completed)
-    facts["late", write] = bool(counts) and numbers > record_of(own, Seen).decisions
+    facts["late", write] = bool(counts) and taken > record_of(own, Seen).decisions
 
 
-def _compactor(me: str, own: Any, place: dict[int, int], lock: str | None, numbers: int, facts: Table) -> None:
+def _compactor(me: str, own: Any, place: dict[int, int], lock: str | None, taken: int, facts: Table) -> None:
     if own.step == "idle":
         return
     waits = WAITS.get(own.step, 0)
@@ -77,4 +77,4 @@ def _compactor(me: str, own: Any, place: dict[int, int], lock: str | None, numbe
                   ("completing", me): own.completed}  # fmt: skip
         facts |= {("base_written", me, group): True for group in own.groups[: own.bases]}
     counts = waits or own.step == READY_TO_DECIDE
-    facts["late_compactor", me] = bool(counts) and numbers > record_of(own, Seen).decisions
+    facts["late_compactor", me] = bool(counts) and taken > record_of(own, Seen).decisions

@@ -1,6 +1,6 @@
 """Formulas that two backends evaluate: z3, for any number of elements, and Python, for a few named ones.
 
-A formula is a Python function over a *state*. It joins truth values by the functions of this module and quantifies by
+A formula is a Python function over a *state*. Formulas are joined by the functions of this module, and quantified by
 `state.every` and `state.some`. Times are whole numbers, so that `<`, `<=` and `+` need no function.
 """
 
@@ -17,7 +17,7 @@ Term = Any
 
 @dataclass(frozen=True)
 class Sort:
-    """A kind of elements: writes, plans, compactors. A proof covers any number of them."""
+    """A kind of elements: writes, plans, compactors. A proof covers any number of elements of a sort."""
 
     name: str
 

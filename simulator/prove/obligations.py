@@ -5,7 +5,7 @@
     `implied`: the clauses imply each promise, of a state or of a step.
     `possible`: some state satisfies all clauses and the guard of each action.
 
-If z3 finds a counterexample, the obligation fails. If it does not decide, the obligation is undetermined. Limits count
+If z3 finds a counterexample, the obligation fails. If z3 does not decide, the obligation is undetermined. Limits count
 z3's steps, not seconds: the answers do not depend on the load of the machine.
 """
 
@@ -110,7 +110,7 @@ _proved: dict[tuple[frozenset[int], int], tuple[Term, ...]] = {}
 
 
 def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
-    """Ask z3 for a state that satisfies what is given and not the goal.
+    """Ask z3 for a state that satisfies the assumptions and not the goal.
 
     A proof needs few of the clauses, so that most attempts are short: the same clause and the guard alone, then all
     clauses. The length of a proof depends on chance, so that many short attempts are better than a long one. If the
@@ -139,7 +139,7 @@ def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One question to z3. `models`: search for models of quantified formulas. `steps`: z3's limit."""
+    """One question to z3. `models`: search for models of quantified formulas. `steps`: the limit on z3's steps."""
 
     given: tuple[Term, ...]
     steps: int

@@ -91,7 +91,7 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True)
 class Proof:
-    """All parts, for one protocol."""
+    """The proof of one protocol, with all parts."""
 
     protocol: str
     parts: tuple[Part, ...] = field(default_factory=tuple)

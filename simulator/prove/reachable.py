@@ -1,7 +1,7 @@
 """Searches small worlds of the model for a run that ends as a failed obligation does.
 
-A counterexample to induction may start from a state that no run reaches. Then the invariant is too weak, and the
-promise may hold nevertheless.
+A counterexample to induction may start from a state that no run reaches. In that case the invariant is too weak, and
+the promise may hold nevertheless.
 """
 
 from __future__ import annotations

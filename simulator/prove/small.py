@@ -1,6 +1,6 @@
 """A formula over a few elements of each sort: its quantifiers become conjunctions and disjunctions.
 
-z3 decides such a formula. If it has a model, so has the formula itself: a small counterexample.
+z3 decides such a formula. If that formula has a model, so has the original one: a small counterexample.
 """
 
 from __future__ import annotations

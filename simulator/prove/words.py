@@ -6,9 +6,9 @@ elements that touch nothing are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .logic import Relation, Sort, constant, symbol, z3_sort
 from .obligations import Result
@@ -24,43 +24,88 @@ STEPS: Final = {
                 "5": "has listed what it will read", "6": "sure of its instants", "7": "answered"},
 }  # fmt: skip
 """The numbers of steps, as words."""
+MEANS_WITH: Final = {
+    "requested": ("phase",), "completed": ("phase",), "compacted": ("done", "decided_plan"), "barrier": ("planned",),
+    "runner": ("planned",), "own_plan": ("work",), "completing": ("work",), "reads_at": ("reading",),
+    **dict.fromkeys(("kept_write", "kept_plan", "there_write", "there_plan", "seen_plan"), ("reading",)),
+}  # fmt: skip
+"""Relation -> the relations of which one must be true of its first element, so that its value means anything."""
+
+
+class Counterexample(NamedTuple):
+    """The state before a failed step. `values`: relation and names of elements -> a value other than false and 0.
+
+    `step`: the action and its parameters; "" for an obligation about one state. `named`: the elements in the step.
+    """
+
+    step: str
+    named: frozenset[str]
+    values: dict[tuple[str, ...], Any]
+
+
+def counterexample(system: System, result: Result) -> Counterexample | None:
+    """The state that z3 found, with names for its elements; None if there is none."""
+    model = result.model
+    if model is None:
+        return None
+    names = {str(element): f"{sort.name.lower()} {place}" for sort in _sorts(system)
+             for place, element in enumerate(_universe(model, sort), start=1)}  # fmt: skip
+    stepping = next((action for action in system.actions if action.name == result.obligation.action), None)
+    parameters = [*_parameters(model, stepping, names)] if stepping else []
+    step = (stepping.name if stepping else "") + (f" ({', '.join(parameters)})" if parameters else "")
+    values: dict[tuple[str, ...], Any] = {}
+    for relation in system.relations:
+        for arguments, term in _values(model, relation):
+            value = _value(relation, term, names)
+            if value:
+                values[relation.name, *(names[str(argument)] for argument in arguments)] = value
+    meant = {key: value for key, value in values.items() if _means(values, key)}
+    return Counterexample(step, frozenset(parameters) & frozenset(names.values()), meant)
+
+
+def _means(values: Mapping[tuple[str, ...], Any], key: tuple[str, ...]) -> bool:
+    """Whether the value is read in this state: the completion time of a pending plan, for instance, is not."""
+    needs = MEANS_WITH.get(key[0])
+    return needs is None or any(values.get((name, key[1])) for name in needs)
+
+
+def _value(relation: Relation, term: Any, names: dict[str, str]) -> bool | int | str:
+    if relation.values == "truth":
+        return str(term) == "True"
+    return int(str(term)) if relation.values == "time" else names.get(str(term), "")
 
 
 def facts(system: System | None, result: Result) -> Iterator[str]:
     """The step with its parameters, and one line for each element that the counterexample needs."""
-    model = result.model
-    if model is None or system is None:
+    found = counterexample(system, result) if system is not None else None
+    if found is None or system is None:
         return
-    names = {str(element): f"{sort.name.lower()} {place}" for sort in _sorts(system)
-             for place, element in enumerate(_universe(model, sort), start=1)}  # fmt: skip
-    stepping = next((action for action in system.actions if action.name == result.obligation.action), None)
-    touched: set[str] = set()
-    if stepping is not None:
-        parameters = [*_parameters(model, stepping, names)]
-        touched.update(name for name in names.values() if any(name in each for each in parameters))
-        yield f"step: {stepping.name}" + (f" ({', '.join(parameters)})" if parameters else "")
-    alone: dict[str, list[str]] = {name: [] for name in names.values()}
-    refers: dict[str, list[str]] = {name: [] for name in names.values()}
+    if found.step:
+        yield f"step: {found.step}"
+    relations = {relation.name: relation for relation in system.relations}
+    needed = shown(relations, found)
+    alone: dict[str, list[str]] = {}
     together: list[str] = []
-    for relation in system.relations:
-        for arguments, value in _values(model, relation):
-            text = _text(relation, value, names)
-            elements = [names[str(argument)] for argument in arguments]
-            if not text:
-                continue
-            if len(elements) == 1:
-                alone[elements[0]].append(text)
-                if isinstance(relation.values, Sort):
-                    refers[elements[0]].append(names.get(str(value), ""))
-                elif relation.values == "truth" or relation.name in STEPS:
-                    touched.add(elements[0])
-            else:
-                touched.update(elements)
-                together.append(f"{text} ({', '.join(elements)})" if elements else text)
-    # An element of which nothing is true is left out, unless an element that is shown refers to it.
-    touched |= {other for name in touched.copy() for other in refers.get(name, ())}
-    yield from (f"{name}: {', '.join(texts)}" for name, texts in alone.items() if texts and name in touched)
+    for (name, *elements), value in found.values.items():
+        text = _text(relations[name], value)
+        if text and len(elements) == 1:
+            alone.setdefault(elements[0], []).append(text)
+        elif text:
+            together.append(f"{text} ({', '.join(elements)})" if elements else text)
+    yield from (f"{name}: {', '.join(texts)}" for name, texts in alone.items() if name in needed)
     yield from together
+
+
+def shown(relations: Mapping[str, Relation], found: Counterexample) -> set[str]:
+    """The elements that are in the step or of which something is true, and those to which these refer."""
+    needed = set(found.named)
+    for name, *elements in found.values:
+        relation = relations[name]
+        if len(elements) > 1 or relation.values == "truth" or name in STEPS:
+            needed.update(elements)
+    refers = {(elements[0], value) for (name, *elements), value in found.values.items()
+              if len(elements) == 1 and isinstance(relations[name].values, Sort)}  # fmt: skip
+    return needed | {value for name, value in refers if name in needed}
 
 
 def _parameters(model: Any, action: Action, names: dict[str, str]) -> Iterator[str]:
@@ -85,12 +130,8 @@ def _values(model: Any, relation: Relation) -> Iterator[tuple[tuple[Any, ...], A
         yield arguments, model.eval(function(*arguments), model_completion=True)
 
 
-def _text(relation: Relation, value: Any, names: dict[str, str]) -> str:
+def _text(relation: Relation, value: bool | int | str) -> str:
     word = relation.name.replace("_", " ")
     if relation.values == "truth":
-        return word if str(value) == "True" else ""
-    if relation.name in STEPS:
-        return STEPS[relation.name].get(str(value), "")
-    if relation.values == "time":
-        return f"{word} {value}" if str(value) != "0" else ""
-    return f"{word} {names.get(str(value), value)}"
+        return word
+    return STEPS[relation.name].get(str(value), "") if relation.name in STEPS else f"{word} {value}"

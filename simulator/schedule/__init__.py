@@ -1,4 +1,6 @@
-"""Schedules: which enabled step comes next. They implement one protocol and can wrap each other."""
+"""Schedules: each chooses the next one of the enabled steps. All schedules implement one protocol and can wrap each
+other.
+"""
 
 from __future__ import annotations
 

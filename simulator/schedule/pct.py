@@ -1,9 +1,9 @@
 """Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): actors have priorities that change at a few
 points.
 
-The enabled actor with the highest priority runs. A bug may need d ordered events, in a run of k steps of n actors. Then
-a run with d - 1 change points finds it with a probability of at least 1 / (n * k ** (d - 1)). A random walk has no such
-bound.
+The enabled actor with the highest priority runs. A bug may need d ordered events, in a run of k steps of n actors. In
+that case a run with d - 1 change points finds the bug with a probability of at least 1 / (n * k ** (d - 1)). A random
+walk has no such bound.
 """
 
 from __future__ import annotations

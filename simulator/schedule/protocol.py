@@ -15,7 +15,7 @@ class Schedule(Protocol):
     """Chooses one of the enabled steps, repeatedly."""
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Start a history, and make the choices for all of it. ``actions`` are names of the model."""
+        """Start a history, and make the choices for all of it. ``actions`` are the names of the model's actions."""
         ...
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:

@@ -182,8 +182,8 @@ class EngineSystem:
     def complaints(self) -> list[str]:
         """The segments of the history whose intermediate state another actor could have seen.
 
-        If a lock can be lost, no segment is atomic. In that case the model has separate steps wherever promises depend
-        on them.
+        If a lock can be lost, no segment is atomic. If a lock can be lost, the model has separate steps wherever
+        promises depend on the lock.
         """
         if self.world[LostLocks].lock_losses:
             return []
@@ -206,8 +206,8 @@ class EngineSystem:
         return EngineOperation(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
-        """The runner of the actor's data phase. It runs in the actor's thread; each file is a call of the actor's
-        storage.
+        """The runner of the actor's data phase. The runner works in the actor's thread; each file is a call of the
+        actor's storage.
         """
         return InProcessJobs(handle.storage, handle.names)
 
@@ -294,7 +294,7 @@ class EngineSystem:
         return self._operations[operation].run(self._looking, config, **arguments)
 
     def _cached(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """A value that depends on stored objects alone. It is computed again only after a put or delete."""
+        """A value that depends on stored objects alone. The value is computed again only after a put or delete."""
         changes = getattr(self.harness.storage, "changes", None)
         if changes is None:
             return compute()

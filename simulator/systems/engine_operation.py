@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from nbcc.engine.errors import BadInput, Cleaned
 from nbcc.model import Query
@@ -32,6 +32,10 @@ class Host(Protocol):
         """The number of a file group."""
 
 
+LOST_ANSWERS: Final = ("answer_is_lost", "answer_to_decision_is_lost")
+"""The actions in which the answer to the last put does not arrive."""
+
+
 class EngineOperation:
     """One operation of the engine in its thread."""
 
@@ -42,9 +46,10 @@ class EngineOperation:
         if "seen" in args:
             self.handle.shows = self.handle.still_shows = _only(args["seen"])
         self.handle.own_clock.ahead = args.get("ahead", 0)
-        self.handle.loses_answer = action == "answer_is_lost"
+        row = self.system.rows_by_action[action]
+        self.handle.loses_answer = _several(row.ends_after) if action in LOST_ANSWERS else ()
         self.handle.stops_waiting = action == "writer_stops_waiting"
-        return self.segment(self.system.rows_by_action[action])
+        return self.segment(row)
 
     def crash(self) -> None:
         harness = self.system.harness

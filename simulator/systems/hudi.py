@@ -1,7 +1,7 @@
 """Apache Hudi on Spark as a system: its real client runs in a separate process, one protocol step at a time.
 
 Hudi's instants are readings of the clock. So this module counts the model's ticks, and maps each instant to the tick of
-the step in which it appeared. `complaints` reports instants whose order differs from that of their ticks.
+the step in which it appeared. `complaints` reports instants whose order differs from the order of their ticks.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class HudiSystem:
         return tuple(instants[requested] for requested in sorted(instants))
 
     def entries(self) -> list[dict[str, str | None]]:
-        """The table's folder."""
+        """The files of the timeline, by the parts of their names."""
         return [match.groupdict() for name in self._look()["timeline"] if (match := _INSTANT.match(name))]
 
     def slices(self) -> tuple[Any, ...]:
@@ -188,7 +188,7 @@ class HudiOperation:
         return {}
 
     def crash(self) -> None:
-        """End the client and let its heartbeat expire. It takes no more steps."""
+        """End the client and let its heartbeat expire. The client takes no more steps."""
         self._system.ask("crash", actor=self._actor)
 
     def _start(self) -> None:

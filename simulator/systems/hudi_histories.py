@@ -29,13 +29,14 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
 
     Hudi takes the lock and publishes, or is refused, in one call: no other actor moves in between. No compactor takes
     up the plan of a live one: it would first roll back that run and delete its files. Four more kinds of steps are left
-    out. They concern a live writer whose heartbeat other clients consider expired:
+    out. Each concerns a live writer whose heartbeat other clients consider expired:
 
-    - It stalls only after its files are on storage. Before that a rollback makes Hudi's client fail at once.
-    - It is refused only after its rollback has completed. Before that Hudi commits.
-    - It takes the lock to commit only before its rollback has completed. After that Hudi refuses it.
+    - It stalls only after its files are on storage. A rollback before that makes Hudi's client fail at once.
+    - It is refused only after its rollback has completed. Before the rollback has completed, Hudi commits.
+    - It takes the lock to commit only before its rollback has completed. After the rollback Hudi refuses the write.
     - A rollback of a write that has committed meanwhile is not executed. Hudi removes such an instant from the timeline
-      (the finding commit-undone-by-a-planned-rollback). The model leaves it there without files.
+      (the finding commit-undone-by-a-planned-rollback). The model leaves such an instant on the timeline, without
+      files.
     """
     if (holder := model.component(state, "lock")) is not None:
         return step.actor != holder or step.action == "actor_crashes"

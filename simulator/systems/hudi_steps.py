@@ -2,8 +2,8 @@
 
 To map a new action, append a row.
 
-Hudi's client does in one call what the model does in several steps. At the granularity `call` of a world the model
-takes the steps of one call together.
+One call of Hudi's client does several steps of the model. At the granularity `call` of a world the model takes the
+steps of one call together.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Final
 class PeerStep:
     """One action of the model. ``call`` is the peer's step; None: the peer has none, and ``because`` is the reason.
 
-    ``takes`` marks an action that takes a time. The peer's instant for it appears with ``call``, or with the call of a
-    later action. ``impossible``: a history with this action cannot be played.
+    ``takes`` marks an action that takes a time. The peer's instant for such an action appears with ``call``, or with
+    the call of a later action. ``impossible``: a history with this action cannot be played.
     """
 
     action: str
@@ -77,7 +77,8 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "querier_asks_read_optimized", "querier_settles", "querier_lists_again", "querier_reads")),
 
     *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no answer is lost")
-      for action in ("answer_is_lost", "writer_recognises_instant", "writer_reports_failure")),
+      for action in ("answer_is_lost", "answer_to_decision_is_lost", "writer_recognises_instant",
+                     "writer_recognises_decision", "writer_reports_failure")),
     PeerStep("heartbeat_expires",               "stall"),
     PeerStep("writer_looks_at_heartbeat", because="`commit` checks the beats that its client remembers"),
     PeerStep("writer_is_refused",               "gone"),

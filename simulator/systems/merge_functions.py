@@ -1,7 +1,7 @@
 """Merge functions for the engine. Each merges two rows into a text: the names of the writes that made them.
 
-One keeps all laws of merging. Each of the others breaks exactly one law. `nbcc.model.mechanisms.merge_function` has the
-model's counterparts, which share no code with these.
+One of the functions keeps all laws of merging. Each of the other functions breaks exactly one law.
+`nbcc.model.mechanisms.merge_function` has the model's counterparts, which share no code with these.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The interface of a system: it takes steps one at a time, and its table can be observed between two steps.
 
-Times are ticks of one clock, as in the model. A system with instants translates them (`nbcc.simulator.control.clock`).
+Times are ticks of one clock, as in the model. A system whose times are instants translates ticks
+(`nbcc.simulator.control.clock`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ class CannotStep(Exception):
 
 
 class Impossible(CannotStep):
-    """Raised if the system has no such step or read. The message has the reason. The check skips it and counts it."""
+    """Raised if the system has no such step or read. The message has the reason. The check skips and counts such a
+    step.
+    """
 
 
 class Operation(Protocol):
@@ -37,7 +40,7 @@ class Operation(Protocol):
         ...
 
     def crash(self) -> None:
-        """Kill the actor before its next access. None of its later accesses reaches the table."""
+        """Kill the actor before its next access. None of the actor's later accesses reaches the table."""
         ...
 
 

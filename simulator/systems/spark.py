@@ -37,7 +37,7 @@ PATIENCE: Final = 120.0  # seconds; the first job of a session loads many classe
 
 
 class SparkSystem(EngineSystem):
-    """A table in a folder. Without ``folder`` it is a folder in memory, deleted when the history ends."""
+    """A table in a folder. Without ``folder`` the table is in a folder in memory, deleted when the history ends."""
 
     name = "spark"
 

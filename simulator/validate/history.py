@@ -70,7 +70,9 @@ class GroupHistory:
 
 @dataclass(frozen=True)
 class Histories:
-    """The groups that the model can play. `left_out` maps a reason to how many other groups it excludes."""
+    """The groups that the model can play. `left_out` maps a reason to the number of groups that the model cannot play
+    for that reason.
+    """
 
     playable: tuple[Group, ...]
     left_out: Counter[str]

@@ -45,7 +45,9 @@ class Judgement(NamedTuple):
 
 
 def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], None] = lambda done: None) -> Judgement:
-    """Play file groups, in rising order of their names, under all protocols. They should follow `own`."""
+    """Play file groups, in rising order of their names, under all protocols. `own` is the protocol that the groups
+    should follow.
+    """
     judging = _Judging(own)
     for done, history in enumerate(groups):
         progress(done)

@@ -83,7 +83,7 @@ class PlanIndex:
         return self.with_later(numbers)
 
     def with_later(self, numbers: set[int]) -> set[int]:
-        """These log compactions, and all that took a log made by one of them."""
+        """The log compactions, and all that took a log made by one of them."""
         reached, new = set[int](), numbers
         while new:
             reached |= new

@@ -30,7 +30,8 @@ COMPLETES: Final[Mapping[str, Kind]] = {
 class Refused(NamedTuple):
     """The model refuses the event with this number; `reasons` are the conditions that were false.
 
-    `enabled` are the possible steps as sentences. Their actors are those of the segment: w1 is its first write.
+    `enabled` are the possible steps as sentences. The actors in these sentences are the actors of the segment: w1 is
+    its first write.
     """
 
     event: int
@@ -73,7 +74,7 @@ def play(shape: Shape, protocol: Protocol) -> Refused | None:
 
 @lru_cache(maxsize=1 << 10)
 def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int, protocol: Protocol) -> Model:
-    """The model of one file group in which each writer writes once. Segments with the same counts share it."""
+    """The model of one file group in which each writer writes once. Segments with the same counts share a model."""
     actors = {"writer": len(versions), "compactor": plans}
     if replaces:
         actors["overwriter"] = plans
@@ -144,7 +145,9 @@ class _Play:
         return ()
 
     def _complete(self, actor: str, kind: str) -> tuple[str, ...]:
-        """Complete an actor. Under the lock it publishes at its completion time; outside the lock possibly later."""
+        """Complete the operation of an actor. Under the lock the actor publishes at its completion time; outside the
+        lock possibly later.
+        """
         if not self.model.is_busy(actor, self.model.component(self.state, actor)):
             return (f"{actor} must have begun before it completes",)
         if not self.late:
@@ -157,7 +160,9 @@ class _Play:
         return self._advance(actor, f"{kind}_publishes_instant")
 
     def _may_publish_late(self, actor: str) -> bool:
-        """Whether no plan of the segment took the write. Then it may have been published after the next plan."""
+        """Whether no plan of the segment took the write. A write that no plan took may have been published after the
+        next plan.
+        """
         write = int(actor.removeprefix(WRITER.prefix)) - 1
         taken = (*(plan.logs for plan in self.shape.plans), *self.shape.log_plans)
         return write < len(self.shape.early) and all(w != write for logs in taken for w, _ in logs)
@@ -202,7 +207,7 @@ class _Play:
         return tuple(_differences(self._named(plan.groups[0].logs), self.shape.log_plans[number]))
 
     def _named(self, logs: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-        """The logs of the segment without those of placeholders."""
+        """The logs of the segment without the logs of placeholders."""
         named = [(self.requested[requested], version) for requested, version in logs]
         return [log for log in named if log[0] < len(self.shape.early)]
 

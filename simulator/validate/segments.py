@@ -67,7 +67,7 @@ class Shape(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """`times` are those of the events. `writes` and `plans` are requested times by number; '' for a placeholder."""
+    """`times` are the times of the events. `writes` and `plans` are requested times by number; '' for a placeholder."""
 
     group: Group
     shape: Shape
@@ -86,7 +86,7 @@ def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
 
 
 def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """The segments of a group, each with its axes. Most segments have both axes and are made once."""
+    """The segments of a group, each with its axes. Most segments belong to both axes and are made once."""
     if history.in_one_order:
         yield from ((segment, AXES) for segment in segments(history, AXES[0]))
     elif history.log_plans:  # their placeholders depend on the axis, too

@@ -42,8 +42,8 @@ class View:
 
     @property
     def mismatches(self) -> Sequence[tuple[str, Stat]]:
-        """Listed files that are missing, are not data files, or have another size or instant than listed. Usually there
-        are none.
+        """Listed files that are missing, are not data files, or have another size or instant than listed. Most tables
+        have no such files.
 
         Each comes with the requested time of the commit that lists it.
         """

@@ -57,7 +57,7 @@ def _of(limit: str) -> str:
 def _many(count: int, name: str) -> str:
     """The count with its noun in singular or plural: 1 instant retained, 2 savepoints dropped."""
     noun, _, past = name.rpartition("_") if name.endswith(("_retained", "_dropped", "_beyond")) else (name, "", "")
-    singular = {"crashes": "crash", "lock_losses": "lock_loss", "retries": "retry"}
+    singular = {"crashes": "crash", "lock_losses": "lock_loss", "retries": "retry", "endless": "endless run"}
     word = singular.get(noun, noun.removesuffix("s"))
     plural = {one: many for many, one in singular.items()}.get(word, f"{word}s")
     return f"{count} {word if count == 1 else plural} {past}".replace("_", " ").rstrip()

@@ -31,7 +31,7 @@ def load(depth: Depth) -> dict[str, Any]:
 
 
 def to_data(rows: Sequence[MatrixRow], depth: Depth) -> dict[str, Any]:
-    """The matrix as data. It contains no times, so that the same searches produce the same data."""
+    """The matrix as data. The data contains no times, so that the same searches produce the same data."""
     protocols = {row.name: row_data(row) for row in rows}
     return {"format": 1, "depth": depth, "protocols": protocols, "worlds": list(_worlds(rows))}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from nbcc.model import World
+from nbcc.model.mechanisms.endless import Endless, is_modelled
 from nbcc.model.promises import PROMISES
 from nbcc.model.validation import nearest
 
@@ -105,10 +106,11 @@ def protocols() -> tuple[ProtocolFile, ...]:
 def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
     """The worlds in which a protocol is searched, each with a flag: whether the search is reduced.
 
-    These are the world of its pins, in which the weakened promise can break, and the search bounds of the depth. The
-    default protocol is searched in the worlds of all pins, except those whose faults it excludes by assumption. Its
-    verdicts there are pinned in specs/sizes.toml. It is also searched in worlds with optimistic writers, and at full
-    depth in the large worlds.
+    A protocol's worlds are the worlds of its pins, in which the weakened promise can break, and the search bounds of
+    the depth. The default protocol is searched in the worlds of all pins, except those whose faults it excludes by
+    assumption. The verdicts of the default protocol there are pinned in specs/sizes.toml. The default protocol is also
+    searched in worlds with optimistic writers, and at full depth in the large worlds. A protocol that is not modelled
+    in endless worlds is searched in none of them.
     """
     known = pins()
     if protocol in known:
@@ -117,7 +119,9 @@ def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
         pinned = [w for w in map(specs.world, sorted({pin["world"] for pin in known.values()})) if is_assumed(w)]
     more: tuple[SearchBound, ...] = mixed() if protocol == "default" else ()
     more += large() if protocol == "default" and depth == "full" else ()
-    return {**dict.fromkeys(pinned, False), **{each.world: each.reduced for each in (*matrix_bounds(depth), *more)}}
+    ends = protocol in specs.protocol_names() and not is_modelled(specs.protocol(protocol))
+    bounds = (each for each in (*matrix_bounds(depth), *more) if not (ends and each.world[Endless].endless))
+    return {**dict.fromkeys(pinned, False), **{each.world: each.reduced for each in bounds}}
 
 
 def matrix(
@@ -131,7 +135,7 @@ def matrix(
 ) -> tuple[MatrixRow, ...]:
     """Search every protocol in all its worlds.
 
-    `workers` is the number of processes, `bounds` are those of `explore`. `done` is called after each of the
+    `workers` is the number of processes; `bounds` are as in `explore`. `done` is called after each of the
     `searches(depth)` searches. A search that fails leaves its cells undetermined and does not affect the others.
     """
     rows = tuple(chosen) if chosen is not None else protocols()
@@ -169,8 +173,8 @@ def _with_evidence(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
 
 
 def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
-    """The verdict of several searches. A violation decides the verdict. Otherwise one unfinished search makes it
-    undetermined.
+    """The verdict of several searches. A violation decides the verdict. Without a violation, one unfinished search
+    makes the verdict undetermined.
     """
     results = [(each, each.result.promises[promise]) for each in searched if promise in each.result.promises]
     broken = [(each, found) for each, found in results if found.verdict is Verdict.VIOLATED]

@@ -1,4 +1,4 @@
-"""The accepted kills: which mutant breaks which promise, in which world. They limit the claim HOLDS.
+"""The accepted kills: which mutant breaks which promise, in which world. The kills limit the claim HOLDS.
 
 A promise HOLDS only if enough of its mutants were killed, and only in worlds larger than theirs.
 """
@@ -28,7 +28,7 @@ ENOUGH: Final = 3
 class Kill:
     """A promise that a mutant breaks: the bound of the smallest world that shows it, and in how many steps.
 
-    `states` and `seconds` are those of the search; the seconds depend on the machine.
+    `states` and `seconds` are figures of the search; the seconds depend on the machine.
     """
 
     mutant: str
@@ -40,7 +40,7 @@ class Kill:
 
 
 def small_worlds() -> tuple[World, ...]:
-    """The worlds in which mutants are killed, all smaller than those of the matrix."""
+    """The worlds in which mutants are killed, all smaller than the worlds of the matrix."""
     return tuple(each.world for each in all_bounds() if not each.matrix)
 
 
@@ -50,7 +50,7 @@ def path() -> Path:
 
 
 def accepted() -> tuple[Kill, ...]:
-    """The kills of specs/kills.json. A test compares them with new searches."""
+    """The kills of specs/kills.json. A test compares the accepted kills with new searches."""
     return from_text(path().read_text("utf-8"))
 
 

@@ -42,7 +42,7 @@ class SearchBound:
 
 
 def from_mapping(given: Mapping[str, Any]) -> SearchBound:
-    """A search bound from its table.
+    """A search bound from its table in the TOML file.
 
     Raises:
         ValueError: a field is unknown; the message names the nearest one.
@@ -69,7 +69,7 @@ def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
 
 @cache
 def mixed() -> tuple[SearchBound, ...]:
-    """The worlds in which actors have options of their own. Only the default protocol is judged in them."""
+    """The worlds in which actors have options of their own. Only the default protocol is judged in these worlds."""
     return tuple(from_mapping(each) for each in _file()["mixed"])
 
 
@@ -93,8 +93,8 @@ def _service(given: Mapping[str, Any]) -> Service:
 
 @cache
 def large() -> tuple[SearchBound, ...]:
-    """The worlds that only the default protocol is searched in at full depth: those of the file, each service, every
-    two services.
+    """The worlds in which only the default protocol is searched, at full depth: the worlds of the file, each service,
+    every two services.
     """
     given = [from_mapping({**each, "depth": "full"}) for each in _file()["large"]]
     alone = [_with_services(each, groups=2, crashes=1) for each in services()]

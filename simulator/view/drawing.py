@@ -1,4 +1,4 @@
-"""A picture as data: texts and shapes in points from the upper left corner. SVG and matplotlib paint it alike."""
+"""A picture as data: texts and shapes in points from the upper left corner. SVG and matplotlib paint the data alike."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from .wording import (
 class WrongAnswer(NamedTuple):
     """The path of one wrong answer: from `instant` over its `file` in `slice` to the cell of `key`.
 
-    `stop`: the place where the row is lost. It is that slice, or the base file that took the log. `barrier`: the
+    `stop`: the place where the row is lost. The stop is that slice, or the base file that took the log. `barrier`: the
     barrier that makes the file count as older (0: none). `source_file`: the file whose row is read instead ("": none).
     `captions`: a sentence for each of the four stops; `right`: what happens under the default protocol.
     """

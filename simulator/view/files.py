@@ -144,7 +144,7 @@ class Files:
         return ["hidden", f"replaced by base t{newer}", rows] if newer else ["read", "", rows]
 
     def _content(self, state: Any, group: int, barrier: int) -> list[list[Any]]:
-        """The rows of a base file. They do not change once its plan is completed."""
+        """The rows of a base file. The rows do not change once the plan of the base file is completed."""
         if (group, barrier) not in self._bases:
             table = self.model.table(state)
             rewritten = copy_on_write.content(table, group, barrier) if copy_on_write.has_base_files(table) else None

@@ -1,7 +1,7 @@
-"""The contents of a trace's page as one JSON value. The model computes every fact in it.
+"""The contents of a trace's page as one JSON value. The model computes every fact on the page.
 
 Each instant, file and answer has a history: a list of [step, value] in which an entry holds until the next one. A page
-shows any step by looking it up in each history. This keeps a trace of 2,000 steps small.
+finds the state at any step in these histories. The histories keep a trace of 2,000 steps small.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class History:
         self._now: dict[str, Any] = {}
 
     def see(self, step: int, things: Mapping[str, Any]) -> None:
-        """Record all values after `step`. A missing name ends with null."""
+        """Record all values after `step`. The history of a missing name ends with null."""
         for name in [name for name in self._now if name not in things]:
             self._now.pop(name)
             self.changes[name].append([step, None])

@@ -1,4 +1,4 @@
-"""The sentence at the top of a page: what was acknowledged, and what reads return since then."""
+"""The sentence at the top of a page: the acknowledged write, and the answers of reads since then."""
 
 from __future__ import annotations
 

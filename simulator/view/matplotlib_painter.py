@@ -1,6 +1,6 @@
 """A drawing on matplotlib axes.
 
-It uses the fonts that matplotlib ships, by their files, so that pictures do not depend on the fonts of the machine.
+The painter uses the font files that matplotlib ships, so that pictures do not depend on the fonts of the machine.
 """
 
 from __future__ import annotations

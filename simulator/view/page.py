@@ -16,7 +16,7 @@ from .svg import svg
 
 
 def render(trace: Trace) -> str:
-    """The page as HTML text, at most 300 kB for 2,000 steps. It opens on the breaking step."""
+    """The page as HTML text, at most 300 kB for 2,000 steps. The page opens on the breaking step."""
     return page(document(trace))
 
 

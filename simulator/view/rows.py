@@ -38,9 +38,9 @@ class Put(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A read whose answer is shown at every step: that of the actor `reader`, otherwise that of the query.
+    """A read whose answer is shown at every step: the read of the actor `reader`, otherwise the query.
 
-    `stable`: the promised answer is that of the same query one step before the break.
+    `stable`: the promised answer is the answer of the same query one step before the break.
     """
 
     query: Query

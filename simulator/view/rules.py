@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """The effect of a weaker option on a file, and that of the default.
+    """The effect of a weaker option on a file, and the effect of the default.
 
     Placeholders: {r} and {c} are the requested and completion time of the file, {b} a barrier or base file, {other},
     {o}, {seen} and {at} the other row and its times, {T} the time of an as-of read.

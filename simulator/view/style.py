@@ -1,7 +1,7 @@
 """The colours and shapes of every picture: the page, its static figure, plots.
 
-The hues of writers are those of Okabe and Ito, which colour-blind people can distinguish. Vermilion is excluded,
-because red marks the lost row. Every state also has a shape or a word.
+The hues of writers come from the set of Okabe and Ito, which colour-blind people can distinguish. Vermilion is
+excluded, because red marks the lost row. Every state also has a shape or a word.
 """
 
 from __future__ import annotations

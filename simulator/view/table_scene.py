@@ -68,7 +68,9 @@ class Names:
             yield instant.requested, (kind, number)
 
     def kind(self, instant: InstantRow) -> str:
-        """The kind of lane. In a merge-on-read table writers make delta commits: a commit is a completed compaction."""
+        """The kind of lane on which an instant is drawn. In a merge-on-read table writers make delta commits: a commit
+        is a completed compaction.
+        """
         if instant.action == "compaction" or (instant.action == "commit" and self.merges):
             return "compaction"
         return "writes" if instant.action in ("deltacommit", "commit", "replacecommit") else instant.action

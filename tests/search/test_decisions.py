@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nbcc.model import Model, Protocol
+from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Verdict, explore
@@ -120,3 +120,21 @@ def test_no_step_of_a_writer_looks_at_another(decision: str) -> None:
     for row in model.transitions:
         if row.action.startswith("writer_"):
             assert set(row.reads) <= {row.actor, *shared}, row
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        World(actors={"writer": 2}, lost_answers=1),
+        World(actors={"writer": 1}, writes_per_writer=2, lost_answers=1),
+        World(actors={"writer": 2}, lost_answers=1, lock_losses=1),
+    ],
+)
+def test_a_writer_recognises_its_own_decision(world: World) -> None:
+    """Its answer is lost. A writer that takes the entry for another one's reports a failure that is none."""
+    right = search(Model(world, Protocol(decision="log")))
+    assert violated(right) == {}
+    assert right.promises["ACK"].verdict is Verdict.HOLDS
+    wrong = search(Model(world, Protocol(decision="log", lost_answer="reported_failed")))
+    assert violated(wrong).keys() == {"ACK"}
+    assert "writer_reports_failure" in [step.action for step in wrong.promises["ACK"].trace or ()]

@@ -16,6 +16,7 @@ from nbcc.simulator.prove.interpretation import instance
 from nbcc.simulator.prove.lemmas import LEMMAS, Lemmas
 from nbcc.simulator.prove.lemmas.state import COMPACTOR, WRITE
 from nbcc.simulator.prove.logic import at
+from nbcc.simulator.prove.rows import with_records
 from nbcc.simulator.prove.system import Action, System
 from tests.search.pins import SIZES
 
@@ -55,6 +56,9 @@ def test_every_state_and_step_of_the_demo_is_one_of_the_relation() -> None:
         ("optimistic", "occ_beside_nbcc"),
         ("cleaning", "cleaning_crash"),
         ("archiving", "archiving"),
+        ("log_compaction", "log_compaction_crash"),
+        pytest.param("log_compaction", "log_compaction", marks=pytest.mark.nightly),
+        pytest.param("replaces", "replaces", marks=pytest.mark.nightly),
         pytest.param("archiving", "archiving_crash", marks=pytest.mark.nightly),
         pytest.param("archiving", "archiving_readers", marks=pytest.mark.nightly),
         pytest.param("heartbeats", "failed_writer", marks=pytest.mark.nightly),
@@ -74,6 +78,26 @@ def test_every_state_and_step_where_locks_are_lost_is_one_of_the_relation(most: 
     seen = compare(Model(specs.world("lost_lock"), specs.protocol("decision-log")), BY_NAME["decisions"], most)
     assert seen.difference is None
     assert seen.states == (most or 13_305)
+
+
+@pytest.mark.parametrize(
+    ("world", "seed"),
+    [("demo", 1), *(pytest.param("demo", seed, marks=pytest.mark.nightly) for seed in (2, 3, 4)),
+     *(pytest.param("core_small", seed, marks=pytest.mark.nightly) for seed in (1, 2))],
+)  # fmt: skip
+def test_the_base_files_keep_the_records_that_the_merge_of_the_model_keeps(world: str, seed: int) -> None:
+    model = Model(specs.world(world))
+    seen = compare(model, BY_NAME["ranks"], elements=with_records(instance(model), seed))
+    assert seen.difference is None
+    assert seen.states == SIZES["worlds"][world]["distinct"]
+
+
+@pytest.mark.parametrize("option", [{"merge_order": "requested"}, {"tombstones": "drop"}])
+def test_a_relation_that_merges_otherwise_differs_from_the_model(option: dict[str, str]) -> None:
+    model = Model(specs.world("demo"))
+    [ranks] = [lemmas for lemmas in LEMMAS if lemmas.name == "ranks"]
+    seeds = (with_records(instance(model), seed) for seed in range(20))
+    assert any(compare(model, ranks.system(rivals=False, **option), elements=each).difference for each in seeds)
 
 
 @pytest.mark.nightly
@@ -148,10 +172,13 @@ OF_MECHANISMS = {
     "an archive stays empty": ("archiving", "archiver archives instants", {"updates": nothing}),
     "an archived instant stays active": ("archiving", "archiver removes write", {"updates": nothing}),
     "a decision counts for nothing": ("decisions", "writer decides", {"updates": nothing}),
+    "a log compaction covers nothing": ("log_compaction", "log compactor schedules plan", {"updates": nothing}),
+    "a replace hides nothing": ("replaces", "overwriter schedules replace", {"updates": nothing}),
     "a lost lock is never free": ("decisions", "lock of a writer is lost", {"updates": nothing}),
 }
 WORLDS = {"batches": "sent_again", "optimistic": "occ_beside_nbcc", "cleaning": "cleaning_crash",
-          "heartbeats": "failed_writer", "archiving": "archiving", "decisions": "lost_lock"}  # fmt: skip
+          "heartbeats": "failed_writer", "archiving": "archiving", "decisions": "lost_lock",
+          "log_compaction": "log_compaction", "replaces": "replaces"}  # fmt: skip
 PROTOCOLS = {lemmas.name: lemmas.protocol for lemmas in LEMMAS}
 
 

@@ -85,7 +85,7 @@ def archivable_instants(
     active_instants: Published, pending_instants: Iterable[Instant], completed_table: Table, world: World,
     rules: Rules, decisions: tuple[Any, ...] = (),
 ) -> tuple[int, ...]:  # fmt: skip
-    """The view `archivable_instants`."""
+    """The view `archivable_instants`: the instants that may be archived now."""
     active, retained = list(active_instants), world[ArchiveLimits].instants_retained
     stay = staying(rules, active, completed_table, world.groups, retained) | last_decided(decisions)
     return archivable(rules, active, (instant.requested for instant in pending_instants), stay)

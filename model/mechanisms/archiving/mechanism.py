@@ -1,8 +1,8 @@
 """Archiving: moves old completed instants from the active timeline to the archive, an LSM tree.
 
-Under the lock an archiver decides which instants may leave, adds them to the archive and puts its manifest. Then it
-removes them from the active timeline one by one, oldest first. Meanwhile, and after a crash, an instant may be on both
-timelines. It is always on at least one.
+Under the lock an archiver decides which instants may leave, adds them to the archive and puts its manifest. Then the
+archiver removes these instants from the active timeline one by one, oldest first. Meanwhile, and after a crash, an
+instant may be on both timelines. An instant is always on at least one timeline.
 
     `archiver`: the actor that archives.
     `reader`: how a reader reads the archive.

@@ -1,7 +1,7 @@
 """How a reader finds instants that have left the active timeline: it reads the archive.
 
 A listing may miss every instant that leaves the active timeline while it runs. Such an instant is in the archive before
-it leaves. So a reader that reads the archive after each listing misses none.
+it leaves the active timeline. So a reader that reads the archive after each listing misses none.
 """
 
 from __future__ import annotations

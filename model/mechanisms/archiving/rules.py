@@ -24,7 +24,7 @@ from .options import Archiving
 def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay: frozenset[int]) -> tuple[int, ...]:
     """The requested times of the completed instants on the active timeline that may be archived now, ascending.
 
-    `pending`: the requested times of pending instants. `stay`: those of instants that stay in any case.
+    `pending`: the requested times of pending instants. `stay`: the requested times of instants that stay in any case.
     """
     bound = min(pending, default=inf) if rules[Archiving].archive_bound == "pending" else inf
     found: list[int] = []
@@ -48,8 +48,8 @@ def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained
 
 
 def last_decided(decisions: tuple[Any, ...]) -> frozenset[int]:
-    """The requested time of the last entry of a decision log. The next actor checks on the active timeline whether it
-    is published.
+    """The requested time of the last entry of a decision log. The next actor checks on the active timeline whether that
+    instant is published.
     """
     return frozenset(entry if isinstance(entry, int) else entry.requested for entry in decisions[-1:])
 

@@ -1,9 +1,9 @@
 """Bulk insert: writes a base file into each file group without files, and a log file into each other group.
 
 A base file is a barrier at the requested time of its write. Earlier slices are hidden, and a log that completes later
-belongs to its slice. So it may be published only if it is the first file of its group to complete. A bulk inserter that
-another write overtook gives up. Apache Hudi also checks bulk inserts for conflicts under non-blocking concurrency
-control.
+belongs to its slice. So a base file may be published only if it is the first file of its group to complete. A bulk
+inserter that another write overtook gives up. Apache Hudi also checks bulk inserts for conflicts under non-blocking
+concurrency control.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def request_instant(clock: int, request_time: TakeTime) -> Changes:
 
 
 def seal_timeline(own: BulkInserter, published: Published) -> Changes:
-    """For an optimistic bulk inserter: instants completed by now do not conflict."""
+    """For an optimistic bulk inserter: instants that have completed do not conflict."""
     return {"own": own._replace(sealed=len(published))}
 
 
@@ -246,7 +246,7 @@ def other_loads(me: str, every_bulk_inserter: Mapping[str, BulkInserter]) -> tup
 def pending_loads(
     pending_instants: Iterable[Instant], every_bulk_inserter: Mapping[str, BulkInserter]
 ) -> Iterator[Instant]:
-    """The pending instants, with those of bulk inserters."""
+    """The pending instants, including instants of bulk inserters."""
     yield from pending_instants
     for own in every_bulk_inserter.values():
         if own.requested:
@@ -266,9 +266,9 @@ MECHANISM = Mechanism(
         Action("bulk_inserter_starts_writing", "finds the file groups that have files, puts the inflight instant",
                "{actor} starts its bulk insert"),
         Action("bulk_inserter_writes_base", "puts a base file into a file group without files",
-               "{actor} loads the base of group {group}", continues_call=True),
+               "{actor} loads the base of group {group}", continues_call=True, data_phase=True),
         Action("bulk_inserter_writes_log", "puts a log file into a file group that has files",
-               "{actor} writes a log of group {group}", continues_call=True),
+               "{actor} writes a log of group {group}", continues_call=True, data_phase=True),
         Action("bulk_inserter_looks_again",
                "under the lock: checks whether another write has completed in its new file groups",
                "{actor} checks whether another write overtook it"),

@@ -93,7 +93,9 @@ def clean_plan(
     me: str, cleaned_table: Table, deleted: frozenset[DataFile], world: World, rules: Rules,
     retained: Mapping[str, int],
 ) -> CleanPlan:  # fmt: skip
-    """The view `clean_plan`. `retained`: for each cleaner, the number of commits that its policy retains."""
+    """The view `clean_plan`: the files and the horizon of a clean planned now. `retained`: for each cleaner, the number
+    of commits that its policy retains.
+    """
     found = horizon(cleaned_table, retained[me])
     if found is None:
         return CleanPlan(0, ())
@@ -144,7 +146,7 @@ def published_clean(me: str, own: Cleaner) -> tuple[Cleaner, CompletedClean]:
 
 
 def pending_cleans(pending_instants: Iterable[Instant], cleans: Plans, published: Published) -> Iterable[Instant]:
-    """The pending instants, with those of cleans."""
+    """The pending instants, including cleans."""
     yield from pending_instants
     done = {entry.requested for entry in published if isinstance(entry, CompletedClean)} if cleans else ()
     yield from pending_plans(cleans, "clean", done)

@@ -47,7 +47,7 @@ MECHANISM = Mechanism(
         Action("cleaner_starts_clean", "puts the inflight instant of the clean it scheduled",
                "{actor} starts its clean"),
         Action("cleaner_deletes_files", "deletes the superseded files of one file group",
-               "{actor} deletes the superseded files of group {group}"),
+               "{actor} deletes the superseded files of group {group}", data_phase=True),
         *publication_actions("cleaner"),
     ),
 )  # fmt: skip

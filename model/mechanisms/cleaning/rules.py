@@ -45,7 +45,8 @@ class Victims(NamedTuple):
 
 
 class Clean(NamedTuple):
-    """A planned clean; from its plan on, reads before `horizon` are refused. `runner` is the actor that runs it."""
+    """A planned clean; from its plan on, reads before `horizon` are refused. `runner` is the actor that runs the clean.
+    """
 
     requested: int
     horizon: int

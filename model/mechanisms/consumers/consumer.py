@@ -39,9 +39,9 @@ LISTS_WINDOW = "lists window"
 
 
 class Consumer(NamedTuple):
-    """`checkpoint` is stored. `after` and `until` bound the present or last window; `kept` are the requested times of
-    its writes. `delivered`: the requested times of the writes of all windows so far. `again`: a write that was
-    delivered twice.
+    """`checkpoint` is the stored checkpoint. `after` and `until` bound the present or last window; `kept` are the
+    requested times of its writes. `delivered`: the requested times of the writes of all windows so far. `again`: a
+    write that was delivered twice.
 
     `store`: the checkpoint that it will store. `behind`: whether the window begins before the horizon in the listing.
     """

@@ -47,7 +47,7 @@ class LogCompactor(NamedTuple):
 
     @property
     def group(self) -> int:
-        """The next file group."""
+        """The file group whose log is written next."""
         return self.groups[self.logs]
 
 
@@ -107,7 +107,7 @@ def latest_time(latest_time: int, log_plans: Plans) -> int:
 
 
 def planned_logs(completed_table: Table, world: World, rules: Rules) -> tuple[GroupPlan, ...]:
-    """The view `log_plan`."""
+    """The view `log_plan`: the inputs of a log compaction planned now."""
     return log_plan(rules, completed_table, world.groups)
 
 
@@ -157,9 +157,7 @@ def published_log_compaction(me: str, own: LogCompactor) -> tuple[LogCompactor, 
 def pending_log_compactions(
     pending_instants: Iterable[Instant], log_plans: Plans, published: Published
 ) -> Iterable[Instant]:
-    """The pending instants, after those of log compactions. A log compaction comes before a deltacommit of the same
-    time.
-    """
+    """The pending instants, after the log compactions. A log compaction comes before a deltacommit of the same time."""
     done = {entry.requested for entry in published if isinstance(entry, LogCompaction)} if log_plans else ()
     yield from pending_plans(log_plans, "logcompaction", done)
     yield from pending_instants

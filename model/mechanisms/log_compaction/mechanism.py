@@ -27,7 +27,7 @@ MECHANISM = Mechanism(
         Action("log_compactor_starts_plan", "puts the inflight instant of the plan it scheduled",
                "{actor} starts its plan"),
         Action("log_compactor_writes_log", "puts the log that replaces the planned logs of one file group",
-               "{actor} writes one log for those of group {group}"),
+               "{actor} writes one log for those of group {group}", data_phase=True),
         *publication_actions("log_compactor"),
     ),
 )  # fmt: skip

@@ -164,7 +164,7 @@ def _instead(log: Log, by: Mapping[Log, tuple[int, Log]]) -> Log | None:
 
 
 def covered(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
-    """These logs, and all logs that the log compactions among them cover: the files of a slice."""
+    """The logs, and all logs that the log compactions among them cover: the files of a slice."""
     taken = inputs(table, group)
     if not taken:
         return tuple(logs)
@@ -182,7 +182,7 @@ def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | 
 def compacted_in(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
     """The logs of log compactions in a window: none, because they change no row.
 
-    Some readers take such a log for a log of a write (Apache Hudi, issue 20327).
+    Some readers take the log of a log compaction for the log of a write (Apache Hudi, issue 20327).
     """
     if rules[LogCompactions].log_compaction_window == "excluded" or not table.marks:
         return ()
@@ -200,9 +200,9 @@ def with_compacted(
 def log_plan(rules: Rules, table: Table, groups: int) -> tuple[GroupPlan, ...]:
     """The inputs of a log compaction: in each file group all completed logs of the newest slice, if there are several.
 
-    They stay contiguous in completion order, because later completions come after them. File groups with a pending log
-    compaction are excluded. So are file groups whose logs merge by the rules of another engine. An empty result means
-    that there is nothing to compact.
+    The inputs stay contiguous in completion order, because later completions come after them. File groups with a
+    pending log compaction are excluded. So are file groups whose logs merge by the rules of another engine. An empty
+    result means that there is nothing to compact.
     """
     parts = ((group, _logs_of_newest_slice(rules, table, group)) for group in range(groups))
     busy = being_compacted(table)

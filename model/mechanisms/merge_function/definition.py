@@ -1,7 +1,7 @@
 """The definition of a user's merge function: the row of a key after all its writes.
 
 A delete hides what completed before it. The function combines the records that completed after the last delete to one
-value. If it keeps the laws (docs/contract.md, LAWS), any order and grouping returns the same value.
+value. If the function keeps the laws (docs/contract.md, LAWS), any order and grouping of merges returns the same value.
 """
 
 from __future__ import annotations

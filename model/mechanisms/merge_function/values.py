@@ -1,7 +1,7 @@
 """Reads of a table whose rows a user's function merges: the state that a fold retains for one key, and the row that it
 shows.
 
-It evaluates the same tree as for whole rows (`Fold`). The function is the most general one that keeps the laws: its
+A read evaluates the same tree as for whole rows (`Fold`). The function is the most general one that keeps the laws: its
 value contains everything that the laws allow it to retain. A property of it is a property of every function that keeps
 the same laws.
 

@@ -1,13 +1,13 @@
 """The metadata table: a second table that lists the files of the first one, and must agree with it (RFC-15).
 
-An actor that publishes an instant first commits the added and removed files to the metadata table. It does so under the
-same lock, in a deltacommit with the same requested time. Then the instant completes in the data table. So the metadata
-table never lacks an instant. It may have additional ones, of dead actors. Readers list files through it, and use only
-deltacommits whose instant is complete in the data table (RFC-22, "Updating Metadata Table": "the reconciliation of the
-metadata will be done by the metadata reader").
+An actor that publishes an instant first commits the added and removed files to the metadata table. The commit is a
+deltacommit with the same requested time, under the same lock. Then the instant completes in the data table. So the
+metadata table never lacks an instant. The metadata table may have additional instants, of dead actors. Readers list
+files through the metadata table. Readers use only deltacommits whose instant is complete in the data table (RFC-22,
+"Updating Metadata Table": "the reconciliation of the metadata will be done by the metadata reader").
 
-There is one writer at a time. A deltacommit that was begun by another actor belongs to a dead one. The actor rolls it
-back before it begins its own. An instant that is applied twice is listed once.
+There is one writer at a time. A deltacommit that was begun by another actor belongs to a dead one. An actor rolls back
+the deltacommit of a dead one before it begins its own. An instant that is applied twice is listed once.
 """
 
 from __future__ import annotations

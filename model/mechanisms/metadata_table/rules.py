@@ -2,13 +2,13 @@
 
 An actor that publishes an instant first commits its files to the metadata table, under the same lock and in a
 deltacommit with the same requested time. Then the instant completes in the data table. So the metadata table never
-lacks an instant. It may have additional ones, of dead actors. Readers list files through it instead of the store. They
-use its deltacommits whose instant is complete in the data table ("the reconciliation of the metadata will be done by
-the metadata reader": RFC-22, Updating Metadata Table).
+lacks an instant. The metadata table may have additional instants, of dead actors. Readers list files through the
+metadata table instead of the store. Readers use the deltacommits whose instant is complete in the data table ("the
+reconciliation of the metadata will be done by the metadata reader": RFC-22, Updating Metadata Table).
 
-It has one writer at a time, so a deltacommit that another writer began belongs to a dead actor. The writer rolls it
-back before it begins its own. An actor may die before its instant completes in the data table. If the instant is
-applied again, its files are listed once.
+The metadata table has one writer at a time, so a deltacommit that another writer began belongs to a dead actor. A
+writer rolls back the deltacommit of a dead one before it begins its own. An actor may die before its instant completes
+in the data table. If the instant is applied again, its files are listed once.
 """
 
 from __future__ import annotations

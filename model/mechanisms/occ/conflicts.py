@@ -34,8 +34,8 @@ class Attempt(NamedTuple):
 def concurrent(published: Published, sealed: int, protocol: Protocol) -> Published:
     """The instants that may conflict with an attempt, in the order of publication.
 
-    By requested time, these are the instants requested after the newest instant that the attempt saw. They exclude an
-    instant that was requested earlier and completes later.
+    By requested time, these are the instants requested after the newest instant that the attempt saw. Instants that
+    were requested earlier and complete later are excluded.
     """
     if protocol[Occ].conflict_window == "completion":
         return published[sealed:]

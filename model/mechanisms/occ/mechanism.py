@@ -2,8 +2,8 @@
 
 The steps follow "Concurrency Control", option 1, for file groups. A writer seals its timeline when it requests its
 instant, writes its files, and takes the lock that covers publication. Under that lock it checks the instants that have
-completed meanwhile, and publishes or aborts. A writer that aborts removes its own files and its instant. It may retry
-under a new instant.
+completed meanwhile, and publishes or aborts. A writer that aborts removes its own files and its instant. A writer may
+retry under a new instant.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def sealing(composition: Composition, me: str) -> None:
 
 
 def seal_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
-    """Seal the timeline: instants completed by now do not conflict."""
+    """Seal the timeline: instants that have completed do not conflict."""
     return {"own_validation": own_validation._replace(sealed=len(published))}
 
 

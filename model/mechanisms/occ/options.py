@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Occ(Options):
-    """The options for how a writer deals with concurrent writers."""
+    """The options of a writer's concurrency control."""
 
     concurrency: Literal["nbcc", "occ", "single_writer"] = option(
         "nbcc",
@@ -64,8 +64,8 @@ class Retries(Limits):
 class Validation(NamedTuple):
     """The conflict check of a pending write.
 
-    `sealed` counts the published instants when the actor sealed its timeline. `passed` is true once it found no
-    conflict. `conflict` is the requested time of the conflicting instant. `tries` counts its aborted attempts.
+    `sealed` counts the published instants when the actor sealed its timeline. `passed` is true once the check has found
+    no conflict. `conflict` is the requested time of the conflicting instant. `tries` counts its aborted attempts.
     """
 
     sealed: int = 0

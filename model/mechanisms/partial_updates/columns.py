@@ -1,6 +1,6 @@
 """Reads of a table with partial updates: the state that a fold retains for one key, and the row that it shows.
 
-They evaluate the same tree as for whole rows (`Fold`), column by column. Each column has the value of the highest
+Reads evaluate the same tree as for whole rows (`Fold`), column by column. Each column has the value of the highest
 record that set it, above the greatest delete. A base file or a compacted log contains everything about a key that later
 merges need.
 """
@@ -88,8 +88,8 @@ def _of_one_rank(state: State) -> State:
 
 
 def _join_rows(older: State, newer: State) -> State:
-    """The merge of readers that store one rank for each row: the columns of the higher row replace those of the lower
-    one.
+    """The merge of readers that store one rank for each row: the columns of the higher row replace the columns of the
+    lower one.
 
     All columns have the rank of the higher row afterwards. A delete is compared with the resulting row, not with each
     column.
@@ -121,7 +121,7 @@ def records_of(made: Made, records: Callable[[Log], Record], window: bool) -> It
     """The rows of an answer.
 
     A window has each record that contributes a column, with only these columns and its own ordering value, so that a
-    consumer can merge them into a state. It also has the delete.
+    consumer can merge them into a state. A window also has the delete.
     """
     logs = dict(made.columns)
     top = logs.pop(ROW, None)

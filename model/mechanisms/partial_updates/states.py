@@ -1,8 +1,8 @@
 """The definition of partial updates: the columns of a key after all its writes (docs/contract.md, SNAP).
 
-A record has a rank. It is a delete, or it sets some columns. The row exists if and only if some record outranks the
-greatest delete. Each column has the value of the highest record above that delete that set it. A `State` contains what
-later merges need: the greatest delete, and each column above it with its rank.
+A record has a rank. A record is a delete, or it sets some columns. The row exists if and only if some record outranks
+the greatest delete. Each column has the value of the highest record above that delete that set it. A `State` contains
+what later merges need: the greatest delete, and each column above it with its rank.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Part(NamedTuple):
 
 
 class State(NamedTuple):
-    """`delete`: the rank of the greatest delete. `row`: the rank of the highest record above it. Both are () if there
-    is none. `columns`: for each name its rank and its value; all are above the delete.
+    """`delete`: the rank of the greatest delete. `row`: the rank of the highest record above it. `delete` and `row` are
+    () if there is none. `columns`: for each name its rank and its value; all are above the delete.
     """
 
     delete: Rank = ()

@@ -1,6 +1,6 @@
 """Queriers ask as-of, incremental, change and read-optimised queries, at any time that a user may state.
 
-Readers read snapshots and consumers read consecutive windows; queriers ask everything else. They are the actors by
+Readers read snapshots and consumers read consecutive windows; queriers ask everything else. Queriers are the actors by
 which a random history interleaves such reads.
 
     querier    the actor

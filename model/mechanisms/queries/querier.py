@@ -59,7 +59,7 @@ class Querier(NamedTuple):
 
     @property
     def query(self) -> Query:
-        """The query. A read-optimised one states no time."""
+        """The query. A read-optimised query states no time."""
         if self.kind == "as_of":
             return Query(self.kind, until=self.until)
         stated = self.kind != "read_optimized"
@@ -166,7 +166,9 @@ def list_again(
     own: Querier, table: Table, published: Published, pending_instants: Iterable[Instant], rules: Rules,
     cleans: tuple[Clean, ...] = (), restores: Restores = (), savepoints: tuple[Savepoint, ...] = (),
 ) -> Changes:  # fmt: skip
-    """List again: every instant that completed by the time of the query is there. The listing decides on refusal."""
+    """List again: every instant that completed by the time of the query is there. This listing decides whether the
+    query is refused.
+    """
     instants = tuple(entry for entry in (*published, *pending_instants) if entry.action in PUT_DATA)
     completions = {entry.completed for entry in published}
     first = min((entry.completed for entry in instants if entry.completed), default=None)
@@ -186,7 +188,9 @@ def read(
     own: Querier, world: World, rules: Rules, deleted: frozenset[DataFile] = frozenset(),
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Read the files. The query is refused if a clean or a restore has deleted one of them since the listing."""
+    """Read the files of the query. The query is refused if a clean or a restore has deleted one of them since the
+    listing.
+    """
     if own.refusal or own.table is None or not (deleted or restores):
         return {"own": own}
     files = (file for group in range(world.groups) for file in opened(rules, own.table, group, own.query, own.until))

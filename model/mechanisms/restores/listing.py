@@ -1,9 +1,9 @@
 """What a listing shows while a restore removes instants, and how a reader reacts.
 
-A listing shows every instant that is on the timeline throughout. It shows any part of those that appear or disappear
-meanwhile. A restore's plan is put before anything is removed: a reader that sees the plan ignores the instants that it
-undoes. In its second listing a reader may miss both an undone instant and the plan. If it misses an instant that the
-first listing showed, it lists again.
+A listing shows every instant that is on the timeline throughout. A listing shows any part of the instants that appear
+or disappear meanwhile. A restore's plan is put before anything is removed: a reader that sees the plan ignores the
+instants that it undoes. In its second listing a reader may miss both an undone instant and the plan. If it misses an
+instant that the first listing showed, it lists again.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def shown_instants(
 
 
 def newest_shown(shown_instants: Published, own_seen: Seen, restores: Planned, *, seen: tuple[int, ...]) -> int:
-    """The view `newest_shown`."""
+    """The view `newest_shown`: the greatest time in the listing."""
     return newest(shown_instants, known(own_seen, seen, restores))
 
 

@@ -51,7 +51,7 @@ MECHANISM = Mechanism(
                "{actor} plans the restore to the newest savepoint"),
         Action("restorer_starts_restore", "puts the inflight instant of its restore", "{actor} starts its restore"),
         Action("restorer_undoes_instant", "deletes the files of one instant, then its files on the timeline",
-               "{actor} undoes {instant}"),
+               "{actor} undoes {instant}", data_phase=True),
         *publication_actions("restorer"),
         *undone.actions(),
     ),

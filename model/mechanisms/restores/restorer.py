@@ -1,8 +1,8 @@
 """Restorers: a restorer plans a restore to the newest savepoint, then undoes one instant after the other.
 
-The plan is put under the lock. It lists the instants that completed after the savepoint's instant, and the pending
-ones. From then on no actor sees these instants. Running writers detect that before they publish; new writers may begin.
-A restorer that takes up the plan of another one processes the same list.
+The plan is put under the lock. The plan lists the instants that completed after the savepoint's instant, and the
+pending ones. Once the plan is published, no actor sees these instants. Running writers detect that before they publish;
+new writers may begin. A restorer that takes up the plan of another one processes the same list.
 """
 
 from __future__ import annotations

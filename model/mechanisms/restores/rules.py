@@ -19,7 +19,7 @@ from .options import Restores
 
 
 class Restore(NamedTuple):
-    """A planned restore to the state as of `at`. Once it is planned, no reader sees the instants `undone`.
+    """A planned restore to the state as of `at`. Once a restore is planned, no reader sees the instants `undone`.
 
     `undone`: requested times, in the order of their removal; the first `gone` of them are removed. `runner`: the actor
     that runs it. `kept`: the writes of the savepoint. `plans`: the undone compaction plans. `entries`: the undone

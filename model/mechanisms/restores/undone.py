@@ -1,8 +1,8 @@
 """How an actor detects that a restore has undone its instant: before it starts its plan, while it reads, or under the
 lock.
 
-Writers and overwriters detect it only under the lock. Compactors and log compactors may also find a file of their plan
-deleted, or their plan undone before they start it.
+Writers and overwriters detect a restore only under the lock. Compactors and log compactors may also find a file of
+their plan deleted, or their plan undone before they start it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def give_up_write(own: Writer) -> Changes:
 
 
 def actions() -> Iterator[Action]:
-    """The actions of actors whose instant is undone. Those of writers belong to the mechanism `rollback`."""
+    """The actions of actors whose instant is undone. The actions of writers belong to the mechanism `rollback`."""
     kinds = [kind for kind, *_ in RUNNERS]
     for kind in kinds:
         yield Action(f"{kind}_finds_plan_gone", "is about to start its plan, and a restore has undone it",

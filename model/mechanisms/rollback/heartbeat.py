@@ -1,8 +1,8 @@
 """Heartbeats: a writer renews its heartbeat while it writes. An expired heartbeat stays expired.
 
 RFC-22: a write has failed if its heartbeat has expired. A live writer may stall for that long, for example in a garbage
-collection or a suspended machine, without noticing. So it checks its heartbeat before it publishes, and gives up if it
-expired.
+collection or a suspended machine, without noticing. So a writer checks its heartbeat before it publishes, and gives up
+if the heartbeat has expired.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ UNAWARE = "unaware of what comes"
 
 
 class Heartbeat(NamedTuple):
-    """The record `own_heartbeat` of a writer."""
+    """A writer's record `own_heartbeat`: the state of its heartbeat."""
 
     expired: bool = False
 
 
 def renewing(composition: Composition) -> tuple[str, ...]:
-    """The writers that renew a heartbeat: those of log files, in a world with rollbackers and one clock."""
+    """The writers that renew a heartbeat: writers of log files, in a world with rollbackers and one clock."""
     world = composition.world
     if not composition.actors_of("rollbacker") or is_copy_on_write(world) or world[Skew].skew:
         return ()

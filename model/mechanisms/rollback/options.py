@@ -1,4 +1,4 @@
-"""The options of rollbacks: which failed writes are rolled back, and what is checked under the lock."""
+"""The options of rollbacks: which failed writes are rolled back, and which checks run under the lock."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def is_on_timeline(own: Writer, rollbacks: Rollbacks) -> bool:
 
 
 def instants_left(pending_instants: Iterable[Instant], rollbacks: Rollbacks) -> Iterator[Instant]:
-    """The pending instants, without those of removed writes."""
+    """The pending instants, without instants of removed writes."""
     for each in pending_instants:
         if each.action not in ("commit", "deltacommit") or not is_removed(each.requested, each.state, rollbacks):
             yield each
@@ -53,6 +53,6 @@ def writes_left(
 
 
 def files_left(visible_instants: Published, rollbacks: Rollbacks) -> Iterator[object]:
-    """The completed instants, each with those of its files that no rollback has deleted."""
+    """The completed instants, each with the files that no rollback has deleted."""
     for each in visible_instants:
         yield without_deleted(each, rollbacks)

@@ -2,8 +2,8 @@
 
 RFC-22, "Inline rollback": a rollbacker rolls back the pending writes whose heartbeat has expired (lazy). If one process
 does all the writing, it rolls back every pending write (eager). Data files are deleted first, then the instant, so that
-an interrupted rollback can be continued. The plan stays on the timeline. Any rollbackers may continue it, even several
-at once.
+an interrupted rollback can be continued. The plan stays on the timeline. Any rollbackers may continue the plan, even
+several at once.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ CHOSEN, PLANNED, UNDOING = "about to plan", "about to start its rollback", "undo
 
 
 class Rollbacker(NamedTuple):
-    """`rollback` is the requested time of its rollback, and `target` that of the failed write.
+    """`rollback` is the requested time of its rollback, and `target` the requested time of the failed write.
 
     `files` are the files of the write that it found, from number `first` on. `done` counts those that it has deleted.
     """
@@ -116,7 +116,7 @@ def _plans(composition: Composition, me: str, unread: Mapping[str, Any]) -> None
 def _completes(composition: Composition, me: str) -> None:
     """When it takes the lock, a rollbacker checks that no other one has completed its rollback.
 
-    It checks under the lock if it took its completion time earlier, or if a decision log decides.
+    A rollbacker checks under the lock if it took its completion time earlier, or if a decision log decides.
     """
     logged = composition.protocol[DecisionLog].decision == "log"
     outside = composition.protocol_of(me)[Completion].completion_time == "outside_lock"
@@ -248,7 +248,9 @@ def delete_log(own: Rollbacker, rollbacks: Plans) -> Changes:
 
 
 def remove_instant(own: Rollbacker, rollbacks: Plans, every_writer: Writers) -> Changes:
-    """Under the lock: remove the instant of the failed write from the timeline. No rollback deletes its files again."""
+    """Under the lock: remove the instant of the failed write from the timeline. No later rollback deletes the files of
+    that write again.
+    """
     state = next((w.state for w in every_writer.values() if w.requested == own.target), "inflight")
     last = own.first + len(own.files)
     return {"rollbacks": tuple(
@@ -286,7 +288,7 @@ def published_rollback(me: str, own: Rollbacker) -> tuple[Rollbacker, RolledBack
 
 
 def pending_rollbacks(pending_instants: Iterable[Instant], published: Published, rollbacks: Plans) -> Iterator[Instant]:
-    """The pending instants, with those of rollbacks."""
+    """The pending instants, including rollbacks."""
     yield from pending_instants
     done = {entry.requested for entry in published} if rollbacks else ()
     yield from pending_plans(rollbacks, "rollback", done)
@@ -302,7 +304,7 @@ ACTIONS = (
     Action("rollbacker_resumes_rollback", "resumes a pending rollback of another rollbacker",
            "{actor} resumes a pending rollback"),
     Action("rollbacker_deletes_log", "deletes one log file", "{actor} deletes log version {version} of group {group}",
-           continues_call=True),
+           continues_call=True, data_phase=True),
     Action("rollbacker_removes_instant", "under the lock: takes the failed write's instant off the timeline",
            "{actor} takes the failed write off the timeline", continues_call=True),
     Action("rollbacker_finds_it_done", "finds that another rollbacker has completed the rollback",

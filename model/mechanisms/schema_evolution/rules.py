@@ -1,7 +1,7 @@
 """Added columns as a number: how many were added so far. Each change adds one nullable column.
 
-A change is an instant of its own, but takes effect earlier: the table has the column from the time that the change took
-under the lock. An actor that opened the table earlier continues without it. `schemas` holds those times.
+A change is a separate instant, but takes effect earlier: the table has the column from the time that the change took
+under the lock. An actor that opened the table earlier continues without it. `schemas` holds the times of the changes.
 
     what a read shows   of a snapshot the columns of now; as of a time those that the table had then
     what a row has      the columns that its writer found, of those the ones that every base file on its way has kept
@@ -128,7 +128,7 @@ def shown_at(rules: Rules, table: Table, time: float) -> int:
 
 
 def kept_of(shape: Fold, log: Log) -> float:
-    """The number of columns that a fold retains of a log's rows. A log itself retains all."""
+    """The number of columns that a fold retains of a log's rows. A log retains all columns."""
     if log in shape.logs:
         return inf
     for part in (*((shape.base,) if shape.base else ()), *(each for each in shape.logs if isinstance(each, Fold))):

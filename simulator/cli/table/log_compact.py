@@ -15,8 +15,8 @@ from .service import Service, master_option, say, service
 def command(table: str, master: str | None, dry_run: bool, as_json: bool) -> Exit:
     """Run the pending log compactions, oldest first. Then plan and run one for all file groups with several logs.
 
-    It reads and writes logs only, no base files. Writers do not wait for it, and no answer changes. The logs that it
-    replaces stay until a clean deletes their slice.
+    It reads and writes logs only, no base files. Writers do not wait for the log compaction, and no answer changes. The
+    logs that it replaces stay until a clean deletes their slice.
 
     \b
     Examples:

@@ -56,7 +56,7 @@ class Service:
 def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> Iterator[Service]:
     """Open the table at `path` for a service. `master` is the Spark master for the data work; None: this process.
 
-    A dry run takes no lock, because it publishes nothing. Its report may be outdated when it is printed.
+    A dry run takes no lock, because it publishes nothing. The report of a dry run may be outdated when it is printed.
     """
     from nbcc.engine import Context, Table
     from nbcc.engine.clock import WallClock

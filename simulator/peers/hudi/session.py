@@ -108,15 +108,15 @@ def java_array(values: Sequence[object], of: str = "Object") -> Any:
 
 
 def items(collection: Any) -> list[Any]:
-    """The items of a Java collection or stream. A Java iterator ends with an exception. PySpark then compares its class
-    with a dozen names, and the JVM searches every jar each time.
+    """The items of a Java collection or stream. A Java iterator ends with an exception. At the end of a Java iterator
+    PySpark compares the exception's class with a dozen names, and the JVM searches every jar each time.
     """
     array = collection.toArray()
     return [array[place] for place in range(len(array))]
 
 
 def nothing() -> Any:
-    """Hudi's empty Option."""
+    """Hudi's empty value of the class Option."""
     return hudi().common.util.Option.empty()
 
 

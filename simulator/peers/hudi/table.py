@@ -59,7 +59,7 @@ class Table:
         partitions: Sequence[str] = (),
         more: Mapping[str, str] | None = None,
     ) -> Table:
-        """An existing table. Only writers and `look` need the other arguments."""
+        """An existing table. The other arguments are needed only by writers and `look`."""
         return cls(path, options(merge_mode, buckets, more or {}), partitions)
 
     def close(self) -> None:
@@ -98,7 +98,7 @@ class Table:
         self._publish(actor, self._clients[actor].commit, waits)
 
     def crash(self, actor: str) -> None:
-        """Close a client, which ends its heartbeat. Its heartbeat file stays.
+        """Close a client, which ends its heartbeat. The heartbeat file of the client stays.
 
         The heartbeat of a compaction expires at once, so that others can resume the plan.
         """

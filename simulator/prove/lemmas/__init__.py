@@ -9,7 +9,19 @@ from typing import Any, Final, get_args, get_type_hints
 from nbcc.model import Protocol
 
 from ..system import System
-from . import archiving, batches, cleaning, core, decisions, heartbeats, optimistic, options, ranks
+from . import (
+    archiving,
+    batches,
+    cleaning,
+    core,
+    decisions,
+    heartbeats,
+    log_compaction,
+    optimistic,
+    options,
+    ranks,
+    replaces,
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +66,7 @@ class Lemmas:
 LEMMAS: Final = (
     Lemmas("core", "writers, compactions, crashes, and readers that list twice", options.Options, core.Core,
            ("demo", "readers", "two_groups", "crash_resume", "core_small"), ("demo", "readers")),
-    Lemmas("ranks", "merge by rank, with tombstones", ranks.Options, ranks.Ranks, (), ("demo",)),
+    Lemmas("ranks", "merge by rank, with tombstones", ranks.Options, ranks.Ranks, ("demo", "core_small"), ("demo",)),
     Lemmas("batches", "batches that are sent again", batches.Options, batches.Batches, ("sent_again",),
            ("sent_again",)),
     Lemmas("heartbeats", "heartbeats, and rollbacks of failed writes", heartbeats.Options, heartbeats.Heartbeats,
@@ -65,6 +77,9 @@ LEMMAS: Final = (
            ("cleaning_crash", "cleaning"), ("cleaning",)),
     Lemmas("archiving", "archiving, and readers of the archive", archiving.Options, archiving.Archiving,
            ("archiving", "archiving_readers"), ("archiving_readers", "archiving")),
+    Lemmas("log_compaction", "log compactions", log_compaction.Options, log_compaction.LogCompaction,
+           ("log_compaction", "log_compaction_crash"), ("log_compaction",)),
+    Lemmas("replaces", "replacing writes", replaces.Options, replaces.Replaces, ("replaces",), ("replaces",)),
     Lemmas("decisions", "a decision log, and locks that are lost", decisions.Options, decisions.Decisions,
            ("lost_lock",), ("lost_lock",), "decision-log"),
 )  # fmt: skip

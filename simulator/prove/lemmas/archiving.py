@@ -42,7 +42,7 @@ class Options(options.Options):
 
 
 class Archiving(core.Core):
-    """The core with archivers."""
+    """The core relation, extended by archivers."""
 
     options: Options
 

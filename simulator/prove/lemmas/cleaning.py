@@ -1,8 +1,8 @@
 """Cleaning with a horizon: no file is deleted that a read since the horizon, or a pending plan, needs.
 
-A cleaner takes a completion time as horizon, under the lock. In each file group it deletes what is older than the
-newest base file that was complete at the horizon. The relation allows a cleaner to delete any part of these files, in
-any order, so that it describes every retention policy by completion time, and cleaners that die halfway.
+A cleaner takes a completion time as horizon, under the lock. In each file group a clean deletes the files older than
+the newest base file that was complete at the horizon. The relation allows a cleaner to delete any part of these files,
+in any order, so that it describes every retention policy by completion time, and cleaners that die halfway.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Options(options.Options):
 
 
 class Cleaning(Services):
-    """The core with cleaners."""
+    """The core relation, extended by cleaners."""
 
     options: Options
     kind = "cleaner"
@@ -159,7 +159,7 @@ class Cleaning(Services):
         t = any_time(s)
 
         def is_newest(g: Term, time: Term) -> Term:
-            """No base file of the group that was complete at t is newer."""
+            """No newer base file of the group was complete at t."""
             return s.every(PLAN, lambda p: implies(
                 both(s.part(p, g), s.done(p), s.compacted(p) <= t), s.barrier(p) <= time))  # fmt: skip
 

@@ -36,7 +36,7 @@ from .writers import Writers
 
 
 class Core(Writers, Compactors, Readers):
-    """The relation for given options. Mechanisms extend it."""
+    """The relation for given options. Mechanisms extend this relation."""
 
     def clauses(self) -> dict[str, Formula]:
         """The invariant: one formula a clause, by its statement in words."""
@@ -62,7 +62,7 @@ class Core(Writers, Compactors, Readers):
         return s.completed(w) if option == "completion" else s.requested(w)
 
     def visible(self, s: Any, log: Term, t: Term) -> Term:
-        """A read as of t includes the log if it is visible."""
+        """A read as of t includes the log if the log is visible."""
         w = s.write_of(log)
         if self.options.visibility == "any":
             return s.stored(log)
@@ -124,7 +124,7 @@ class Core(Writers, Compactors, Readers):
     def incr(self, s: Any) -> Term:
         t = any_time(s)
         return settled_times(s, lambda until: implies(t <= until, s.every(WRITE, lambda w: iff(
-            either(complete(s, w, t), self.delivered(s, w, t, until)), complete(s, w, until)))))  # fmt: skip
+            complete(s, w, t) != self.delivered(s, w, t, until), complete(s, w, until)))))  # fmt: skip
 
     def incr_again(self, s: Any, n: Any) -> Term:
         t = any_time(s)
@@ -160,7 +160,7 @@ class Core(Writers, Compactors, Readers):
     def reads_late_enough(self, s: Any, n: Any) -> Term:
         """The time that a reader takes is not before a write that was published when it began to list.
 
-        It keeps this time until it begins again.
+        The reader keeps this time until it begins again.
         """
         return s.every(READER, WRITE, lambda d, w: both(
             implies(both(s.reading(d) == LISTING, n.reading(d) > LISTING, s.there_write(d, w)),

@@ -37,7 +37,7 @@ class Options(options.Options):
 
 
 class Heartbeats(GivingUp, Services):
-    """The core with heartbeats and rollbackers."""
+    """The core relation, extended by heartbeats and rollbackers."""
 
     options: Options
     kind = "rollbacker"

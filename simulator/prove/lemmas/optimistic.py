@@ -1,7 +1,7 @@
 """Optimistic writers next to non-blocking ones: of two overlapping writes of one file group at most one is completed.
 
-An optimistic writer seals its timeline when it requests its instant. Under the lock it checks what completed since, and
-publishes or gives up. Each writer is optimistic or not; the proof covers every mix.
+An optimistic writer seals its timeline when it requests its instant. Under the lock an optimistic writer checks the
+writes that completed since, and publishes or gives up. Each writer is optimistic or not; the proof covers every mix.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Options(options.Options):
 
 
 class Optimistic(GivingUp):
-    """The core with optimistic writers."""
+    """The core relation, extended by optimistic writers."""
 
     options: Options
 

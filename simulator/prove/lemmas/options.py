@@ -37,7 +37,7 @@ class Relations:
         return self.options.completion_time == "outside_lock"
 
     def lock_is_free(self, s: Any) -> Term:
-        """No actor has the lock. A mechanism with further actors extends it."""
+        """No actor has the lock. A mechanism with further actors extends the condition."""
         return lock_is_free(s)
 
     def can_write(self, s: Any, w: Term, phase: int) -> Term:

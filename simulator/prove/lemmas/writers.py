@@ -1,4 +1,4 @@
-"""Writers request an instant, write logs, and complete it under the lock. They may die, which frees their lock."""
+"""Writers request an instant, write logs, and complete it under the lock. A writer may die, which frees its lock."""
 
 from __future__ import annotations
 

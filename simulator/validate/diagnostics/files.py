@@ -62,7 +62,7 @@ def broken(view: View) -> Iterator[Case]:
 
 
 def foreign(view: View) -> Iterator[Case]:
-    """A listed file whose name is not that of a data file, or names another instant: readers cannot place it."""
+    """A listed file whose name is no data file's name, or names another instant: readers cannot place the file."""
     for requested, stat in view.mismatches:
         if view.named_after(stat.path) != requested:
             because = f"the commit of {requested} lists it, but it is not named like a file of this instant"

@@ -1,0 +1,57 @@
+"""Reads the log compactions of a state of the model as facts of the relation `lemmas/log_compaction.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbcc.model import Model, State
+from nbcc.model.kernel.table import GroupPlan
+from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
+
+from .finite import Table
+
+
+def logs_of(part: GroupPlan, by_time: dict[int, Any], covers: dict[int, set[Any]]) -> set[Any]:
+    """The logs of writes that a plan takes in a file group; a log of a log compaction stands for those it covers."""
+    taken: set[Any] = set()
+    for requested, version in part.logs:
+        if requested in by_time:
+            taken.add((*by_time[requested], part.group, version))
+        else:
+            taken |= {log for log in covers[requested] if log[2] == part.group}
+    return taken
+
+
+def covers(model: Model, state: State, by_time: dict[int, Any]) -> dict[int, set[Any]]:
+    """Requested time of each log compaction -> the logs of writes that it covers."""
+    found: dict[int, set[Any]] = {}
+    for plan in model.component(state, "log_plans") if "log_plans" in model.components else ():
+        found[plan.requested] = set().union(*(logs_of(part, by_time, found) for part in plan.groups))
+    return found
+
+
+def interpret(model: Model, state: State, facts: Table, covered: dict[int, set[Any]]) -> None:
+    """Add the facts of log compactions. `covered`: see `covers`."""
+    if "log_plans" not in model.components:
+        return
+    plans = model.component(state, "log_plans")
+    place = {plan.requested: number for number, plan in enumerate(plans)}
+    for number, plan in enumerate(plans):
+        facts |= {("logs_planned", number): True, ("logs_started", number): plan.inflight,
+                  ("logs_requested", number): plan.requested}  # fmt: skip
+        facts |= {("logs_part", number, part.group): True for part in plan.groups}
+        facts |= {("covers", number, log): True for log in covered[plan.requested]}
+    done = [each for each in model.component(state, "published") if isinstance(each, LogCompaction)]
+    for each in done:
+        facts |= {("logs_done", place[each.requested]): True, ("logs_completed", place[each.requested]): each.completed}
+    for me in model.actors_of("log_compactor"):
+        own = model.component(state, me)
+        if own.step != "idle":
+            facts |= {("log_plan_of", me): place[own.plan], ("logs_completing", me): own.completed}
+            facts |= {("log_written", me, group): True for group in own.groups[: own.logs]}
+        elif ran := [each for each in done if each.actor == me]:
+            # The relation remembers the plan that a log compactor ran last.
+            last = max(ran, key=lambda each: each.completed)
+            number = place[last.requested]
+            facts |= {("log_plan_of", me): number, ("logs_completing", me): last.completed}
+            facts |= {("log_written", me, part.group): True for part in plans[number].groups}
