@@ -123,8 +123,9 @@ def checking(composition: Composition, runs: Runner) -> Selection:
     """The transition of a runner that requires its plan to be pending."""
     me, kind = runs.actor, runs.kind
     if composition.protocol_of(me)[PlanCheck].plan_check == "before_lock":
-        composition.select(BEGINS, actors=[me]).insert_before(SURE, lambda actor: transition(f"{kind}_checks_plan", actor))
-        return composition.select(f"{kind}_checks_plan", actors=[me])
+        action = f"{kind}_checks_plan"
+        composition.select(BEGINS, actors=[me]).insert_before(SURE, lambda actor: transition(action, actor))
+        return composition.select(action, actors=[me])
     lossy = composition.world[LostLocks].lock_losses or composition.protocol.to_mapping()["decision"] == "log"
     return composition.select(COMMITS if lossy else TAKES_LOCK, actors=[me])
 

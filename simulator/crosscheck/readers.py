@@ -69,11 +69,11 @@ def hudi_rs(history: History, tally: Tally) -> None:
         return
     with folder() as place:
         reader = HudiRs(place, ticks)
-        if _has_rival_base_file(history, place):
+        refuses = _has_rival_base_file(history, place)
+        if refuses:
             history.compare("snapshot by hudi-rs, of two base files", REFUSES_RIVALS, _failure(reader))
             tally.skipped["hudi-rs: two base files of one completed instant (the boundary)"] += 1
-            return
-        for query in _queries(history):
+        for query in () if refuses else _queries(history):
             if _shows_what_was_rolled_back(history, query):
                 tally.skipped["hudi-rs: a late file, as of before the first commit (a finding)"] += 1
                 continue

@@ -23,8 +23,11 @@ SILENT: Final = frozenset({
     "rollbacker_deletes_log", "rollbacker_removes_instant",
 })  # fmt: skip
 """Steps of the model that change no fact of the relation: a part of the work of a service."""
-PAST: Final = ("own_plan", "completing", "base_written")
-"""The relations of a compactor's operation. The relation keeps them after the operation has ended."""
+PAST: Final = {
+    "work": ("own_plan", "completing", "base_written"),
+    "service_work": ("log_plan_of", "logs_completing", "log_written"),
+}
+"""The relation of an actor's work -> relations of its operation, which it keeps after the operation has ended."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +76,11 @@ def _values(explorer: Explorer, model: Model, state: State) -> tuple[Any, ...]:
 
 
 def present(explorer: Explorer, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The facts without those about the last operation of an idle compactor, which no action reads."""
-    idle = {key[1] for key, value in zip(explorer.keys, values, strict=True) if key[0] == "work" and value == IDLE}
+    """The facts without those about the last operation of an idle actor, which no action reads."""
+    facts = zip(explorer.keys, values, strict=True)
+    idle = {(name, key[1]) for key, value in facts if value == IDLE for name in PAST.get(key[0], ())}
     return tuple(
-        first if key[0] in PAST and key[1] in idle else value
+        first if key[:2] in idle else value
         for key, value, first in zip(explorer.keys, values, explorer.blank, strict=True)
     )
 

@@ -97,7 +97,7 @@ def test_a_relation_that_merges_otherwise_differs_from_the_model(option: dict[st
     model = Model(specs.world("demo"))
     [ranks] = [lemmas for lemmas in LEMMAS if lemmas.name == "ranks"]
     seeds = (with_records(instance(model), seed) for seed in range(20))
-    assert any(compare(model, ranks.system(rivals=False, **option), elements=each).difference for each in seeds)
+    assert any(compare(model, ranks.system(any_plan=False, **option), elements=each).difference for each in seeds)
 
 
 @pytest.mark.nightly

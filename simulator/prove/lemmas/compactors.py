@@ -164,7 +164,8 @@ class Compactors(Relations):
                 lambda s, c: both(alive(s, c, RUNNING if outside else COMPLETING), all_bases_written(s, c),
                                   outside or s.compactor_locks(c), has_files(s, c, not outside)),
                 lambda s, c: {
-                    **removes(s, c, not outside), **tick(s), "completing": at(s.completing, c, to=s.clock() + 1), "work": at(s.work, c, to=TIMED)
+                    **removes(s, c, not outside), **tick(s),
+                    "completing": at(s.completing, c, to=s.clock() + 1), "work": at(s.work, c, to=TIMED)
                 },
                 ("compactor_takes_completion_time",),
             ),
@@ -173,7 +174,8 @@ class Compactors(Relations):
                 lambda s, c: both(alive(s, c, COMPLETING if outside else TIMED), s.compactor_locks(c),
                                   has_files(s, c, outside)),
                 lambda s, c: {
-                    **removes(s, c, outside), "compactor_locks": at(s.compactor_locks, c, to=False), "work": at(s.work, c, to=IDLE),
+                    **removes(s, c, outside),
+                    "compactor_locks": at(s.compactor_locks, c, to=False), "work": at(s.work, c, to=IDLE),
                     "done": at(s.done, s.own_plan(c), to=True),
                     "compacted": at(s.compacted, s.own_plan(c), to=s.completing(c)),
                 },
