@@ -2,6 +2,7 @@
 
 compare  nbcc, Apache Hudi 1.2.0 and plain Parquet: the same operations on the same rows
 writers  two writers in two processes, concurrently and in sequence, nbcc and Hudi
+requests requests of a commit in an object store, after 10 and after 10,000 commits
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
 search   speed of the exhaustive search, its largest worlds with their memory, jobs on one and two cores
 tlc      the search and TLC on the same models, whole processes (`make interop` installs TLC)
@@ -17,9 +18,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import compare, scale, search, tlc, writers
+from . import compare, requests, scale, search, tlc, writers
 
-KINDS = ("compare", "writers", "scale", "search", "tlc")
+KINDS = ("compare", "writers", "requests", "scale", "search", "tlc")
 ROWS = 1_000_000
 
 
@@ -47,7 +48,8 @@ def main() -> int:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps({"format": 1, "machine": machine, **results}, indent=1) + "\n", encoding="utf-8")
     print(f"\n{os.cpu_count()} cores, load {load} at the end")
-    return int("compare" in results and compare.missed(results["compare"]))
+    is_missed = "compare" in results and compare.missed(results["compare"])
+    return int(is_missed or ("requests" in results and requests.missed(results["requests"])))
 
 
 def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
@@ -55,6 +57,9 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
     if kind == "compare":
         result = compare.run(folder, options.rows, options.rounds, options.peer_rounds or options.rounds)
         table = compare.text(result)
+    elif kind == "requests":
+        result = requests.run(folder, (10, 1_000) if options.quick else requests.HISTORIES)
+        table = requests.text(result)
     elif kind == "writers":
         result = writers.run(folder)
         table = writers.text(result)

@@ -10,7 +10,7 @@ from ..services.archiving import RETAINED, archivable, pending_files, refuse_dif
 from ..timeline import Instant, Timeline, load, lsm
 from ..timeline.timeline import FOLDER
 from ..writes.claims import forget
-from ..writes.decision_log import latest_decision
+from ..writes.decision_log import cut, latest_decision
 
 MOST = 1_000
 """The most instants that are archived under one hold of the lock, which blocks writers from publishing."""
@@ -47,6 +47,7 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
         whole = context.whole(timeline)
         refuse_unlisted(context, whole, "archive the timeline")
         forget(context, timeline)
+        cut(context, last)
         chosen = left_behind(context, timeline)
         if not chosen:
             chosen = archivable(context, timeline, whole, retained, last)[:MOST]

@@ -105,13 +105,14 @@ def _attempt(
     """One attempt at the write, under its own instant. A batch that has committed is only compared."""
     action = action_of(config)
     try:
-        requested, sealed = request(context, action, batch.id)
+        requested, sealed = request(context, action, batch.id, starts=config.merge_on_read)
     except Repeated as written:  # the lock is free again: hashing the batch may take long
         digest = context.jobs.digest(data, table_shape(config, context.rules), sets)
         return answer(context, written, digest, batch.replay_difference)
     with undo_on_error(context, requested, action):
         task = replace(write_task(context, config, requested, sealed), sets=sets, digests=batch.id is not None)
-        put_inflight(context.storage, requested, action)
+        if not config.merge_on_read:  # its task was made from reads that precede the inflight state
+            put_inflight(context.storage, requested, action)
         files = context.jobs.write(data, task)
     digest = digest_of_files(files)
     try:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import pyarrow as pa
 
 from ..names import Names
-from ..storage import NotFound, Storage
+from ..storage import NotFound, Storage, together
 from ..timeline.cleans import cleaned_away
 from ..timeline.restores import file_restored_away
 from .changes import read_changes
@@ -76,7 +77,10 @@ class Jobs(Protocol):
 
 
 class InProcessJobs:
-    """Runs tasks in sequence in the calling thread, on pyarrow Tables. Every file access is a call of `storage`."""
+    """Runs tasks in this process, on pyarrow Tables. Every file access is a call of `storage`.
+
+    File groups are written in sequence in the calling thread, except in an object store.
+    """
 
     def __init__(self, storage: Storage, names: Names) -> None:
         self._storage = storage
@@ -87,7 +91,8 @@ class InProcessJobs:
             return []
         refuse(problems(data, task.shape, deletes=not task.bulk), task.shape)
         groups = split_by_group(data, bucket_column(data, task.shape), task.shape)
-        return [file for group in groups for file in write_group(self._storage, self._names, task, group, writer=0)]
+        tasks = [partial(write_group, self._storage, self._names, task, group, writer=0) for group in groups]
+        return [file for files in together(self._storage, tasks) for file in files]
 
     def digest(self, data: pa.Table, shape: TableShape, sets: frozenset[str] | None) -> Digest:
         return digest_of(data, sets)

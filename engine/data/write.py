@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..files.data_block import encode_data
 from ..files.delete_block import encode_deletes
 from ..names import Names
 from ..schema import META_COLUMNS
-from ..storage import Storage
+from ..storage import Storage, together
 from .bucket import buckets_of
 from .codes import key_codes, order_numbers
 from .columns import (
@@ -88,9 +89,19 @@ def write_group(storage: Storage, names: Names, task: WriteTask, group: GroupBat
 
 
 def _put_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
+    put_files = partial(_put_files, storage, names, task, group, writer)
+    if not task.shape.keys.partition_by:
+        return put_files()
+    return together(storage, [partial(_put_metadata, storage, task, group), put_files])[1]
+
+
+def _put_metadata(storage: Storage, task: WriteTask, group: GroupBatch) -> list[WrittenFile]:
+    storage.put_if_absent(*partition_metadata(group.partition, task.instant))
+    return []
+
+
+def _put_files(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
     shape = task.shape
-    if shape.keys.partition_by:
-        storage.put_if_absent(*partition_metadata(group.partition, task.instant))
     file_id = names.file_id(group.bucket)
     rows = _stored(combine(group.rows, shape), task, group, file_id, writer)
     if task.onto is not None:

@@ -34,7 +34,7 @@ from ..schema import from_spark
 from ..storage import Storage
 from ..storage.failures import without_user
 from ..table import Table
-from ..timeline import Timeline, load, put_inflight
+from ..timeline import Timeline, load
 from ..timeline.heartbeats import StoredHeartbeats
 from ..wiring import context_of, coordinated
 from ..writes.batch import as_deletes, as_upserts
@@ -76,11 +76,10 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
     context, config = table.context, table.config
     action = action_of(config)
     try:
-        requested, sealed = request(context, action, options.batch_id)
+        requested, sealed = request(context, action, options.batch_id, starts=True)
     except Repeated as written:
         return Replay(context.storage, config, options, written)
     with undo_on_error(context, requested, action):
-        put_inflight(context.storage, requested, action)
         task = replace(write_task(context, config, requested, sealed), digests=options.batch_id is not None)
     return Writer(context.storage, config, options, task, sealed)
 

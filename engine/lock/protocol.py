@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
@@ -30,12 +30,21 @@ class Lease(Protocol):
         ...
 
 
+def _call(release: Callable[[], None]) -> None:
+    release()
+
+
 @contextmanager
-def held(lock: Lock) -> Iterator[None]:
-    """Hold the lock during a block. Under a lease each request of the block ends before the lease."""
+def held(lock: Lock, release_by: Callable[[Callable[[], None]], object] = _call) -> Iterator[None]:
+    """Hold the lock during a block. Under a lease each request of the block ends before the lease.
+
+    `release_by`: after a block without an error it is called with the release, and may do other work at the same time.
+    """
     lock.acquire()
     try:
         with under_lease(lock.left if isinstance(lock, Lease) else None):
             yield
-    finally:
+    except BaseException:
         lock.release()
+        raise
+    release_by(lock.release)

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from ..storage import TRANSIENT, Storage
 from ..storage.conditional import ConditionalObject, Version, conditional_object
-from ..storage.verified_puts import replace_verified
+from ..storage.verified_puts import Replaced, replace_verified
 from .waiting import Attempts, Now, Waiting, wall_ms
 
 FILE: Final = ".hoodie/.locks/table_lock.json"
@@ -69,23 +69,25 @@ class StorageLock(Waiting):
         self._was_last = False
 
     def try_once(self) -> bool:
-        if self._was_last and self._take(self._released):
-            return True
-        known = self._file.read()
+        if self._was_last:
+            done, known = self._take(self._released)
+            if done:
+                return True
+        else:
+            known = self._file.read()
         # Only then is the remembered version worth a request at the next attempt.
         self._was_last = known is not None and self._released is not None and known.data == self._released.data
-        return (known is None or self._is_free(known)) and self._take(known)
+        return (known is None or self._is_free(known)) and self._take(known).done
 
-    def _take(self, known: Version | None) -> bool:
-        """Replace a free lease by one of this process; False if another writer was faster."""
+    def _take(self, known: Version | None) -> Replaced:
+        """Replace a free lease by one of this process, unless another writer was faster."""
         until, owner = self._end(), self._attempts.begin()
-        written = replace_verified(self._file, _text(expired=False, until=until, owner=owner), known)
-        if written is None:
-            return False
-        self._attempts.succeeded(owner)
-        self._held = held = _Held(owner, written, until)
-        threading.Thread(target=self._renewing, args=(held,), daemon=True, name="nbcc-lease").start()
-        return True
+        taken = replace_verified(self._file, _text(expired=False, until=until, owner=owner), known)
+        if taken.done and taken.version is not None:
+            self._attempts.succeeded(owner)
+            self._held = held = _Held(owner, taken.version, until)
+            threading.Thread(target=self._renewing, args=(held,), daemon=True, name="nbcc-lease").start()
+        return taken
 
     def left(self) -> float:
         """The seconds until the lease expires; 0 if this process does not hold it."""
@@ -129,12 +131,11 @@ class StorageLock(Waiting):
                 if known is not None and lease is None:
                     return True  # unreadable, so it may be another owner's lease: retry at the next renewal
                 until = self._end()
-                written = replace_verified(self._file, _text(expired=False, until=until, owner=held.owner), known)
-                if written is not None:
-                    held.version, held.until = written, until
+                done, now = replace_verified(self._file, _text(expired=False, until=until, owner=held.owner), known)
+                if done and now is not None:
+                    held.version, held.until = now, until
                     return True
-                now = self._file.read()
-                if now == known:
+                if (now and now.data) == (known and known.data):
                     return True  # refused although unchanged: retry at the next renewal
                 known = now
             return False
@@ -153,9 +154,9 @@ class StorageLock(Waiting):
             if lease is None or lease.owner != held.owner:
                 return None
             text = _text(expired=True, until=lease.until, owner=held.owner)
-            if written := replace_verified(self._file, text, known):
-                return written
-            known = self._file.read()
+            done, known = replace_verified(self._file, text, known)
+            if done:
+                return known
         return None
 
     def _end(self) -> int:

@@ -14,6 +14,7 @@ from ..file_names import in_partition
 from ..files.group_files import BaseFile, Group
 from ..files.window import WindowFiles, window_files
 from ..timeline import Timeline, WriteStat, completion_of, load_settled
+from ..timeline.loading import list_again
 from .retention import refuse_archived_window, refuse_cleaned, refuse_undone, refuse_unlisted
 from .tasks import base_input, log_inputs, slices_as_of
 from .times import BEGINNING, Time, instant_of
@@ -55,6 +56,9 @@ def settled_window(context: Context, after: Time, until: Time | None, asked: str
         return Window(settled_at(context, end, f"{asked} until"), start, end)
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     end = timeline.greatest_completion or BEGINNING
+    if any(plan.requested == end for plan in timeline.restores):
+        # The restore may have been planned between the two listings. Then they omit what completed before its request.
+        timeline = list_again(timeline, end, context.storage, context.rules, context.commits)
     if start > end:
         return Window(settled_at(context, start, f"{asked} after"), start, start)
     return Window(timeline, start, end)

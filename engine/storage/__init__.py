@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .ahead import ListedAhead, listed_ahead, together
 from .failures import TRANSIENT
 from .local_storage import LocalStorage, paths_below, sizes_but
 from .object_storage import ObjectStorage
@@ -14,16 +15,19 @@ from .verified_puts import put_own, put_unique
 __all__ = [
     "TRANSIENT",
     "Entry",
+    "ListedAhead",
     "LocalStorage",
     "NotFound",
     "ObjectStorage",
     "Storage",
     "confined",
     "confined_folder",
+    "listed_ahead",
     "open_storage",
     "paths_below",
     "put_own",
     "put_unique",
     "sizes_but",
+    "together",
     "under_lease",
 ]

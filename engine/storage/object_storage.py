@@ -52,6 +52,7 @@ class ObjectStorage:
         is_durable(self._options)
         self._arguments = store_arguments(url, self._options)
         self._stores: dict[float | None, ObjectStore] = {}
+        self._last_seen: dict[str, str] = {}
 
     def __reduce__(self) -> tuple[type[ObjectStorage], tuple[str, dict[str, Any]]]:
         return type(self), (self.url, self._options)
@@ -126,15 +127,26 @@ class ObjectStorage:
         except _ABSENT:
             raise NotFound(path) from None
 
-    def list(self, prefix: str) -> list[Entry]:
+    def list(self, prefix: str, after: str = "") -> list[Entry]:
+        """As in the protocol. `after`: only the objects whose paths are greater than this one."""
         confined_folder(prefix)
-        pages = self._repeated("list", prefix, lambda store: [*obstore.list(store, prefix or None)])
+        request = partial(obstore.list, prefix=prefix or None, offset=after or None)
+        pages = self._repeated("list", prefix, lambda store: [*request(store)])
         return sorted(
             Entry(item["path"], item["size"], item["last_modified"].timestamp())
             for page in pages
             for item in page
             if not is_checksum(item["path"].rpartition("/")[2])
         )
+
+    def last_seen(self, folder: str) -> str:
+        """The path after which a listing of the folder may begin, because all earlier objects are known; '' if none is.
+        """
+        return self._last_seen.get(folder, "")
+
+    def remember(self, folder: str, path: str) -> None:
+        """Let later listings of the folder begin after this path."""
+        self._last_seen[folder] = path
 
     def delete(self, path: str) -> None:
         self._remove(confined(path))

@@ -6,7 +6,7 @@ the first attempt. So the object decides, not the answer. The content of such a 
 
 from __future__ import annotations
 
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from ..errors import StorageError
 from .conditional import ConditionalObject, Version
@@ -40,18 +40,25 @@ def put_unique(storage: Storage, path: str, data: bytes) -> bool:
     return put_own(storage, path, data)
 
 
-def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> Version | None:
-    """Replace the version `known` by `data`; the new version, or None if another writer's is there. `data` must be
-    unique to this put.
+class Replaced(NamedTuple):
+    """The result of `replace_verified`: whether this put succeeded, and the version that the object has now."""
+
+    done: bool
+    version: Version | None
+
+
+def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> Replaced:
+    """Replace the version `known` by `data`, which must be unique to this put. Not done: another writer's is there.
 
     After a failed answer the object is read. The put is repeated while the object is still `known`. Raises the store's
     last error if all attempts fail.
     """
     error: Exception | None = None
+    now: Version | None = None
     for _ in range(ATTEMPTS):
         try:
             if written := target.write(data, known):
-                return written
+                return Replaced(True, written)
             error = None
         except TRANSIENT as failed:
             if isinstance(failed, StorageError) and not failed.unsure:
@@ -59,12 +66,12 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
             error = failed
         now = target.read()
         if now is not None and now.data == data:
-            return now
+            return Replaced(True, now)
         if (now and now.data) != (known and known.data):
-            return None
+            return Replaced(False, now)
     if error is not None:
         raise error
-    return None
+    return Replaced(False, now)
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:

@@ -43,6 +43,12 @@ class ArchiveFile(NamedTuple):
         return match is None or match[1] <= requested <= match[2]
 
 
+def newest_of(path: str) -> str:
+    """The greatest requested time in the archive file at `path`, by its name; '' for other files."""
+    match = _FILE.fullmatch(path.rpartition("/")[2])
+    return match[2] if match else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Archived:
     """An archived instant. `metadata` and `plan`: the bytes of its completed and requested files."""
@@ -112,10 +118,6 @@ class Archive:
         """The timeline states of all archived instants. Reads every file once."""
         self.instants()
         return tuple(state for file in self.files() for state in self._states[file])
-
-    def newest(self) -> str:
-        """The greatest archived requested time, by the names of the files; '' if the archive is empty."""
-        return max((match[2] for file in self.files() if (match := _FILE.fullmatch(file.name))), default="")
 
     def cached(self, instant: Instant) -> Archived | None:
         """An archived instant from the files read so far; None if not among them. Reads nothing."""

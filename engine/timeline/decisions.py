@@ -3,21 +3,30 @@
 A lock can be lost between any two steps of its holder. So with `decision = log` a writer publishes in three steps.
 First the writer publishes the last entry, if that entry's writer has not. Then the writer puts the next entry, with a
 greater time and everything that other writers need to publish it. Then the writer publishes its own entry. Entries are
-never changed or deleted: a number that became free could be taken twice. A plan takes a number like a commit.
+never changed. A plan takes a number like a commit.
+
+Archiving cuts the log. It publishes a checkpoint, the number up to which all entries are published, and deletes entries
+that are older than an hour. A number that became free could be taken twice. So an actor that took longer than an hour
+to put its entry compares the number with the checkpoint. An object store lists the log from the checkpoint on.
 """
 
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, get_args
 
 from ..errors import Damaged, Unsupported
-from ..storage import NotFound, Storage, put_own
+from ..storage import Entry, ListedAhead, NotFound, ObjectStorage, Storage, put_own
 from .checked import Checked
 from .instant import COMPLETES_AS, Instant
 from .timeline import FOLDER as TIMELINE
 
 FOLDER: Final = ".hoodie/.nbcc/decisions"
+CHECKPOINT: Final = ".hoodie/.nbcc/decided"
+PATIENCE_SECONDS: Final = 3600.0
+"""For how long an entry stays after the next one, so that an actor in time finds its number taken."""
 
 Kind = Literal["commit", "plan", "time"]
 
@@ -27,6 +36,7 @@ class Decision(NamedTuple):
 
     `kind`: an instant commits, a plan is made, or only a time is taken, which all later decisions exceed. `action`: the
     pending action. `time`: the completion time, or the barrier of a plan. `data`: the content of the timeline file.
+    `begun`: when this actor read the last entry before this one, in seconds since the epoch; it is not stored.
     """
 
     number: int
@@ -35,6 +45,7 @@ class Decision(NamedTuple):
     action: str
     time: str
     data: bytes = b""
+    begun: float = 0.0
 
     @property
     def instant(self) -> Instant:
@@ -46,14 +57,69 @@ class Decision(NamedTuple):
 
 def put_decision(storage: Storage, decision: Decision) -> bool:
     """Put the entry; False if another writer has taken the number. Equal content counts as success (`put_own`)."""
-    return put_own(storage, _path(decision.number), _encode(decision))
+    if not put_own(storage, _path(decision.number), _encode(decision)):
+        return False
+    in_time = 0 <= time.time() - decision.begun < PATIENCE_SECONDS
+    return in_time or decision.number > _checkpoint(storage)
 
 
 def last_decision(storage: Storage) -> Decision | None:
     """The entry with the greatest number, by one listing and one get; None for an empty log."""
-    numbers = [entry.path.rpartition("/")[2] for entry in storage.list(FOLDER)]
-    number = max((int(name) for name in numbers if name.isdecimal()), default=None)
-    return None if number is None else _decode(number, storage.get(_path(number)))
+    begun = time.time()
+    number = max(_numbers(storage), default=None)
+    if number is None:
+        return None
+    if isinstance(storage, ObjectStorage):
+        storage.remember(FOLDER, _path(number - 1))
+    return _decode(number, storage.get(_path(number)))._replace(begun=begun)
+
+
+def _numbers(storage: Storage) -> list[int]:
+    """The numbers of the newest entries: in an object store, those since the last call or the checkpoint."""
+    if not isinstance(storage, ObjectStorage):
+        return _decimal(storage.list(FOLDER))
+    remember_checkpoint(storage)
+    return _decimal(storage.list(FOLDER, storage.last_seen(FOLDER)))
+
+
+def remember_checkpoint(storage: Storage) -> None:
+    """Let the listings of the log begin at the checkpoint. An object store is asked for it once."""
+    if isinstance(storage, ObjectStorage) and not storage.last_seen(FOLDER):
+        storage.remember(FOLDER, _path(max(0, _checkpoint(storage) - 1)))
+
+
+def _decimal(entries: Iterable[Entry]) -> list[int]:
+    names = (entry.path.rpartition("/")[2] for entry in entries)
+    return [int(name) for name in names if name.isdecimal()]
+
+
+def put_checkpoint(storage: Storage, number: int) -> None:
+    """Publish that this entry and all before it are on the timeline. Called under the lock."""
+    if number > _checkpoint(storage):
+        storage.put(CHECKPOINT, str(number).encode())
+
+
+def _checkpoint(storage: Storage) -> int:
+    """The number of the checkpoint; 0 without one. `Damaged` if it is not a number."""
+    try:
+        content = storage.get(CHECKPOINT)
+    except NotFound:
+        return 0
+    if not content.isdigit():
+        exists = f"{CHECKPOINT} holds {content[:40]!r}, which is not the number of a decision"
+        raise Damaged("read the decision log", exists, "delete the file: the next archiving puts it again")
+    return int(content)
+
+
+def forget_before(storage: Storage, number: int) -> None:
+    """Delete the entries before this number that are an hour older than the newest entry. `number` is at most the
+    checkpoint.
+    """
+    entries = [entry for entry in storage.list(FOLDER) if entry.path.rpartition("/")[2].isdecimal()]
+    bound = max((entry.modified for entry in entries), default=0.0) - PATIENCE_SECONDS
+    old = [entry.path for entry in entries if entry.modified < bound and entry.path < _path(number)]
+    if old:
+        storage.delete_all(old)
 
 
 def publish(storage: Storage, decision: Decision) -> None:
@@ -67,6 +133,10 @@ def is_published(storage: Storage, decision: Decision) -> bool:
     if decision.kind == "time":
         return True
     path = f"{TIMELINE}/{decision.instant.file_name}"
+    if isinstance(storage, ListedAhead):
+        size = next((entry.size for entry in storage.list(TIMELINE) if entry.path == path), None)
+        if size is None or size == len(decision.data):  # an object store puts a whole object or none
+            return size is not None
     try:
         data = storage.get(path)
     except NotFound:

@@ -7,9 +7,11 @@ times, each time with a few more files.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from ..errors import Unsupported
+from .archive import newest_of
 from .instant import Instant, is_layout_1, parse_instant
 from .timeline import FOLDER, Timeline
 
@@ -37,6 +39,9 @@ def timeline_of(paths: Iterable[str]) -> Timeline:
     new = listed - cached.paths
     archived = cached.timeline.archived or any(map(_in_archive, new))
     timeline = cached.timeline.with_states(_instants(new), archived)
+    newest = max(map(newest_of, filter(_in_archive, new)), default="")
+    if newest > timeline.newest_archived:
+        timeline = replace(timeline, newest_archived=newest)
     _LAST[:] = [Listing(listed, timeline), *(each for each in _LAST if each is not cached)][:REMEMBERED]
     return timeline
 

@@ -24,13 +24,15 @@ class Timeline:
 
     `begun_as`: (requested time, completed action) -> pending action, where the two actions differ. `begun_as`
     distinguishes the commit of a compaction from the commit of a copy-on-write writer. `archived`: some instants are in
-    the archive. Instants that `restores` have undone are not in `instants`; those whose files still exist are in
-    `undone`. `torn`: completed instants whose files are empty or truncated, for example by a power failure.
+    the archive. `newest_archived`: the greatest requested time in the names of archive files. Instants that `restores`
+    have undone are not in `instants`; those whose files still exist are in `undone`. `torn`: completed instants whose
+    files are empty or truncated, for example by a power failure.
     """
 
     instants: tuple[Instant, ...] = ()
     begun_as: Mapping[tuple[str, str], str] = field(default_factory=dict)
     archived: bool = False
+    newest_archived: str = ""
     restores: tuple[RestorePlan, ...] = ()
     undone: tuple[Instant, ...] = ()
     torn: tuple[Instant, ...] = ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 from ..context import Context
@@ -15,8 +16,10 @@ from ..data.tasks import WrittenFile
 from ..errors import Conflict
 from ..file_names import marked_file, marker, marker_folder, split_path
 from ..lock import held
-from ..timeline import Instant, Timeline, decode_rollback_plan, load, put_completed, put_requested
-from ..timeline.decisions import Decision
+from ..storage import Storage, listed_ahead, together
+from ..timeline import Instant, Timeline, decode_rollback_plan, load, put_completed, put_inflight, put_requested
+from ..timeline.decisions import FOLDER as DECISIONS
+from ..timeline.decisions import Decision, remember_checkpoint
 from ..timeline.instant import PENDING
 from ..timeline.timeline import FOLDER
 from .claims import learn, new_time
@@ -34,31 +37,54 @@ def take_time(context: Context, timeline: Timeline) -> str:
     return context.clock.take()
 
 
-def request(context: Context, action: str, batch_id: str | None = None) -> tuple[str, Timeline]:
+def request(
+    context: Context, action: str, batch_id: str | None = None, *, starts: bool = False
+) -> tuple[str, Timeline]:
     """Publish ``<now>.<action>.requested``. Returns that time, and the timeline under the lock, with which OCC later
     compares (RFC-22).
 
+    `starts`: also publish the inflight state, after the lock is released. An object store does both at the same time.
     Raises `Repeated`, with nothing published, if the batch with that id has been written.
     """
-    with held(context.lock):
+    after: list[Callable[[], object]] = []
+    failures: list[Exception] = []
+    with held(context.lock, lambda release: together(context.storage, [release, *after])):
         sealed = load(context.storage)
         if there := repeated(context, sealed, batch_id):
             raise there
         requested = put_request(context, sealed, action)
         with stop_heartbeat_on_error(context, requested):
             claim(context, requested, batch_id)
-        return requested, sealed
+        if starts:
+            after.append(partial(_start, context, requested, action, failures))
+    for failure in failures:
+        with undo_on_error(context, requested, action):
+            raise failure
+    return requested, sealed
+
+
+def _start(context: Context, requested: str, action: str, failures: list[Exception]) -> None:
+    """Publish the inflight state. An error is added to `failures`, because it must be undone in the caller's thread."""
+    with stop_heartbeat_on_error(context, requested):
+        try:
+            put_inflight(context.storage, requested, action)
+        except Exception as error:  # any error is raised again
+            failures.append(error)
 
 
 def put_request(context: Context, timeline: Timeline, action: str) -> str:
-    """Publish the request; the caller holds the lock. The heartbeat starts first: an instant without one counts as
-    failed.
+    """Publish the request; the caller holds the lock. The heartbeat starts first, or at the same time: an instant
+    without one counts as failed.
     """
     requested = new_time(context, timeline)
+    # Hudi ignores the content of a requested write, so it can hold a token of the writer.
+    token = context.names.write_token().encode()
+    steps: list[Callable[[], object]] = [
+        partial(context.heartbeats.start, requested),
+        partial(put_requested, context.storage, requested, action, token),
+    ]
     with stop_heartbeat_on_error(context, requested):
-        context.heartbeats.start(requested)
-        # Hudi ignores the content of a requested write, so it can hold a token of the writer.
-        put_requested(context.storage, requested, action, context.names.write_token().encode())
+        together(context.storage, steps)
     return requested
 
 
@@ -159,31 +185,47 @@ def complete(
     instant = refusal = None
     with lock_or_leave(context, requested):
         while instant is None and refusal is None:
-            last = catch_up(context) if uses_decision_log(context) else None
+            # These requests depend on the lock only, so that an object store answers them at the same time.
+            if uses_decision_log(context):
+                remember_checkpoint(context.storage)
+            storage = listed_ahead(context.storage, *_folders(context, requested, beats))
+            last = catch_up(context, storage) if uses_decision_log(context) else None
             there = completed_by_another()
             if isinstance(there, Instant):
                 for file in files:  # those of the instant have other tokens
                     context.storage.delete(file.path)
                     context.storage.delete(marker(requested, *split_path(file.path)))
                 return there
-            timeline = load(context.storage) if beats else None
+            timeline = load(storage) if beats else None
             dead = publication_conflict(context, timeline, requested, action) if timeline is not None else None
             refusal = there or dead or twice(context, timeline, batch_id) or refused_by(timeline)
             if refusal is None:
-                remove_late_attempts(context, requested, files)
+                remove_late_attempts(context, requested, files, storage)
                 time = early or new_time(context)
                 if last is None:
                     instant = put_completed(context.storage, requested, time, action, commit)
-                elif decide(context, entry := Decision(last.number + 1, "commit", requested, action, time, commit)):
-                    instant = entry.instant
+                else:
+                    entry = Decision(last.number + 1, "commit", requested, action, time, commit, last.begun)
+                    instant = entry.instant if decide(context, entry) else None
     if instant is None:
         assert refusal is not None, "the loop ends with one of the two"
         undo_own_write(context, requested, action)
         raise refusal
-    forget_markers(context, requested)
-    if beats:
-        context.heartbeats.stop(requested)
+    steps = [
+        partial(forget_markers, context, requested),
+        *([partial(context.heartbeats.stop, requested)] if beats else []),
+    ]
+    together(context.storage, steps)
     return instant
+
+
+def _folders(context: Context, requested: str, beats: bool) -> list[str]:
+    """The folders that `complete` lists."""
+    return [
+        marker_folder(requested),
+        *([FOLDER] if beats else []),
+        *([DECISIONS] if uses_decision_log(context) else []),
+    ]
 
 
 def publication_conflict(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
@@ -218,10 +260,7 @@ def older_than_archive(context: Context, timeline: Timeline, requested: str) -> 
 
     No instant is archived past a pending one, so this one was not on the timeline at that time. Called under the lock.
     """
-    if not timeline.archived or context.rules.archive_bound != "pending":
-        return False
-    context.commits.archive.refresh()
-    return requested < context.commits.archive.newest()
+    return context.rules.archive_bound == "pending" and requested < timeline.newest_archived
 
 
 def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> Repeated | None:
@@ -236,14 +275,16 @@ def takes_time_early(context: Context) -> bool:
     return context.rules.completion_time == "outside_lock" and not uses_decision_log(context)
 
 
-def remove_late_attempts(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
+def remove_late_attempts(
+    context: Context, requested: str, files: Sequence[WrittenFile], storage: Storage | None = None
+) -> None:
     """Delete the files that other attempts at this instant have written. Called before the instant is published.
 
     Readers that list directories would otherwise count two files of one instant in a group. nbcc's readers use commits.
     The marker is deleted before the file. A running attempt detects the missing marker and raises the `Conflict` below.
     """
     ours = {file.path for file in files}
-    found = set(marked_files(context, requested))
+    found = set(marked_files(context, requested, storage))
     if lost := sorted(ours - found):
         raise Conflict(
             f"publish the instant {requested}",
@@ -255,13 +296,13 @@ def remove_late_attempts(context: Context, requested: str, files: Sequence[Writt
         context.storage.delete(path)
 
 
-def marked_files(context: Context, requested: str) -> list[str]:
+def marked_files(context: Context, requested: str, storage: Storage | None = None) -> list[str]:
     """The data files that attempts at this instant have announced, whether or not they exist."""
-    entries = context.storage.list(marker_folder(requested))
+    entries = (storage or context.storage).list(marker_folder(requested))
     return [path for entry in entries if (path := marked_file(requested, entry.path)) is not None]
 
 
 def forget_markers(context: Context, requested: str) -> None:
     """Remove the markers of an instant that no rollback needs."""
-    for entry in context.storage.list(marker_folder(requested)):
-        context.storage.delete(entry.path)
+    entries = context.storage.list(marker_folder(requested))
+    together(context.storage, [partial(context.storage.delete, entry.path) for entry in entries])

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from typing import Final
 
 from ..context import Context
+from ..storage import ListedAhead, Storage
 from ..timeline import Instant, put_requested
-from ..timeline.decisions import Decision, is_published, last_decision, publish, put_decision
+from ..timeline.decisions import (
+    Decision,
+    forget_before,
+    is_published,
+    last_decision,
+    publish,
+    put_checkpoint,
+    put_decision,
+)
 
 NOTHING: Final = Decision(0, "time", "", "", "")
 """Before the first decision."""
@@ -17,14 +27,19 @@ def uses_decision_log(context: Context) -> bool:
     return context.rules.decision == "log"
 
 
-def catch_up(context: Context) -> Decision:
+def catch_up(context: Context, listed: Storage | None = None) -> Decision:
     """Publish the last decision and return it. After that the timeline holds every decision, and the clock is past the
     decision's time.
+
+    `listed`: the storage with the listings of the caller under way.
     """
-    while (last := last_decision(context.storage)) is not None and not is_published(context.storage, last):
+    storage, begun = listed or context.storage, time.time()
+    while (last := last_decision(storage)) is not None and not is_published(storage, last):
         publish(context.storage, last)  # its writer died, or is about to; meanwhile the next one may be decided
+        if isinstance(storage, ListedAhead):
+            storage.forget()
     if last is None:
-        return NOTHING
+        return NOTHING._replace(begun=begun)
     context.clock.not_before(last.time)
     return last
 
@@ -35,6 +50,16 @@ def decide(context: Context, decision: Decision) -> bool:
         return False
     publish(context.storage, decision)
     return True
+
+
+def cut(context: Context, last: Decision | None) -> None:
+    """Publish a checkpoint behind the last decision, and delete the entries that no actor can take the number of.
+
+    Called under the lock; `last` is published, and so is every entry before it.
+    """
+    if last is not None and last.number > 1:
+        put_checkpoint(context.storage, last.number - 1)
+        forget_before(context.storage, last.number - 1)
 
 
 def latest_decision(context: Context) -> Decision | None:
@@ -52,7 +77,7 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)
-    decision = Decision(last.number + 1, "plan", requested, action, requested, plan)
+    decision = Decision(last.number + 1, "plan", requested, action, requested, plan, last.begun)
     return decision.instant if decide(context, decision) else None
 
 
@@ -62,5 +87,5 @@ def withdraw(context: Context, requested: str) -> None:
     The next actor that decides publishes the last decision first, and would restore the plan.
     """
     while uses_decision_log(context) and (last := catch_up(context)).requested == requested:
-        time = context.clock.take()
-        put_decision(context.storage, Decision(last.number + 1, "time", time, "", time))
+        taken = context.clock.take()
+        put_decision(context.storage, Decision(last.number + 1, "time", taken, "", taken, b"", last.begun))

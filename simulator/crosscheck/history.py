@@ -100,7 +100,7 @@ class History:
         """Compare every read that is possible at the end, and check the system's own diagnostics."""
         for query in final_queries(self.timeline, change_logs=self.keeps_promises):
             rows = self._compare_rows(query)
-            if query.kind == "as_of" and query.until is not None and is_answer(rows):
+            if query.kind == "as_of" and query.until is not None and is_answer(rows) and self._is_retained(query.until):
                 self._compare_slices(query.until)
         if self.keeps_promises and getattr(self.system, "refuses_by_class", False):
             for query in other_queries(self.timeline, self.model.settled(self.state)):
@@ -115,6 +115,11 @@ class History:
         """
         world = self.model.world
         return getattr(self.model, "protocol", Protocol()) == Protocol() and is_assumed(world)
+
+    def _is_retained(self, time: int) -> bool:
+        """Whether the slices as of a time can be listed: before the horizon a savepoint keeps only the files."""
+        horizon: Callable[[Any], int] = getattr(self.model, "horizon", lambda state: 0)
+        return time >= horizon(self.state)
 
     @property
     def timeline(self) -> tuple[Any, ...]:

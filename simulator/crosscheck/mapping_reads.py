@@ -27,7 +27,8 @@ READS: Final[tuple[MappingRow, ...]] = (
     # The first listing determines the window's end, the second finds the writes that completed in it.
     MappingRow("consumer_takes_window",           "incremental", ends_after="list.end timeline", also=AFTER_LISTING,
         starts=True, arguments=(("after", "after"),)),
-    MappingRow("consumer_lists_window",           "incremental", ends_after="list.end timeline", also=AFTER_LISTING),
+    MappingRow("consumer_lists_window",           "incremental", ends_after="list.end timeline", also=AFTER_LISTING,
+        raises="Cleaned"),
     MappingRow("consumer_reads_window",           "incremental", raises="Cleaned"),
 
     # The first listing shows whether the time is settled, the second what completed by it.

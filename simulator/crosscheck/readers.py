@@ -113,10 +113,12 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
     times = sorted(t for t in done if t >= horizon)
     if times:
         yield Query("snapshot")
+    if _has_archived(history):  # it does not read the archive, in which older times and windows have their instants
+        return
     for time in times[len(times) % 2 :: max(1, -(-len(times) // most))]:
         yield Query("as_of", until=time)
     ends = sorted(completed for _, _, _, completed in history.timeline if completed)
-    if horizon or _has_archived(history):  # it does not search the archive for the writes of a window
+    if horizon:
         return
     for after, until in [*pairwise([0, *ends]), (0, ends[-1])][-most:] if ends else ():
         yield Query("incremental", after=after, until=until)

@@ -33,13 +33,18 @@ def plain(choose: Choose, world: World) -> World:
 def archiving(choose: Choose, world: World) -> World:
     """An archiver that runs up to four times, so that the archive has several files.
 
-    Where a snapshot still merges the log of a write, the write stays on the active timeline. So half of these tables
-    are copy-on-write, in which every write can be archived.
+    A pending write keeps later instants on the active timeline, so there are few writers, with more writes each. A
+    write whose log a snapshot merges stays as well. So most of these tables are copy-on-write.
     """
+    writers = min(2, world.actors["writer"])
     archived = world.replace(
-        actors={**world.actors, "archiver": 1}, archives=4, instants_retained=1, compactions=3, writes_per_writer=2
+        actors={**world.actors, "writer": writers, "archiver": 1},
+        archives=4,
+        instants_retained=1,
+        compactions=3,
+        writes_per_writer=4 if writers == 1 else 3,
     )
-    return copy_on_write(archived) if choose(2) else archived
+    return copy_on_write(archived) if choose(4) else archived
 
 
 def copy_on_write(world: World) -> World:
@@ -80,5 +85,7 @@ def skewed(choose: Choose, world: World) -> World:
     return world.replace(skew=1 + choose(2))
 
 
-THEMES: Final[tuple[Theme, ...]] = (plain, plain, plain, plain, archiving, restoring, optimistic, skewed)
+THEMES: Final[tuple[Theme, ...]] = (
+    plain, plain, plain, plain, archiving, archiving, restoring, optimistic, skewed,
+)  # fmt: skip
 """Each history picks one at random."""

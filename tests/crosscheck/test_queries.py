@@ -26,10 +26,10 @@ WRITE = (
 )  # fmt: skip
 
 
-def played(*actions: tuple[str, str] | Step) -> History:
+def played(*actions: tuple[str, str] | Step, world: World = WORLD) -> History:
     """A history on the engine that takes these steps."""
-    batches = draw_batches(random.Random(0).randrange, WORLD)
-    history = History(Model(WORLD), EngineSystem(WORLD, Protocol()), batches)
+    batches = draw_batches(random.Random(0).randrange, world)
+    history = History(Model(world), EngineSystem(world, Protocol()), batches)
     for each in actions:
         fits = each if isinstance(each, Step) else None
         [step] = [s for s in history.enabled() if (s == fits if fits else (s.actor, s.action) == each)]
@@ -73,6 +73,20 @@ def test_a_refusal_has_a_class(at: int, refusal: str) -> None:
 def _time(step: Step) -> int:
     [(_, (time,))] = step.args  # type: ignore[misc]
     return int(time)
+
+
+def test_an_open_window_delivers_what_completed_before_a_restore_that_is_planned_between_its_listings() -> None:
+    world = World(
+        actors={"writer": 2, "consumer": 1, "savepointer": 1, "restorer": 1},
+        writes_per_writer=2, windows=1, savepoints=1, restores=1,
+    )  # fmt: skip
+    history = played(
+        *of("w1", *WRITE), ("cons1", "consumer_takes_window"), *of("w2", *WRITE),
+        *of("save1", "savepointer_pins_instant", "savepointer_publishes_savepoint"), ("w1", WRITE[0]),
+        ("rest1", "restorer_plans_restore"), *of("cons1", "consumer_lists_window", "consumer_reads_window"),
+        world=world,
+    )  # fmt: skip
+    assert any("w2.1" in row for row in history.answered[-1]["read"])
 
 
 def test_reads_at_other_times_include_a_request_and_the_future() -> None:

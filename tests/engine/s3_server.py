@@ -79,6 +79,37 @@ class Fault:
 
 
 @dataclass
+class Meeting:
+    """Requests that must be under way at the same time: the first `size` that match, after the next `spared` of them.
+
+    Each waits until all have begun. `is_missed`: they did not meet.
+    """
+
+    method: str
+    pattern: str
+    size: int
+    spared: int = 0
+    is_missed: bool = False
+
+    def __post_init__(self) -> None:
+        self.begun, self._barrier = 0, threading.Barrier(self.size)
+
+    def join(self, request: Request) -> bool:
+        """Whether the request belongs to the meeting. Only one thread at a time may call this."""
+        if self.method != request.method or not re.search(self.pattern, request.key):
+            return False
+        self.begun += 1
+        return self.spared < self.begun <= self.spared + self.size
+
+    def wait(self) -> None:
+        """Return once all have begun."""
+        try:
+            self._barrier.wait(20)
+        except threading.BrokenBarrierError:
+            self.is_missed = True
+
+
+@dataclass
 class Bucket:
     """The objects of one server, by key, its requests, and the faults to come.
 
@@ -90,6 +121,7 @@ class Bucket:
     uploads: dict[str, dict[int, bytes]] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    meetings: list[Meeting] = field(default_factory=list)
     latency_seconds: float = 0.0
     listing_seconds: float = 0.0
     stall_seconds: float = 1.0
@@ -256,7 +288,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._request = Request(method, key, time.monotonic())
         self._request.is_conditional = "If-None-Match" in self.headers or "If-Match" in self.headers
         self._request.is_part = "Range" in self.headers or "uploadId=" in self.path
-        self.bucket.requests.append(self._request)
+        with self.bucket.changing:
+            self.bucket.requests.append(self._request)
+            joined = [meeting for meeting in self.bucket.meetings if meeting.join(self._request)]
+        for meeting in joined:
+            meeting.wait()
         self._fault = self.bucket.fault(self._request)
         if self._fault not in ("conflict", "fail", "slow", "drop"):
             return False

@@ -7,6 +7,7 @@ import os
 import random
 from contextlib import nullcontext
 from importlib import import_module
+from pkgutil import walk_packages
 
 import pytest
 
@@ -21,6 +22,7 @@ from tools.mutation.operators import changes
 from tools.mutation.probes import Probe
 from tools.mutation.record import Record, load, page
 from tools.mutation.resume import kills_again, place_of
+from tools.mutation.source import modules
 
 ALL = {mutant.name: mutant for mutant in generated()}
 KNOWN = load()
@@ -63,6 +65,13 @@ def test_guards_and_effects_of_every_action_are_among_them() -> None:
     assert "writer_takes_lock: without guard: the lock must be free" in names
     assert "writer_publishes_instant: without effect on lock" in names
     assert not [name for name in names if "must be left" in name], "limits of a world are no rules"
+
+
+def test_every_module_of_the_model_is_mutated_but_those_that_judge() -> None:
+    infos = walk_packages(import_module("nbcc.model").__path__, "nbcc.model.")
+    every = {info.name.removeprefix("nbcc.model.") for info in infos}
+
+    assert {name for name in every if name.partition(".")[0] != "promises"} == set(modules())
 
 
 DEMO, CRASH = specs.world("demo"), World(actors={"writer": 1, "compactor": 2}, crashes=1)

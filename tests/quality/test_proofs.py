@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +39,21 @@ def test_a_promise_that_is_not_proved_is_not_written(monkeypatch: pytest.MonkeyP
         proofs.text()
     monkeypatch.setattr(Proof, "promises", every)
     assert json.loads(proofs.text())["protocols"] == proofs.claimed()["protocols"]
+
+
+def test_the_page_has_the_accepted_promises_and_sizes() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "proof.md").read_text("utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    accepted = proofs.accepted()
+    files = next(row for row in rows if row[0] == "promise")[2:]
+    assert files == [*accepted["lemmas"]]
+    named = {row[0]: {name for name, cell in zip(files, row[2:], strict=True) if cell == "P"}
+             for row in rows if len(row) == len(files) + 2}  # fmt: skip
+    for promises in accepted["protocols"].values():
+        for promise, lemmas in promises.items():
+            assert set(lemmas) <= named[promise], promise
+    assert sum(map(len, named.values())) == sum(
+        len(lemmas) for promises in accepted["protocols"].values() for lemmas in promises.values()
+    )
+    sizes = {row[0]: (row[2], row[3].replace(",", "")) for row in rows if row[0] in files}
+    assert sizes == {name: (str(e["clauses"]), str(e["obligations"])) for name, e in accepted["lemmas"].items()}

@@ -132,16 +132,18 @@ def _table(title: str, counts: list[tuple[str, int]]) -> Iterator[str]:
 
 
 def _survivors(record: Record) -> Iterator[str]:
-    """Survivors by the module or action that they change; the data has their names."""
+    """The counts of survivors by the module or action that they change, and a line for each survivor."""
     equivalent = set(record.equivalent)
     yield (
         f"{len(record.survivors)} mutants survive. {len(equivalent)} of them never compute another value in these "
-        "searches, so they are equivalent to the model there. The data lists each by name, with the number of searches "
-        "in which it computes another value (`differs`)."
+        "searches, so they are equivalent to the model there. Each line of the list has a survivor, and the number of "
+        "searches in which it computes another value."
     )
     all_of, same = (Counter(map(_place, names)) for names in (record.survivors, equivalent))
     yield from ("", "| module or action | survivors | equivalent |", "|---|---|---|")
     yield from (f"| {name} | {count} | {same[name]} |" for name, count in sorted(all_of.items()))
+    each = (f"{record.mutants[name][1].differs:4}  {name}" for name in sorted(record.survivors))
+    yield from ("", "```text", *each, "```")
 
 
 def _place(name: str) -> str:

@@ -2,8 +2,9 @@
 
 A time T is settled once an instant that completed at or after T is published. If the first listing shows none, the
 querier takes a later time under the lock: no instant can complete at or before T any more. Then the second listing
-shows every instant that completed by T. The read-optimised query states no time; its T is the greatest settled time of
-the first listing.
+shows every instant that completed by T. This first listing is of the active timeline alone: if the newest instant is
+archived, the querier takes the lock. The read-optimised query states no time. Its T is the greatest settled time of the
+first listing.
 """
 
 from __future__ import annotations
@@ -121,19 +122,23 @@ def any_window(clock: int, published: Published) -> Iterator[Args]:
         yield (("window", window),)
 
 
-def ask_as_of(own: Querier, published: Published, restores: Restores = (), *, at: tuple[int]) -> Changes:
+def ask_as_of(own: Querier, active_instants: Published, restores: Restores = (), *, at: tuple[int]) -> Changes:
     """List the timeline: that shows whether the time is settled."""
-    return _ask(own, "as_of", (0, *at), found_settled(published, restores))
+    return _ask(own, "as_of", (0, *at), found_settled(active_instants, restores))
 
 
-def ask_window(own: Querier, published: Published, restores: Restores = (), *, window: tuple[int, int]) -> Changes:
+def ask_window(
+    own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
+) -> Changes:
     """List the timeline: that shows whether the end of the window is settled."""
-    return _ask(own, "incremental", window, found_settled(published, restores))
+    return _ask(own, "incremental", window, found_settled(active_instants, restores))
 
 
-def ask_changes(own: Querier, published: Published, restores: Restores = (), *, window: tuple[int, int]) -> Changes:
+def ask_changes(
+    own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
+) -> Changes:
     """List the timeline: that shows whether the end of the window is settled."""
-    return _ask(own, "changes", window, found_settled(published, restores))
+    return _ask(own, "changes", window, found_settled(active_instants, restores))
 
 
 def ask_read_optimized(own: Querier, published: Published, restores: Restores = ()) -> Changes:
