@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,7 +27,7 @@ from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
 from .services.consumers import progress_of_consumers
 from .storage import TRANSIENT, open_storage
-from .stream import sink_of
+from .stream import StreamSink, sink_of
 from .timeline import Instant, load
 from .wiring import context_of, coordinated, with_hudi_rules
 
@@ -154,14 +154,11 @@ class Table:
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
 
-    def sink(
-        self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse"
-    ) -> Callable[[Any, int], None]:
+    def sink(self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse") -> StreamSink:
         """A function for `foreachBatch` of a stream, which upserts each batch once.
 
         A batch is identified by its number and the id of its query, which is in the Spark checkpoint. `query_id`
-        replaces that id. With Spark Connect the id is not readable, so `query_id` is required. `name` is a label for
-        messages. `replay_difference` is as in `upsert`.
+        replaces that id; Spark Connect requires it, where the id is not readable. `name`: a label for messages.
         """
         return sink_of(self, name, query_id, replay_difference)
 
@@ -308,7 +305,7 @@ class Table:
         return cast("str | None", self.run("settled"))
 
     def consumers(self) -> dict[str, str]:
-        """The named streams that follow the table: until which completion time each has processed everything."""
+        """The named streams that follow the table, each with the completion time up to which it has processed all."""
         return dict(progress_of_consumers(self.context))
 
     def timeline(self) -> tuple[Instant, ...]:

@@ -35,7 +35,7 @@ CLOCKS = {"0": "", "-1": " within the second of the last one"}
 
 
 class Model:
-    """Every behaviour of one world under one protocol. A model is pure, except for its caches."""
+    """Every behaviour of one world under one protocol. A model has no mutable state except its caches."""
 
     def __init__(self, world: World, protocol: Protocol | None = None) -> None:
         self.world = world
@@ -80,18 +80,19 @@ class Model:
 
     @property
     def initial(self) -> State:
-        """The state before every step."""
+        """The state before the first step."""
         return 0
 
     @property
     def shard_key(self) -> tuple[str, Callable[[Any], Hashable]] | None:
-        """The component that partitions the states of a parallel search, and the shard of each of its values (None:
-        undecided). None if an effect of the model removes published instants, as a restore does.
+        """The component that partitions the states of a parallel search, and a function from its value to a shard. The
+        function returns None while the shard is undecided. The property is None if an effect of the model removes
+        published instants, as a restore does.
         """
         return None if "published" in self.composition.withdrawn else ("published", _first_published)
 
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
-        """Every step that is possible now, with the state after it, in a fixed order."""
+        """Yield every step that is possible in `state`, with the state after the step, in a fixed order."""
         return self.stepper.successors(state)
 
     def transition_of(self, step: Step) -> BoundTransition:
@@ -99,15 +100,15 @@ class Model:
         return self._by_name[step.actor, step.action].transition
 
     def successors_of(self, state: State, actor: str) -> Iterator[tuple[Step, State]]:
-        """Every step of one actor that is possible now, with the state after it."""
+        """Yield every step of one actor that is possible in `state`, with the state after the step."""
         return self.stepper.steps_of(self.coding.place[actor], state)
 
     def enabled(self, state: State) -> list[Step]:
-        """Every step that is possible now."""
+        """Return every step that is possible in `state`."""
         return [step for step, _ in self.successors(state)]
 
     def apply(self, state: State, step: Step) -> State:
-        """The state after `step`. Raises `Refused` with every false condition if the step is impossible."""
+        """The state after `step`. If the step is impossible, `Refused` is raised with every false condition."""
         for possible, after in self.successors(state):
             if possible == step:
                 return after
@@ -137,9 +138,7 @@ class Model:
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """A function of a state. The function returns equal values for two states if and only if these components are
-        equal.
-        """
+        """Return a function whose results for two states are equal if and only if the components `names` are equal."""
         return self.coding.projection(names)
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
@@ -178,16 +177,18 @@ class Model:
         return tuple(write for write in self.view(state, UNPUBLISHED) if write.files)
 
     def timeline(self, state: State) -> tuple[Instant, ...]:
-        """Every instant of the active timeline, by requested time."""
+        """Return every instant of the active timeline, in the order of requested times."""
         done = [Instant(e.requested, e.action, "completed", e.completed) for e in self.view(state, ACTIVE)]
         return tuple(sorted([*done, *self.pending(state)], key=lambda each: (each.requested, each.completes_as)))
 
     def pending(self, state: State) -> list[Instant]:
-        """The instants of the timeline that are not completed, by requested time."""
+        """Return the instants of the timeline that are not completed, in the order of requested times."""
         return sorted(self.view(state, PENDING), key=lambda instant: instant.requested)
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:
-        """All slices since the horizon, by file group and barrier, of the table now or as of a time."""
+        """Return all file slices since the horizon, in the order of file group and barrier. With `as_of`, return the
+        file slices of the table as of that time.
+        """
         table = since(self.rules, self.table(state), self.world.groups, self.horizon(state))
         if as_of is not None:
             table = self.rules.table_as_of(self.rules, table, as_of)
@@ -209,12 +210,13 @@ class Model:
         return tuple(each for each in savepoints if each.completed is not None)
 
     def settled(self, state: State) -> int:
-        """The settled time, as of which a read without a time reads: by default the greatest published completion time.
+        """Return the settled time, which is the time of a read that states no time. By default, the settled time is the
+        greatest published completion time.
         """
         return int(self.view(state, SETTLED))
 
     def restores(self, state: State) -> tuple[Restore, ...]:
-        """All restores, pending ones included."""
+        """Return all restores, including pending restores."""
         restores: tuple[Restore, ...] = self.component(state, "restores") if "restores" in self.components else ()
         return restores
 
@@ -223,7 +225,7 @@ class Model:
 
         Raises:
             BadInput, Cleaned: the table refuses the times of the read (see `refusals`), or a clean has deleted a file
-                that it needs.
+                that the read needs.
             NoAnswer: the protocol refuses the read.
         """
         if refusal := self.read_refusal(state, query):
@@ -232,7 +234,9 @@ class Model:
         return answer(self.rules, table, self.world.groups, query, settled, data, self.merger)
 
     def read_refusal(self, state: State, query: Query) -> BadInput | Cleaned | None:
-        """Why a read of the table is refused; None if the protocol alone may refuse it."""
+        """Return why the table refuses a read; None if it does not. The protocol may refuse a read that the table does
+        not refuse.
+        """
         instants = (*self.component(state, "published"), *self.pending(state))
         completions = {entry.completed for entry in instants}
         requests = {entry.requested for entry in instants if entry.action in PUT_DATA} - completions
@@ -240,7 +244,7 @@ class Model:
         return refusal or self._missing_file(state, query)
 
     def read_bounds(self, state: State) -> ReadBounds:
-        """What decides which times can be read."""
+        """Return the values that decide which times of the table can be read."""
         writes = (entry.completed or 0 for entry in self.component(state, "published") if isinstance(entry, Write))
         pinned = frozenset(each.at for each in self.savepoints(state))
         first = min(writes, default=None)
@@ -255,8 +259,8 @@ class Model:
         return Cleaned("a file that the read needs is deleted") if missing else None
 
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
-        """The window of a consumer: the merge of the writes requested at `kept`, including writes that were cleaned
-        since.
+        """Return the answer of a consumer's window: the merge of the writes that were requested at `kept`. A later
+        clean or restore of a write does not change the answer.
         """
         table = self.table(state)
         undone = (entry for each in self.restores(state) for entry in each.entries if isinstance(entry, Write))
@@ -265,7 +269,7 @@ class Model:
         return answer(self.rules, seen, self.world.groups, query, 0, data, self.merger)
 
     def finished(self, state: State) -> bool:
-        """Whether no live actor is within an operation, so that a run may end here without a deadlock."""
+        """True if no live actor is within an operation, so that a run may end here without a deadlock."""
         return not self.busy(state)
 
     def busy(self, state: State) -> tuple[str, ...]:
@@ -278,21 +282,21 @@ class Model:
         return self.derive(state, self._all_actors, "busy", compute)
 
     def is_busy(self, actor: str, own: Any) -> bool:
-        """Whether an actor in the state `own` is alive and in an operation."""
+        """True if an actor in the state `own` is alive and in an operation."""
         return own.step != DEAD and own.step not in self._idle_steps[actor]
 
     def stopped_by_limits(self, state: State) -> Iterator[str]:
-        """The actors that could act, except for a limit of the world; a crash does not count as an action."""
+        """Yield the actors that only a limit of the world prevents from acting. A crash does not count as an action."""
         return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:
-        """Whether a step belongs to a table service, a crash or an expiring lock. A step of a service must not change
-        retained reads (QUIET).
+        """True if a table service does a step, or if the step is a crash or the expiry of a lock. A step of a service
+        must not change retained reads (QUIET).
         """
         return step.action in self._services
 
     def is_data_phase(self, step: Step) -> bool:
-        """Whether the step puts or deletes data files."""
+        """True if the step puts or deletes data files."""
         return step.action in self._data_phases
 
     def describe(self, step: Step) -> str:
@@ -303,7 +307,7 @@ class Model:
 
 
 def _first_published(published: tuple[Any, ...]) -> Hashable:
-    """The first published instant, which always stays first. The instant is returned without its actor, so that
-    symmetric states stay symmetric.
+    """The first published instant, which always stays first. The returned instant has no actor, so that symmetric
+    states stay symmetric.
     """
     return (published[0].action, published[0].requested, published[0].completed) if published else None

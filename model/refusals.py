@@ -1,4 +1,4 @@
-"""Refusals of reads: which times a table does not answer, and the class of the refusal (docs/contract.md, ANSWER)."""
+"""Decides for which times a table refuses a read, and defines the class of each refusal (docs/contract.md, ANSWER)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from .mechanisms.restores.rules import Restore, hides
 
 
 class ReadBounds(NamedTuple):
-    """What decides which times can be read.
+    """The values that decide which times of a table can be read.
 
-    `settled`: the greatest time that is settled. `first`: when the first write completed; None before that. `horizon`:
-    see `Model.horizon`. `pinned`: the times of savepoints, as of which reads are answered before the horizon as well.
+    `settled` is the greatest settled time. `first` is the completion time of the first write; None if no write has
+    completed. `horizon` is the value of `Model.horizon`. `pinned` contains the times of savepoints. A read as of a
+    savepoint's time is answered even if that time is before the horizon.
     """
 
     settled: int
@@ -26,10 +27,10 @@ class ReadBounds(NamedTuple):
 def refusal_of(
     kind: Kind, times: Sequence[float], bounds: ReadBounds, requests: Container[float]
 ) -> BadInput | Cleaned | None:
-    """Why a read is refused because of its times; None if it is not.
+    """Return the refusal of a read because of its times; None if the table can answer a read of these times.
 
-    `times`: see `Query.times`. `requests`: the requested times of the instants with data files, except those at which
-    another instant completed.
+    `times` is the value of `Query.times`. `requests` contains the requested times of instants with data files.
+    `requests` omits a requested time at which another instant completed.
     """
     return _no_point_in_history(kind, times, bounds, requests) or _no_longer_retained(kind, times, bounds)
 

@@ -1,4 +1,5 @@
-"""The rules of reading a table, as one value of functions. A mechanism or variant may wrap or replace each function.
+"""The rules of reading a table, collected in one value that has a function for each rule. A mechanism or variant may
+wrap or replace each function.
 
 A rule calls other rules through its parameter `rules`, so that a replaced rule is used everywhere. The defaults are the
 functions of the kernel. Rules are composed once for each protocol.
@@ -32,11 +33,11 @@ State = Callable[["Rules", Table, int, float], Fold]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """The rules of one protocol. The modules of the kernel document the functions. Two rules are equal only if they are
-    the same object.
+    """The rules of one protocol. The modules of the kernel document the functions. Two values of `Rules` are equal only
+    if they are the same object.
 
-    `options`: the options of the protocol, for example `rules[Slicing].slicing`. `under(**changes)`: the rules of the
-    same protocol with some options changed.
+    `options`: the options of the protocol, for example `rules[Slicing].slicing`. `under(**changes)` returns the rules
+    of this protocol with some options changed.
     """
 
     options: Mapping[type[Options], Options]
@@ -92,7 +93,7 @@ DEFAULTS = {
 
 
 def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rules]) -> Rules:
-    """The rules of RFC-66 alone."""
+    """Return the rules of RFC-66 without any mechanism or variant."""
     functions = ChainMap(*(vars(module) for module in (slicing, planning, reads, merge, slices, answers)), globals())
     rules = (each.name for each in fields(Rules) if each.name not in ("options", "under"))
     return Rules(options, under, **{name: functions[DEFAULTS.get(name, name)] for name in rules})
@@ -102,7 +103,7 @@ def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rul
 
 
 def is_refused(table: Table, time: float) -> bool:
-    """Whether a read as of `time` is refused. Rules of the kernel refuse no read."""
+    """True if a read as of `time` is refused. Rules of the kernel refuse no read."""
     return False
 
 
@@ -112,12 +113,14 @@ def instants_with_logs(table: Table, group: int) -> set[int]:
 
 
 def one_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """The incremental read: the whole window at once."""
+    """The incremental read of the kernel merges the whole window at once."""
     return rules.window(rules, table, group, after, until)
 
 
 def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-    """The table as of a time: a plan requested by then is pending until its base files are visible."""
+    """Return the table as of `time`. The returned table contains the plans that were requested by `time`. In the
+    returned table, a plan is pending unless its base files are visible at `time`.
+    """
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
     done = tuple(c if c and rules.is_visible(p.requested, c, time) else None for p, c in plans)
     return Table(reads.visible(rules, table.writes, time), tuple(p for p, _ in plans), done, table.marks)

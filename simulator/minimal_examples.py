@@ -107,7 +107,9 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
     crew = {"writer": 1, "log_compactor": 1}
     yield World(actors=crew, writes_per_writer=2, log_versions=2, log_compactions=1, lock_losses=1), log
     for name in specs.world_names():
-        serves = {"archiver", "cleaner", "consumer", "log_compactor", "restorer", "rollbacker", "savepointer"}
+        serves = {
+            "archiver", "cleaner", "consumer", "log_compactor", "restorer", "rollbacker", "savepointer", "stream"
+        }  # fmt: skip
         world = specs.world(name)
         if serves & world.actors.keys() or world[HasMetadataTable].metadata_table:
             yield world, Protocol()

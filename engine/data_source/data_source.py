@@ -39,8 +39,9 @@ class NbccSource(DataSource):
 
     def schema(self) -> StructType:
         from ..schema import to_spark
-        from .options import asks_for_stream, read_options, stream_options
+        from .options import read_options
         from .read import plan
+        from .stream_options import asks_for_stream, stream_options
 
         self._takes_columns_of_table = True
         if asks_for_stream(self.options):
@@ -66,13 +67,13 @@ class NbccSource(DataSource):
         return begin(schema, overwrite, write_options(self.options))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        from .options import stream_options
+        from .stream_options import stream_options
         from .stream_read import StreamReader
 
         return StreamReader(stream_options(self.options), schema, not self._takes_columns_of_table)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
-        from .options import stream_write_options
+        from .stream_options import stream_write_options
         from .stream_write import stream_writer
 
         return stream_writer(schema, overwrite, stream_write_options(self.options))

@@ -11,7 +11,6 @@ from typing import Final, Literal, cast, get_args
 
 from ..errors import BadInput, Unsupported
 from ..reads.times import BEGINNING, Time
-from ..services.consumers import check_name
 
 Query = Literal["snapshot", "read_optimized", "incremental"]
 Operation = Literal["upsert", "bulk_insert", "delete"]
@@ -23,13 +22,6 @@ QUERY: Final = "hoodie.datasource.query.type"
 FORMAT: Final = "hoodie.datasource.query.incremental.format"
 BEGIN: Final = "hoodie.datasource.read.begin.instanttime"
 END: Final = "hoodie.datasource.read.end.instanttime"
-
-START: Final = "hoodie.datasource.streaming.startOffset"
-MAX_FILES: Final = "maxFilesPerTrigger"
-MAX_BYTES: Final = "maxBytesPerTrigger"
-CONSUMER: Final = "consumer"
-STREAM: Final = (START, MAX_FILES, MAX_BYTES, CONSUMER)
-"""The options of streams alone."""
 
 STORAGE: Final = "storage."
 """The prefix of storage options (docs/storage-options.md)."""
@@ -105,10 +97,6 @@ CATALOG: Final = frozenset({"owner", "provider"})
 """What Spark adds to the options when CREATE TABLE asks for the columns of a table."""
 
 
-OF_QUERY: Final = frozenset({"checkpointlocation", "queryname"})
-"""What Spark adds to the options of a stream's writer: it uses them itself."""
-
-
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """The options of a read. `after` and `until` are the completion times that bound an incremental query."""
@@ -119,25 +107,6 @@ class ReadOptions:
     as_of: Time | None = None
     after: Time = BEGINNING
     until: Time | None = None
-    columns: tuple[str, ...] = ()
-    storage: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class StreamOptions:
-    """What a stream that follows a table asks for.
-
-    start       "latest", or the time after which it begins
-    most_files, most_bytes  limits of a trigger; None: all there is
-    consumer    the name under which it publishes its progress; empty: it does not
-    """
-
-    path: str
-    changes: bool = False
-    start: Time = BEGINNING
-    most_files: int | None = None
-    most_bytes: int | None = None
-    consumer: str = ""
     columns: tuple[str, ...] = ()
     storage: Mapping[str, str] = field(default_factory=dict)
 
@@ -168,74 +137,34 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
             f"create the table by Table.create, or by a write that names {TABLE['record_key'][0]};"
             " query it by CREATE TEMPORARY VIEW name USING nbcc OPTIONS (path '...')",
         )
-    options = _known(given, READ, "read")
+    options = known_options(given, READ, "read")
     query = options.get(QUERY, "snapshot").lower()
     shape = options.get(FORMAT, "latest_state").lower()
     if query not in ("snapshot", "read_optimized", "incremental"):
-        raise _no_value(QUERY, query, ("snapshot", "read_optimized", "incremental"))
+        raise no_value(QUERY, query, ("snapshot", "read_optimized", "incremental"))
     if shape not in ("latest_state", "cdc"):
-        raise _no_value(FORMAT, shape, ("latest_state", "cdc"))
+        raise no_value(FORMAT, shape, ("latest_state", "cdc"))
     _refuse_mixed(options, query)
     return ReadOptions(
-        path=_path(options, "read"),
+        path=path_of(options, "read"),
         query="snapshot" if query == "snapshot" else "incremental" if query == "incremental" else "read_optimized",
         changes=shape == "cdc",
-        as_of=_time(options[AS_OF]) if AS_OF in options else None,
-        after=_time(options[BEGIN]) if BEGIN in options else BEGINNING,
-        until=_time(options[END]) if END in options else None,
-        columns=_columns(options),
-        storage=_storage(given),
+        as_of=time_of(options[AS_OF]) if AS_OF in options else None,
+        after=time_of(options[BEGIN]) if BEGIN in options else BEGINNING,
+        until=time_of(options[END]) if END in options else None,
+        columns=columns_of(options),
+        storage=storage_of(given),
     )
 
 
-def asks_for_stream(given: Mapping[str, str]) -> bool:
-    """Whether the options of a load can only be those of a stream: Spark does not say which of the two it begins."""
-    names = {name.lower() for name in given}
-    incremental = next((value for name, value in given.items() if name.lower() == QUERY), "").lower() == "incremental"
-    return any(name.lower() in names for name in STREAM) or (incremental and BEGIN not in names)
-
-
-def stream_options(given: Mapping[str, str]) -> StreamOptions:
-    """Parse the options of a stream; `BadInput` or `Unsupported` for invalid ones."""
-    options = _known(given, (PATH, COLUMNS, QUERY, FORMAT, *STREAM), "read a stream")
-    query, shape = options.get(QUERY, "incremental").lower(), options.get(FORMAT, "latest_state").lower()
-    if query != "incremental":
-        raise _no_value(QUERY, query, ("incremental",))
-    if shape not in ("latest_state", "cdc"):
-        raise _no_value(FORMAT, shape, ("latest_state", "cdc"))
-    return StreamOptions(
-        path=_path(options, "read"),
-        changes=shape == "cdc",
-        start=_start(options.get(START, "earliest")),
-        most_files=_limit(options, MAX_FILES),
-        most_bytes=_limit(options, MAX_BYTES),
-        consumer=check_name(options[CONSUMER]) if CONSUMER in options else "",
-        columns=_columns(options),
-        storage=_storage(given),
-    )
-
-
-def _start(text: str) -> Time:
-    return "latest" if text.lower() == "latest" else _time(text)
-
-
-def _limit(options: Mapping[str, str], name: str) -> int | None:
-    text = options.get(name)
-    if text is None:
-        return None
-    if not text.isdecimal() or int(text) < 1:
-        raise BadInput(f"read a stream with {name}={text}", "a limit is a whole number from 1 on", "give such a number")
-    return int(text)
-
-
-def _columns(options: Mapping[str, str]) -> tuple[str, ...]:
+def columns_of(options: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(name.strip() for name in options.get(COLUMNS, "").split(",") if name.strip())
 
 
 def write_options(given: Mapping[str, str]) -> WriteOptions:
     """Parse the options of a write; `BadInput` or `Unsupported` for invalid ones."""
     of_table = [name for names in TABLE.values() for name in names]
-    options = _known(given, (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE), "write")
+    options = known_options(given, (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE), "write")
     operation = options.get(OPERATION, "upsert").lower()
     if operation not in get_args(Operation):
         raise Unsupported(
@@ -244,27 +173,22 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
             f"use {', '.join(get_args(Operation))}",
         )
     return WriteOptions(
-        path=_path(options, "write"),
+        path=path_of(options, "write"),
         operation=cast(Operation, operation),
         batch_id=options.get(BATCH_ID),
         replay_difference=options.get(REPLAY_DIFFERENCE, "refuse").lower(),
         table={argument: value for argument, names in TABLE.items() if (value := _one_of(options, names)) is not None},
         create={name: options[name] for name in CREATE if name in options},
-        storage=_storage(given),
+        storage=storage_of(given),
     )
 
 
-def stream_write_options(given: Mapping[str, str]) -> WriteOptions:
-    """The write of a stream: `write_options`, without the options that Spark's query takes for itself."""
-    return write_options({name: value for name, value in given.items() if name.lower() not in OF_QUERY})
-
-
-def _storage(given: Mapping[str, str]) -> dict[str, str]:
+def storage_of(given: Mapping[str, str]) -> dict[str, str]:
     """The storage options without their prefix."""
     return {name[len(STORAGE) :]: value for name, value in given.items() if name.lower().startswith(STORAGE)}
 
 
-def _known(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
+def known_options(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
     """The options that nbcc uses. Other options of Hudi are refused if they would change an answer, else ignored."""
     names = {name.lower(): name for name in known}
     only = {name.lower(): name for name in ONLY}
@@ -327,11 +251,11 @@ def _one_of(options: Mapping[str, str], names: Iterable[str]) -> str | None:
     return next(iter(found.values()), None)
 
 
-def _no_value(name: str, value: str, allowed: Iterable[str]) -> BadInput:
+def no_value(name: str, value: str, allowed: Iterable[str]) -> BadInput:
     return BadInput(f"read with {name}={value}", "there is no such value", f"use {' or '.join(allowed)}")
 
 
-def _path(options: Mapping[str, str], verb: str) -> str:
+def path_of(options: Mapping[str, str], verb: str) -> str:
     if PATH not in options:
         example = 'spark.read.format("nbcc").load(path)' if verb == "read" else 'df.write.format("nbcc").save(path)'
         exists = "no path is given, and Spark passes none for a table that CREATE TABLE or saveAsTable made"
@@ -339,7 +263,7 @@ def _path(options: Mapping[str, str], verb: str) -> str:
     return options[PATH]
 
 
-def _time(text: str) -> Time:
+def time_of(text: str) -> Time:
     """The instant of digits, ``earliest`` or ISO 8601 with a zone. Other texts are unchanged, and refused later."""
     if text.lower() == "earliest":
         return BEGINNING

@@ -29,8 +29,9 @@ from ..spark.worker import keep_loaded
 from ..storage import open_storage
 from ..table import Table, open_table
 from ..wiring import context_of
-from .options import FORMAT, QUERY, StreamOptions
+from .options import FORMAT, QUERY
 from .read import BATCH_ROWS, FileGroup
+from .stream_options import StreamOptions
 from .stream_windows import ASKED, end_of_next, newest_write, stream_tasks
 
 Offset = dict[str, str]

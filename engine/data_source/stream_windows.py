@@ -17,7 +17,7 @@ from ..files.window import writes_between
 from ..reads.times import BEGINNING
 from ..reads.windows import Window, refuse_unanswerable, settled_window, window_tasks
 from ..timeline import completion_of, load_settled
-from .options import START
+from .stream_options import START
 
 ASKED: Final = "stream from the table"
 

@@ -15,6 +15,7 @@ from ..data.columns import IS_DELETED
 from ..definition.creation import table_config
 from ..definition.load import BACKUP, PROPERTIES
 from ..errors import BadInput, NotATable
+from ..schema import META_COLUMNS
 from ..storage import NotFound, Storage, open_storage
 from ..table import Table, create_table, open_table
 from ..wiring import context_of
@@ -74,8 +75,8 @@ def _exists(storage: Storage) -> bool:
 
 
 def _data_columns(columns: pa.Schema) -> pa.Schema:
-    """The batch's columns without the delete flag."""
-    return pa.schema([field for field in columns if field.name != IS_DELETED])
+    """The columns of the batch without the delete flag and Hudi's columns, which a write drops."""
+    return pa.schema([field for field in columns if field.name not in (IS_DELETED, *META_COLUMNS)])
 
 
 def _config(options: WriteOptions, columns: pa.Schema, there: Mapping[str, Any]) -> TableConfig:

@@ -1,11 +1,16 @@
 """RFC-66 alone: the protocol without any mechanism, in the order of the RFC's text.
 
-    `clock`, `lock`: The table's clock and its lock. `timeline`, `table`: The completed and pending instants; the values
-    on storage. `publication`: One lock covers the completion time and the publication of the instant. `writer`,
-    `compactor`: The actors that publish deltacommits and compactions. `reader`: A reader lists the timeline twice.
-    `slicing`, `planning`: The file slice of each log; the logs that a compaction plan takes. `merge`, `tombstones`: The
-    merge of records by rank; the deletes that a compaction keeps. `reads`: Snapshots, time travel, read-optimised and
-    incremental reads, change logs.
+    The modules `clock` and `lock` define the table's clock and the table's lock.
+    The module `timeline` defines the completed and pending instants.
+    The module `table` defines the values on storage.
+    The module `publication` takes the completion time and publishes the instant under one lock.
+    The modules `writer` and `compactor` define the actors that publish deltacommits and compactions.
+    The module `reader` defines readers, which list the timeline twice.
+    The module `slicing` decides the file slice of each log.
+    The module `planning` decides which logs a compaction plan takes.
+    The module `merge` merges records by rank.
+    The module `tombstones` decides which deletes a compaction keeps.
+    The module `reads` defines snapshots, time travel, read-optimised and incremental reads, and change logs.
 """
 
 from __future__ import annotations

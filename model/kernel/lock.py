@@ -1,4 +1,5 @@
-"""The table's lock (RFC-66, "Assumption On Locks"). The component `lock` is the name of its holder, or None.
+"""The table's lock (RFC-66, "Assumption On Locks"). The component `lock` is the name of the actor that holds the lock,
+or None.
 
 Actors publish (`publication.py`) and take requested times (`writer.py`, `compactor.py`) under the lock.
 """
@@ -9,7 +10,7 @@ from ..machine.transition import Changes, Guard
 
 
 def is_held_by(lock: str | None, me: str) -> bool:
-    """The view `holds_lock`: whether an actor observes that it holds the lock."""
+    """The view `holds_lock`: True if the actor `me` observes that it holds the lock."""
     return lock == me
 
 
@@ -30,5 +31,7 @@ def release_lock(lock: str | None, me: str) -> Changes:
 
 
 def released(lock: str | None, me: str) -> str | None:
-    """The lock after `me` has released it. If `me` lost the lock before, another actor may hold it now."""
+    """Return the value of the lock after `me` has released the lock. If `me` lost the lock before its release, another
+    actor may hold the lock now.
+    """
     return None if lock == me else lock

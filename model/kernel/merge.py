@@ -1,4 +1,5 @@
-"""The merge of the records of one key into one row: the record with the greatest rank wins. A delete is a record.
+"""The merge of the records of one key into one row: the record with the greatest rank wins. A delete is a record too,
+so a delete can win.
 
 The merge mode of the table defines the rank: the ordering value (event time) or the completion time (commit time). The
 module `tombstones` decides whether a base file keeps a winning delete.
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class Ranked(NamedTuple):
-    """A record within a merge. `place` is its position in the merge order (by completion, then by log version)."""
+    """A record within a merge. `place` is the position of the record in the merge order (by completion, then by log
+    version).
+    """
 
     ordering: int
     place: float
@@ -30,9 +33,9 @@ class Ranked(NamedTuple):
 class Merger(NamedTuple):
     """The rules by which records merge in one table under one protocol.
 
-    `event_time`: the ordering value ranks first. `keeps_tombstones`: compactions keep deletes. `logs_first`: logs merge
-    with each other first, and the result merges with the base file. `combination`: how several records form one row;
-    None if each record is a whole row.
+    With `event_time`, records rank by their ordering value first. With `keeps_tombstones`, compactions keep deletes.
+    With `logs_first`, logs merge with each other first, and the result merges with the base file. `combination` defines
+    how several records form one row; None if each record is a whole row.
     """
 
     event_time: bool
@@ -53,21 +56,25 @@ def merger_of(world: Any) -> Merger:
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:
-    """In event time the rank is the ordering value, then the place. In commit time the rank is the place alone."""
+    """In event time, a record's rank is its ordering value, then its place in the merge order. In commit time, the rank
+    is the place alone.
+    """
     return (record.ordering, record.place) if event_time else (record.place,)
 
 
 def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked | None:
-    """The record with the greatest rank; either may be absent."""
+    """Return the record with the greater rank. Either record may be None, which means that it is absent."""
     if one is None or other is None:
         return other if one is None else one
     return max(one, other, key=lambda record: rank(record, event_time))
 
 
 def combined(records: Iterable[Any]) -> Any:
-    """The record that a writer puts for a key of which its batch holds several: the one of the greatest ordering value.
+    """Return the record that a writer puts if its batch has several records of one key: the record with the greatest
+    ordering value.
 
-    In both merge modes: the rows of a batch have no order of their own. Equal ordering values are refused.
+    A batch has the same winning record in both merge modes, because its rows have no order of their own. A writer
+    refuses a batch with equal ordering values for one key.
     """
     return max(records, key=lambda record: record.ordering)
 
@@ -75,12 +82,12 @@ def combined(records: Iterable[Any]) -> Any:
 class Fold(NamedTuple):
     """A read of one file group as a tree: the base file, then logs in merge order. The fold does not contain the rows.
 
-    `base`: the fold of the compaction that wrote the base file. A log that is itself a fold was written by a log
-    compaction and replaces its input logs. `logs_before_tombstones`: the number of logs that merge before the
-    tombstones of the base file (only with `logs_first`). `shown`: the logs that the answer shows; a winner from another
-    log is left out. `deletes`: whether a winning delete is part of the answer. `logs_first`, `drops_deletes`: how the
-    compaction that wrote this base file merged, if it did not follow the table's merger. `files`: a window over base
-    files, evaluated by its own rule.
+    `base` is the fold of the compaction that wrote the base file. A log that is itself a fold was written by a log
+    compaction and replaces the input logs of that compaction. `logs_before_tombstones` is the number of logs that merge
+    before the tombstones of the base file (only with `logs_first`). `shown` lists the logs whose records the answer
+    shows. The answer omits a winning record from any other log. `deletes` is True if the answer includes winning
+    deletes. `logs_first` and `drops_deletes` state how the compaction that wrote this base file merged, if that
+    compaction did not follow the table's merger. `files` is a window over base files, which has its own merge rule.
     """
 
     base: Fold | None
@@ -98,7 +105,7 @@ NOTHING = Fold(None, ())
 
 
 def logs_of(shape: Fold) -> Iterator[Log]:
-    """Every log whose records the read merges, directly or through a base file."""
+    """Yield every log whose records a read of `shape` merges, directly or through a base file."""
     if shape.base is not None:
         yield from logs_of(shape.base)
     for log in shape.logs:
@@ -108,11 +115,11 @@ def logs_of(shape: Fold) -> Iterator[Log]:
 
 
 def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-    """The winner for one key, which may be a delete; None if there is no record.
+    """Return the winning record of one key, which may be a delete; None if the key has no record.
 
-    `record_of` returns the record of the key in a log, without its place. The winner in a base file ranks at the
-    barrier, before every log of the slice. If logs merge with each other first, rows have the same winner, but the
-    tombstones of the base file rank among the logs.
+    `record_of` returns the record of the key in a log, without a place in the merge order. The winner in a base file
+    ranks at the barrier, before every log of the slice. With `logs_first`, a tombstone of the base file ranks among the
+    logs; a row of the base file still ranks before all logs.
     """
     if shape.files is not None:
         return shape.files.winner(record_of, merger)

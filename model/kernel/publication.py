@@ -1,10 +1,10 @@
 """Publication: the completion time is taken under the lock, and the instant is published before the lock is released.
 
-RFC-66, "Assumption On Locks": taking the completion time and creating the completed file happen under one lock. So
-instants are published in the order of their completion times. Every actor that publishes has the same three
-transitions: take the lock; take the completion time; publish and release the lock. No other actor can take a time
-between a completion time and its publication, because requested times are taken under the lock, too. A reader lists
-without the lock.
+RFC-66, "Assumption On Locks", requires one lock for taking the completion time and creating the completed file. Because
+of the lock, instants are published in the order of their completion times. Every actor that publishes has the same
+three transitions: take the lock; take the completion time; publish and release the lock. No other actor can take a time
+between a completion time and its publication, because requested times are taken under the lock, too. A reader lists the
+timeline without the lock.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ Publish = Callable[[Any], tuple[Any, Any]]
 
 
 class Publication(NamedTuple):
-    """How one actor publishes. `since`: the step before publication. `requested`: the actor's field with its requested
-    time.
+    """A fact that describes how one actor publishes instants. `since` is the step at which publication starts.
+    `requested` is the actor's field that contains the requested time of the instant.
     """
 
     kind: str
@@ -72,7 +72,8 @@ def publish_instant(own: Any, me: str, lock: str | None, published: tuple[Any, .
 
 
 def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, ...]:
-    """The actions by which one kind of actors publishes. `within_call`: the call that writes the data also publishes.
+    """Return the actions by which actors of one kind publish. `within_call` is True if the call that writes the data
+    also publishes the instant.
     """
     return (
         Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock", continues_call=within_call),

@@ -1,9 +1,10 @@
-"""File slicing: to which file slice a log belongs. A log belongs to the slice of the greatest barrier at or before the
-completion time of its write.
+"""File slicing decides to which file slice a log belongs. A log belongs to the slice of the greatest barrier at or
+before the completion time of its write.
 
-RFC-66, "Pseudocode for New File Slicing", says "less than". Times are unique, so both rules are the same. A barrier is
-the requested time of a compaction plan of the file group, pending or completed; the plan's base file has that time. A
-log that completed before all barriers is in the slice without a barrier. Variants replace these functions in `rules`.
+RFC-66, "Pseudocode for New File Slicing", says "less than" instead of "at or before". Times are unique, so both
+wordings state the same rule. A barrier is the requested time of a compaction plan of the file group, pending or
+completed. The base file of the plan has the same requested time. A log that completed before all barriers belongs to an
+additional slice, which has no barrier. Variants replace functions of this module in `rules`.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
 
 
 def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -> int | None:
-    """The barrier of the slice of a write's logs: the greatest barrier at or before its slice time; None if none is."""
+    """Return the barrier of the slice that contains a write's logs: the greatest barrier at or before the write's slice
+    time. Return None if every barrier is later than the slice time.
+    """
     at = rules.slice_time(write, group)
     return max([barrier for barrier in among if barrier <= at], default=None)
 
 
 def slice_time(write: Write, group: int) -> float:
-    """The completion time. A pending write has none yet; its completion time will be greater than every present
-    barrier.
+    """Return the time that assigns the logs of a write to a slice: its completion time. For a pending write the time is
+    infinity, because the write will complete after every present barrier.
     """
     return write.completed or inf
 
@@ -38,14 +41,15 @@ def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:
 
 
 def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
-    """The base files of a file group, one for each plan: requested and completion time; None while the plan is pending.
+    """Return the base files of a file group as (requested time, completion time), one for each plan. The completion
+    time is None while the plan is pending.
     """
     return [(p.requested, done) for p, done in zip(table.plans, table.completed, strict=True) if p.part_in(group)]
 
 
 def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-    """Barrier -> the writes with logs in its slice. The slice without a barrier comes first, then the others in
-    ascending order.
+    """Return a mapping from each barrier to the writes with logs in its slice. The slice without a barrier comes first,
+    then the other slices in ascending order of barriers.
     """
     among = rules.barriers(rules, table, group)
     members: dict[int | None, tuple[Write, ...]] = dict.fromkeys((None, *among), ())
@@ -56,7 +60,7 @@ def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Wri
 
 @lru_cache(maxsize=1 << 12)
 def writes_by_slice(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-    """The slices of a file group by these rules, memoised."""
+    """Return the slices of a file group according to `rules`. The slices are memoised."""
     return rules.slices(rules, table, group)
 
 
@@ -66,7 +70,7 @@ def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
 
 
 def base_files(rules: Rules, table: Table, group: int, time: float) -> set[int]:
-    """The barriers whose base file is visible at `time`, because its plan had completed."""
+    """The barriers whose base file is visible at `time`, because the plan of the base file had completed by then."""
     return {at for at, completed in rules.bases(table, group) if completed and rules.is_visible(at, completed, time)}
 
 
@@ -77,12 +81,12 @@ log_files = Write.files_in
 
 
 def in_order(writes: Iterable[Write], group: int) -> tuple[Write, ...]:
-    """Writes in the merge order of their logs: by completion, pending writes last."""
+    """Return writes in the merge order of their logs: by completion time, pending writes last."""
     return tuple(sorted(writes, key=lambda write: (write.completed or inf, write.requested)))
 
 
 def log_time(rules: Rules, table: Table, group: int, log: Log) -> float:
-    """The time that orders a log in its slice: the completion of its write."""
+    """The time that orders a log in its slice: the completion time of its write."""
     return next((write.completed or inf for write in table.writes if write.requested == log[0]), inf)
 
 
@@ -97,5 +101,7 @@ def logs_in_order(rules: Rules, writes: Iterable[Write], group: int) -> tuple[Lo
 
 
 def merged_logs(rules: Rules, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
-    """The logs of these writes that a read as of `time` merges, in order. In the kernel, all of them."""
+    """Return the logs of `writes` that a read as of `time` merges, in merge order. In the kernel, a read merges all
+    logs of the writes.
+    """
     return logs_in_order(rules, writes, group)

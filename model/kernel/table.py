@@ -1,8 +1,9 @@
-"""The values on storage: writes, compaction plans, completed compactions, and the table of all of them.
+"""The values on storage: writes, compaction plans, completed compactions, and the table that contains all of them.
 
-Times are ticks of one clock, from 1. `requested` and `completed` are the two times of an instant (RFC-66, "Instant
-State Transition Time"); `completed` is None until the instant is published. A log file is named by the requested time
-of its write and a version. A mechanism can add records to these values: their `marks` (see `machine/marks.py`).
+Times are ticks of one clock, which starts at 1. `requested` and `completed` are the two times of an instant (RFC-66,
+"Instant State Transition Time"); `completed` is None until the instant is published. A log file is named by the
+requested time of its write and a version. A mechanism can add records, called `marks`, to a value on storage (see
+`machine/marks.py`).
 """
 
 from __future__ import annotations
@@ -16,14 +17,18 @@ Log = tuple[int, int]  # (requested time of its write, version)
 
 
 class CompletesAs(NamedTuple):
-    """The mark of a write with another action than deltacommit. A commit completes the plan with its requested time."""
+    """The mark of a write whose action is not deltacommit. A write with the action commit completes the plan that has
+    the same requested time.
+    """
 
     action: str = "deltacommit"
     kind: str = "completes as"
 
 
 class Write(NamedTuple):
-    """The `number`-th write of `actor`, a deltacommit. `files` are pairs (file group, version)."""
+    """The write with the number `number` of the actor `actor`, usually a deltacommit. `files` lists the log files of
+    the write as pairs (file group, version).
+    """
 
     requested: int
     completed: int | None
@@ -38,7 +43,7 @@ class Write(NamedTuple):
 
     @property
     def groups(self) -> tuple[int, ...]:
-        """The file groups of its files."""
+        """The file groups in which the write has files."""
         return tuple(dict.fromkeys(group for group, _ in self.files))
 
     def files_in(self, group: int) -> tuple[Log, ...]:
@@ -47,7 +52,9 @@ class Write(NamedTuple):
 
 
 class GroupPlan(NamedTuple):
-    """The inputs of a plan in one file group: the base file of the instant `base` (None: no base file) and logs."""
+    """The inputs of a plan in one file group: logs, and the base file of the instant `base`. If `base` is None, the
+    plan has no base file.
+    """
 
     group: int
     base: int | None
@@ -101,14 +108,14 @@ class Instant(NamedTuple):
 
 
 def pending_plans(plans: Iterable[Any], action: str, done: Container[int]) -> Iterator[Instant]:
-    """The instants of the plans that are not completed. `done`: the requested times of the completed plans."""
+    """The instants of the plans that are not completed. `done` contains the requested times of the completed plans."""
     for each in plans:
         if each.requested not in done:
             yield Instant(each.requested, action, "inflight" if each.inflight else "requested", None)
 
 
 class Table(NamedTuple):
-    """The input of reads and planning: writes (by completion, pending writes last) and plans.
+    """The input of reads and of planning: plans, and writes in the order of their completion, pending writes last.
 
     `completed` lists the completion time of each plan, in the order of `plans`; None while the plan is pending.
     """
@@ -127,5 +134,5 @@ def table_of(published: Iterable[Any], plans: Plans, pending: Iterable[Write] = 
 
 
 def completes_plan(entry: Any) -> bool:
-    """Whether a published instant completes the plan with its requested time."""
+    """True if a published instant completes the plan with its requested time."""
     return isinstance(entry, Compaction | Write) and entry.action == "commit"

@@ -4,7 +4,7 @@ The component `published` contains the completed instants in the order of their 
 removes or reorders published instants: `published` only grows. A pending instant is a part of the component of its
 actor.
 
-Actors observe the timeline through views, which mechanisms may change:
+Actors observe the timeline through views, which mechanisms may change.
 
     `active_instants`: the completed instants on the active timeline.
     `pending_instants`: the instants that are not completed.
@@ -14,7 +14,7 @@ Actors observe the timeline through views, which mechanisms may change:
     `table`: the table of a read: visible instants and writes, and the plans.
     `settled_time`: the time of a read for which the user states no time.
     `completed_table`: the table that a service lists under the lock: the completed instants and the plans.
-    `latest_time`: the latest time in that listing.
+    `latest_time`: the latest time among the instants and plans of `completed_table`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def compose(composition: Composition) -> None:
 
 
 def nothing() -> tuple[()]:
-    """No instant and no write. A reader ignores writes that have not completed."""
+    """Return an empty tuple: no instant and no write. In the kernel, a reader ignores writes that have not completed.
+    """
     return ()
 
 
@@ -59,8 +60,8 @@ def visible_table(visible_instants: Published, visible_writes: tuple[Write, ...]
 
 
 def greatest_completion(published: Published) -> int:
-    """The greatest published completion time. Every instant that completed by then is published, so reads as of it
-    never change.
+    """The greatest published completion time. Every instant that completed at or before this time is published, so
+    reads as of this time never change.
     """
     return max((entry.completed for entry in published), default=0)
 

@@ -16,7 +16,7 @@ from ..world import World
 
 
 class LockExpiry(Options):
-    """The option for the lock of a dead holder."""
+    """The option that decides what happens to the lock of a dead actor."""
 
     lock_expiry: Literal["expires", "never"] = option(
         "expires",
@@ -25,7 +25,7 @@ class LockExpiry(Options):
 
 
 class Crashes(Limits):
-    """The limit on crashes."""
+    """The limit on the number of crashes."""
 
     crashes: int = limit(0, "how many actors may crash", in_random_worlds=(0, 0, 1))
 
@@ -65,12 +65,12 @@ CRASH_LEFT = Guard("a crash must be left", crash_is_left, limit=True)
 
 
 def crash(own: ActorState, crashes: int) -> Changes:
-    """The actor dies; the files that it has put stay."""
+    """Let the actor die. The files that the actor has put stay on storage."""
     return {"own": own._replace(step=DEAD), "crashes": crashes + 1}
 
 
 def expire_lock() -> Changes:
-    """The lock of a dead holder is free again."""
+    """Free the lock that a dead actor held."""
     return {"lock": None}
 
 

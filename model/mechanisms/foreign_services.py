@@ -1,4 +1,4 @@
-"""Foreign services: another engine compacts a table, by its own rules of merging.
+"""Foreign services: another engine compacts a table, using its own merge rules.
 
 The plan records whose engine completes it (`unmarked`: another engine). The runner that publishes, not the planner,
 determines the rules by which the base files are merged.
@@ -24,7 +24,7 @@ from ..rules import Rules
 
 
 class ForeignServices(Options):
-    """The options for compactions by another engine, and for readers of their base files."""
+    """Options that decide whether another engine compacts, and how readers treat the base files of another engine."""
 
     services: Literal["own", "foreign"] = option(
         "own",
@@ -47,19 +47,20 @@ class Unmarked(NamedTuple):
 
 
 def unmarked(plan: Plan) -> bool:
-    """Whether another engine carries the plan out."""
+    """True if another engine runs the plan."""
     return bool(plan.marks) and mark(plan, Unmarked).unmarked
 
 
 def theirs(rules: Rules) -> Rules:
-    """The rules with the merge of the other engine."""
+    """Return the rules with the merge order, fold and tombstone options of the other engine."""
     return rules.under(merge_order="requested", fold="logs_first", tombstones="drop")
 
 
 def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -> bool:
-    """Whether logs merge with the base file of a file group by the rules of the other engine, which wrote that file.
+    """True if another engine wrote the base file of a file group, so that logs merge with it by that engine's rules.
 
-    The base file of another engine lacks nbcc's mark. The engine that will run a pending plan is not known yet.
+    The base file of another engine lacks nbcc's mark. A base file of a pending plan does not count, because the engine
+    that will run the plan is not known yet.
     """
     if rules[ForeignServices].unmarked == "by_the_table":
         return False
@@ -68,7 +69,7 @@ def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules for tables that another engine compacts."""
+    """Return the rules for tables that another engine compacts."""
     inner_read, inner_file = rules.as_of, rules.base_file
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:

@@ -1,8 +1,8 @@
 """Lost answers: a put that commits a write succeeds, but the store's answer does not arrive.
 
-The put is that of a completed instant, or of an entry of the decision log. The store's client repeats the put, and
-put-if-absent refuses it because the file exists. A writer that takes this for a failure reports a write as failed
-although every reader sees it.
+A put that commits a write creates a completed instant, or an entry of the decision log. The store's client repeats the
+put, and the store refuses the repeated put because the file exists. A writer that treats the refusal as a failure
+reports a write as failed although every reader sees the write.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ UNSURE = "informed that its instant exists"
 
 
 class LostAnswers(Options):
-    """The option for how a writer reacts to the answer that its completed instant exists."""
+    """The option that decides how a writer reacts to the answer that its completed instant exists."""
 
     lost_answer: Literal["recognised", "reported_failed"] = option(
         "recognised",
@@ -37,7 +37,7 @@ class LostAnswers(Options):
 
 
 class Answers(Limits):
-    """The limit on lost answers."""
+    """The limit on the number of lost answers."""
 
     lost_answers: int = limit(0, "how often the answer to a put that commits a write is lost")
 
@@ -45,8 +45,8 @@ class Answers(Limits):
 def compose(composition: Composition) -> None:
     """Add the components, and the transitions of every writer.
 
-    `reported_done`, `reported_failed`: the requested times of writes whose answers were lost, by the report that their
-    callers got.
+    The components `reported_done` and `reported_failed` contain the requested times of writes whose answers were lost.
+    A writer whose answer was lost has reported its write as done or as failed to the caller.
     """
     if not composition.world[Answers].lost_answers:
         return
@@ -68,7 +68,7 @@ def compose(composition: Composition) -> None:
 
 
 def _entry(composition: Composition, me: str) -> None:
-    """The answer to the put of an entry of the decision log is lost."""
+    """Let the store lose the answer to the put of an entry of the decision log."""
     composition.add(
         transition("answer_to_decision_is_lost", me, at=READY_TO_DECIDE, to=UNSURE, effect=decide_without_answer,
                    guards=(NUMBER_IS_FREE, ANSWER_LEFT), changes=("own", "decisions", "lost_answers")),
@@ -85,18 +85,18 @@ def answer_is_left(lost_answers: int, world: World) -> bool:
 
 
 def recognises_own(own: Writer, protocol: Protocol, published: Published) -> bool:
-    """Whether the writer reads the existing instant and recognises it as its own."""
+    """True if the writer reads the existing instant and recognises the instant as its own."""
     return protocol[LostAnswers].lost_answer == "recognised" and is_there(published, own.requested)
 
 
 def recognises_entry(own: Writer, protocol: Protocol, decisions: Decisions) -> bool:
-    """Whether the writer reads the entry that exists, and finds its own."""
+    """True if the writer reads the existing entry and recognises the entry as its own."""
     written = [entry for entry in decisions if not isinstance(entry, int)]
     return protocol[LostAnswers].lost_answer == "recognised" and is_there(tuple(written), own.requested)
 
 
 def is_there(published: Published, requested: int) -> bool:
-    """Whether the instant of a write is published."""
+    """True if the instant of a write is published."""
     return any(entry.requested == requested for entry in published)
 
 
@@ -108,29 +108,33 @@ IS_OWN_ENTRY = Guard("the existing entry must be its own, and the writer must re
 
 
 def decide_without_answer(own: Writer, me: str, world: World, decisions: Decisions, lost_answers: int) -> Changes:
-    """Put the entry; the client of the store repeats the put, and learns that the number is taken."""
+    """Put the entry of the decision log, without an answer from the store. The client of the store repeats the put, and
+    finds that the number is taken.
+    """
     entry = write_of(world, me, own)
     return {"own_seen": Seen(), "decisions": (*decisions, entry), "lost_answers": lost_answers + 1}
 
 
 def report_undecided(own: Writer, me: str, lock: str | None, reported_failed: tuple[Any, ...]) -> Changes:
-    """The writer reports a failure, although its write is decided, and releases the lock."""
+    """Let the writer report a failure, although its write is decided, and release the lock."""
     failed = (*reported_failed, own.requested)
     return {"own": Writer(number=own.number), "lock": released(lock, me), "reported_failed": failed}
 
 
 def put_without_answer(own: Writer, me: str, world: World, published: Published, lost_answers: int) -> Changes:
-    """Put the completed instant. The store's client repeats the put, and gets the answer that the file exists."""
+    """Put the completed instant, without an answer from the store. The store's client repeats the put, and gets the
+    answer that the file exists.
+    """
     return {"published": (*published, write_of(world, me, own)), "lost_answers": lost_answers + 1}
 
 
 def report_done(own: Writer, reported_done: tuple[Any, ...]) -> Changes:
-    """The writer reports that its write is committed, and releases the lock."""
+    """Let the writer report that its write is committed, and release the lock."""
     return {"own": Writer(number=own.number), "lock": None, "reported_done": (*reported_done, own.requested)}
 
 
 def report_failed(own: Writer, reported_failed: tuple[Any, ...]) -> Changes:
-    """The writer reports a failure, although every reader sees its write, and releases the lock."""
+    """Let the writer report a failure, although every reader sees its write, and release the lock."""
     return {"own": Writer(number=own.number), "lock": None, "reported_failed": (*reported_failed, own.requested)}
 
 

@@ -14,6 +14,7 @@ from ..mechanisms.lost_answers import Answers
 from ..mechanisms.rollback.heartbeat import Heartbeat
 from ..mechanisms.rollback.options import Failures
 from ..mechanisms.rollback.rules import Rollback
+from ..mechanisms.streams import stream as streams
 from ..model import Model
 from .promise import Promise, components_in, value_in
 from .sentences import write_named
@@ -158,7 +159,7 @@ ACK = Promise(
 def nothing_sent_again(model: Model) -> str | None:
     """The reason why ONCE does not apply to this model; None if it does."""
     resent = model.world[Resends].resends and len(model.actors_of("writer")) > 1
-    return None if resent else "no batch is sent again here"
+    return None if resent or model.actors_of("stream") else "no batch is sent again here"
 
 
 def once_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -171,7 +172,33 @@ def once_holds(model: Model, before: State | None, step: Step | None, after: Sta
                 f"one batch is committed twice: as {write_named(one, one.requested)} and as "
                 f"{write_named(other, other.requested)}"
             )
+    return streams_served(model, after)
+
+
+def streams_served(model: Model, state: State) -> str | None:
+    """The batches of one query have no write in common, and the sink has every write that Spark's logs have passed."""
+    done = {entry.requested: entry for entry in model.component(state, "published") if isinstance(entry, Write)}
+    for name in model.actors_of("stream"):
+        own: streams.Stream = model.component(state, name)
+        for one, other in combinations(own.sink, 2):
+            if one.query == other.query and (twice := {*one.writes} & {*other.writes}):
+                again = min(twice)
+                return f"{name} has sent {write_named(done.get(again), again)} in two batches of one query"
+        present = {requested for batch in own.sink for requested in batch.writes}
+        passed = passed_offset(own)
+        missed = [w for w in done.values() if streams.offset_of(w) <= passed and w.requested not in present]
+        if missed:
+            write = min(missed, key=lambda each: each.requested)
+            sentence = f"{name} has passed the offset t{passed}, and its sink has no batch with"
+            return f"{sentence} {write_named(write, write.requested)}"
     return None
+
+
+def passed_offset(own: streams.Stream) -> int:
+    """The offset up to which the stream will send nothing again, unless it restarts from an older checkpoint."""
+    ends = own.checkpoint.ends
+    under_way = own.step in (streams.SENDS, streams.REFUSED)
+    return (0, *ends)[min(own.checkpoint.committed, len(ends) - under_way)]
 
 
 ANSWERS = ("writer_skips_batch", "writer_takes_back_repeat")
@@ -192,7 +219,13 @@ def _answered_without_rows(model: Model, step: Step, after: State) -> str | None
 def _answered(model: Model) -> tuple[str, ...]:
     """The components that a report changes. If all batches with one id have the same rows, only commits count."""
     writers = model.actors_of("writer") if model.world[Resends].other_rows else ()
-    return ("published", *writers)
+    return ("published", *writers, *model.actors_of("stream"))
+
+
+def _sent(model: Model, state: State) -> bool:
+    """Whether a batch has committed, or a stream has sent one."""
+    followers = (model.component(state, name) for name in model.actors_of("stream"))
+    return bool(_of_batches(model, state)) or any(own.checkpoint.committed for own in followers)
 
 
 def _of_batches(model: Model, state: State) -> list[Write]:
@@ -207,7 +240,7 @@ ONCE = Promise(
     source="RFC-22, restarts of streaming writers; docs/contract.md, ONCE",
     kind="step",
     holds=once_holds,
-    sometimes=lambda model, state: bool(_of_batches(model, state)),
+    sometimes=_sent,
     reads=_answered,
     unfit=nothing_sent_again,
 )

@@ -13,7 +13,7 @@ from nbcc.model.answers import NoAnswer
 from ..components import field_of, is_assumed
 from ..systems import CannotStep, Impossible, Operation, System
 from .disagreement import Difference, Disagreement, first_difference
-from .mapping import CRASH, FAULT, MAPPING, MappingRow, by_action
+from .mapping import CRASH, FAULT, MAPPING, SPARK, MappingRow, by_action
 from .observables import (
     EVERY_STEP,
     Batch,
@@ -160,6 +160,8 @@ class History:
             raise CannotStep(f"the mapping has no row for {step.action}; append one")
         if row.operation == FAULT:
             return dict(self._fault(step))
+        if row.operation == SPARK:
+            return {}
         if row.operation == CRASH:
             if operation := self._running.pop(step.actor, None):
                 operation.crash()

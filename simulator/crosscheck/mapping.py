@@ -17,9 +17,9 @@ from nbcc.model.mechanisms.archiving.options import ArchiveLimits
 from nbcc.model.mechanisms.cleaning.options import Cleans
 
 from .mapping_reads import READS
-from .mapping_row import CRASH, FAULT, MappingRow
+from .mapping_row import CRASH, FAULT, SPARK, MappingRow
 
-__all__ = ["CRASH", "FAULT", "MAPPING", "MappingRow", "by_action"]
+__all__ = ["CRASH", "FAULT", "MAPPING", "SPARK", "MappingRow", "by_action"]
 
 DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean", "put restore")
 """The completed instants that a decision log decides."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .mapping_row import MappingRow
+from .mapping_row import SPARK, MappingRow
 
 AFTER_LISTING: Final = ("get version", "get archive", "get restore.requested")
 """The calls that complete a listing of the timeline: the archive, and the plans of restores that it shows."""
@@ -44,5 +44,9 @@ READS: Final[tuple[MappingRow, ...]] = (
     MappingRow("querier_lists_again",             "as_of", ends_after="list.end timeline", also=AFTER_LISTING,
         raises=REFUSES),
     MappingRow("querier_reads",                   "as_of", raises=REFUSES),
+
+    *(MappingRow(f"stream_{action}", SPARK) for action in (
+        "chooses_offset", "logs_offset", "sends_batch", "is_refused", "commits_batch", "restarts", "loses_checkpoint",
+        "copies_checkpoint", "restores_checkpoint")),
 )
 # fmt: on

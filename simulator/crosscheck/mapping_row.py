@@ -12,6 +12,7 @@ from ..control.conductor import RETURN
 
 CRASH: Final = "crash"
 FAULT: Final = "fault"
+SPARK: Final = "spark"
 
 Constant = Callable[[World, str], object]
 """A function that computes an argument from the world and the actor's name."""
@@ -24,7 +25,8 @@ class MappingRow:
     ``arguments`` of the operation: each comes from a field of the actor's component, or from a function of the world
     and the actor's name. ``raises``: the error, or one of several, that may end the operation in this segment.
     ``always``: whether that error always ends the operation. ``operation`` CRASH kills the actor's operation. FAULT
-    affects the system and no actor.
+    affects the system and no actor. SPARK is a step of Spark or of a stream's sink. It accesses no file of the table.
+    The windows that streams read are compared as queries.
     """
 
     action: str

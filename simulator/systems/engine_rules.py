@@ -7,6 +7,7 @@ from typing import Final
 
 from nbcc.engine.rules import HUDI, Rules
 from nbcc.model import Protocol, World
+from nbcc.model.mechanisms.endless import Endless
 from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
 
 from .protocol import CannotPlay
@@ -83,6 +84,11 @@ def by_their_rules(rules: Rules) -> Rules:
 
 def check_world(world: World) -> None:
     """Raise CannotPlay for a world that the engine does not support."""
+    if world[Endless].endless:
+        raise CannotPlay(
+            "the engine does not support endless = 1: it does not number times again after each step; run it on the "
+            "model instead"
+        )
     if world[HasMetadataTable].metadata_table:
         raise CannotPlay(
             "the engine does not support metadata_table = 1: it lists the files of a table that has a metadata table, "

@@ -76,6 +76,10 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "consumer_reads_window", "querier_asks_as_of", "querier_asks_window", "querier_asks_changes",
                      "querier_asks_read_optimized", "querier_settles", "querier_lists_again", "querier_reads")),
 
+    *(PeerStep(f"stream_{action}", impossible=True, because="Hudi's streaming source and sink run inside a Spark query")
+      for action in ("chooses_offset", "logs_offset", "sends_batch", "is_refused", "commits_batch", "restarts",
+                     "loses_checkpoint", "copies_checkpoint", "restores_checkpoint")),
+
     *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no answer is lost")
       for action in ("answer_is_lost", "answer_to_decision_is_lost", "writer_recognises_instant",
                      "writer_recognises_decision", "writer_reports_failure")),

@@ -76,6 +76,10 @@ def _several(count: int, noun: str) -> str:
     return f"{count} {noun if count == 1 else plural}"
 
 
+CYCLE = "  the run repeats the following steps permanently:"
+"""The line before the cycle of a lasso."""
+
+
 def _table(trace: Trace) -> Iterator[str]:
     actors = list(dict.fromkeys(step.actor for step in trace.steps))
     widths = {a: max([len(a), *(len(cell(s)) for s in trace.steps if s.actor == a)]) for a in actors}
@@ -84,6 +88,8 @@ def _table(trace: Trace) -> Iterator[str]:
     observed = trace.observed or ({},) * len(trace.steps)
     for i, (step, seen) in enumerate(zip(trace.steps, observed, strict=True), start=1):
         cells = [(cell(step) if step.actor == actor else "").ljust(widths[actor]) for actor in actors]
+        if i == len(trace.steps) - trace.cycle + 1:
+            yield CYCLE
         yield _line(str(i).rjust(number), cells, "; ".join(_new(seen)))
 
 
@@ -97,6 +103,8 @@ def _narrow(trace: Trace, width: int) -> Iterator[str]:
     right = max(16, width - number - lanes - left - 8)
     observed = trace.observed or ({},) * len(trace.steps)
     for i, (step, seen) in enumerate(zip(trace.steps, observed, strict=True), start=1):
+        if i == len(trace.steps) - trace.cycle + 1:
+            yield CYCLE
         names = " ".join((step.actor if step.actor == actor else "").ljust(len(actor)) for actor in actors)
         steps = textwrap.wrap(cell(step), left)
         effects = textwrap.wrap("; ".join(_new(seen)), right)

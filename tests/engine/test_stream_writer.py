@@ -11,7 +11,7 @@ from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMess
 
 from nbcc import Table
 from nbcc.engine.data_source import stream_write
-from nbcc.engine.data_source.options import stream_write_options
+from nbcc.engine.data_source.stream_options import stream_write_options
 from nbcc.engine.data_source.stream_write import BatchOfQuery, Place, stream_writer
 from nbcc.engine.errors import BadInput, Conflict, Unsupported
 from nbcc.engine.schema import to_spark

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nbcc.engine.data_source import options
+from nbcc.engine.data_source import options, stream_options
 
 PAGE_OF_STREAMS = Path(__file__).parents[2] / "docs/streams.md"
 PAGE = (Path(__file__).parents[2] / "docs/options.md").read_text(encoding="utf-8")
@@ -24,4 +24,4 @@ def test_the_page_of_streams_lists_the_options_of_streams() -> None:
     page = PAGE_OF_STREAMS.read_text(encoding="utf-8")
     cells = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
     listed = {name for cell in cells for name in re.findall(r"`([A-Za-z_.]+)`", cell)}
-    assert listed == {*options.STREAM, options.QUERY, options.FORMAT, options.COLUMNS}
+    assert listed == {*stream_options.STREAM, options.QUERY, options.FORMAT, options.COLUMNS}

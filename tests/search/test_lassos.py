@@ -14,7 +14,10 @@ from nbcc.simulator import specs
 from nbcc.simulator.counterexample import counterexample
 from nbcc.simulator.explore import Verdict, explore
 from nbcc.simulator.replay import replay
+from nbcc.simulator.systems.engine_rules import CannotPlay
+from nbcc.simulator.systems.registry import factory
 from nbcc.simulator.trace import from_mapping, to_json
+from nbcc.simulator.view.text import render
 
 PROGRESS = PROMISES["PROGRESS"]
 CASES: dict[str, tuple[str, dict[str, str], int, int]] = {
@@ -70,11 +73,20 @@ def test_a_lasso_is_saved_and_replayed() -> None:
     assert (trace.verdict, trace.cycle) == ("VIOLATED", found.cycle)
     assert trace.because == found.because
 
+    marked = render(trace).splitlines()
+    place = next(i for i, line in enumerate(marked) if "the run repeats the following steps permanently" in line)
+    assert marked[place + 1].lstrip().startswith(f"{len(trace.steps) - found.cycle + 1} |")
+
     again = from_mapping(json.loads(to_json(trace)))
     [outcome] = replay(again).outcomes
     assert (outcome.verdict, outcome.same) == ("VIOLATED", True)
     short = from_mapping({**json.loads(to_json(trace)), "cycle": found.cycle - 1})
     assert replay(short).outcomes[0].verdict == "AGREED", "its last steps do not lead back"
+
+
+def test_the_engine_does_not_play_an_endless_world() -> None:
+    with pytest.raises(CannotPlay, match="the engine does not support endless = 1"):
+        factory("engine")(specs.world("endless"), Protocol(), {})
 
 
 @pytest.mark.parametrize(

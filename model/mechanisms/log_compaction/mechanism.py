@@ -1,8 +1,8 @@
 """Log compaction: one log replaces several logs of a file slice; the slice keeps its base file.
 
-RFC-66 (`handle_log_compaction`): a reader omits the inputs of a completed log compaction.
+A reader omits the inputs of a completed log compaction (RFC-66, `handle_log_compaction`).
 
-    log_compactor    the actor, and what log compactions add to a table
+    The module `log_compactor` defines the actor, and what log compactions add to a table.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Queriers ask as-of, incremental, change and read-optimised queries, at any time that a user may state.
 
-Readers read snapshots and consumers read consecutive windows; queriers ask everything else. Queriers are the actors by
-which a random history interleaves such reads.
+Readers read snapshots and consumers read consecutive windows; queriers ask all other queries. A random history uses
+queriers to interleave queries with the steps of other actors.
 
-    querier    the actor
+    The module `querier` defines the actor.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from .options import AskedQueries
 
 
 def compose(composition: Composition) -> None:
-    """Add the queriers."""
+    """Add the queriers to a model."""
     if composition.actors_of("querier"):
         querier.compose(composition)
 
 
 def check(world: World) -> None:
-    """Refuse lost locks: a querier that loses its lock while it settles a time is not modelled."""
+    """Raise ValueError for lost locks, because a querier that loses its lock while it settles a time is not modelled.
+    """
     if world.actors.get("querier") and world[LostLocks].lock_losses:
         raise ValueError("world: a querier together with lock_losses is not modelled; leave one of them out")
 

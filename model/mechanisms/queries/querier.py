@@ -1,10 +1,10 @@
-"""Queriers: list the timeline, settle the time of the query, list again, read the files.
+"""Queriers list the timeline, settle the time of the query, list the timeline again, and read the files.
 
-A time T is settled once an instant that completed at or after T is published. If the first listing shows none, the
-querier takes a later time under the lock: no instant can complete at or before T any more. Then the second listing
-shows every instant that completed by T. This first listing is of the active timeline alone: if the newest instant is
-archived, the querier takes the lock. The read-optimised query states no time. Its T is the greatest settled time of the
-first listing.
+A time T is settled when an instant that completed at or after T is published. If the first listing shows no instant
+that completed at or after T, the querier takes a later time under the lock. After the querier has taken the later time,
+no instant can complete at or before T. Therefore the second listing shows every instant that completed by T. The first
+listing shows the active timeline alone. If the newest instant is archived, the querier therefore takes the lock. The
+read-optimised query states no time; its T is the greatest settled time of the first listing.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ UNSETTLED, SETTLED, READING, ANSWERED = "asked for an unsettled time", "asked", 
 
 
 class Querier(NamedTuple):
-    """`kind`, `after`, `until`: its present or last query. `settled`: the greatest time that it has found settled.
+    """A querier. `kind`, `after` and `until` describe its present or last query. `settled` is the greatest time that
+    the querier has found settled.
 
-    `table`: the table of its second listing. `refusal`: the class of the refusal; empty if the query is answered.
-    `queries`: how many queries it has asked.
+    `table` is the table that the second listing shows. `refusal` is the class of the refusal; empty if the query is
+    answered. `queries` counts the queries that the querier has asked.
     """
 
     step: str = "idle"
@@ -60,7 +61,7 @@ class Querier(NamedTuple):
 
     @property
     def query(self) -> Query:
-        """The query. A read-optimised query states no time."""
+        """The present or last query. A read-optimised query states no time."""
         if self.kind == "as_of":
             return Query(self.kind, until=self.until)
         stated = self.kind != "read_optimized"
@@ -110,45 +111,51 @@ HAS_COMPLETED = Guard("something must have completed", has_completed)
 
 
 def any_time(clock: int) -> Iterator[Args]:
-    """Every time so far, the next one, and one in the future."""
+    """Yield every time so far, the next time, and a time in the future."""
     for time in (*range(1, clock + 2), clock + FUTURE):
         yield (("at", (time,)),)
 
 
 def any_window(clock: int, published: Published) -> Iterator[Args]:
-    """The windows between the beginning, the completion times, the present and the future."""
+    """Yield every window that begins and ends at 0, at a completion time, at the present time or at a future time."""
     ends = sorted({0, *(entry.completed for entry in published), clock, clock + FUTURE})
     for window in combinations(ends, 2):
         yield (("window", window),)
 
 
 def ask_as_of(own: Querier, active_instants: Published, restores: Restores = (), *, at: tuple[int]) -> Changes:
-    """List the timeline: that shows whether the time is settled."""
+    """Ask an as-of query. The first listing of the timeline shows whether the time of the query is settled."""
     return _ask(own, "as_of", (0, *at), found_settled(active_instants, restores))
 
 
 def ask_window(
     own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
 ) -> Changes:
-    """List the timeline: that shows whether the end of the window is settled."""
+    """Ask a query of a window of completion times. The first listing of the timeline shows whether the end of the
+    window is settled.
+    """
     return _ask(own, "incremental", window, found_settled(active_instants, restores))
 
 
 def ask_changes(
     own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
 ) -> Changes:
-    """List the timeline: that shows whether the end of the window is settled."""
+    """Ask a query of a window of completion times. The first listing of the timeline shows whether the end of the
+    window is settled.
+    """
     return _ask(own, "changes", window, found_settled(active_instants, restores))
 
 
 def ask_read_optimized(own: Querier, published: Published, restores: Restores = ()) -> Changes:
-    """List the timeline: the query reads up to the greatest settled time."""
+    """Ask a read-optimised query, which reads up to the greatest settled time in the listing."""
     settled = found_settled(published, restores)
     return _ask(own, "read_optimized", (0, settled), settled)
 
 
 def found_settled(published: Published, restores: Restores) -> int:
-    """The greatest time that a listing shows to be settled: a completion, or the request of a restore."""
+    """Return the greatest time that a listing shows to be settled: a completion time, or the requested time of a
+    restore.
+    """
     return max((*(each.completed for each in published), *(each.requested for each in restores)), default=0)
 
 
@@ -160,7 +167,9 @@ def _ask(own: Querier, kind: Kind, window: tuple[int, int], settled: int) -> Cha
 
 
 def settle(own: Querier, clock: int, request_time: TakeTime) -> Changes:
-    """Take a time under the lock: no instant can complete by then any more. A query in the future is refused."""
+    """Take a time under the lock, so that no later instant can complete at or before that time. A query of a time in
+    the future is refused.
+    """
     time, clock = request_time(clock)
     future = own.until > time
     step, refusal = (READING, BadInput.__name__) if future else (SETTLED, "")
@@ -171,8 +180,8 @@ def list_again(
     own: Querier, table: Table, published: Published, pending_instants: Iterable[Instant], rules: Rules,
     cleans: tuple[Clean, ...] = (), restores: Restores = (), savepoints: tuple[Savepoint, ...] = (),
 ) -> Changes:  # fmt: skip
-    """List again: every instant that completed by the time of the query is there. This listing decides whether the
-    query is refused.
+    """List the timeline again. The listing shows every instant that completed by the time of the query. The second
+    listing decides whether the query is refused.
     """
     instants = tuple(entry for entry in (*published, *pending_instants) if entry.action in PUT_DATA)
     completions = {entry.completed for entry in published}
@@ -193,7 +202,7 @@ def read(
     own: Querier, world: World, rules: Rules, deleted: frozenset[DataFile] = frozenset(),
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Read the files of the query. The query is refused if a clean or a restore has deleted one of them since the
+    """Read the files of the query. The query is refused if a clean or a restore has deleted one of the files since the
     listing.
     """
     if own.refusal or own.table is None or not (deleted or restores):

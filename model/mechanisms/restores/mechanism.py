@@ -1,7 +1,9 @@
-"""Restores: a restore returns the table to a savepoint, and undoes everything that completed since.
+"""Restores: a restore returns the table to a savepoint, and undoes every write that completed after the pinned instant.
 
-    `restorer`: the actor. `undone`: how an actor detects that a restore has undone its instant. `listing`: how a reader
-    lists a timeline from which instants are removed. `windows`: how a consumer reacts to undone writes.
+    The module `restorer` defines the actor.
+    The module `undone` defines how an actor detects that a restore has undone its instant.
+    The module `listing` defines how a reader lists a timeline from which instants are removed.
+    The module `windows` defines how a consumer reacts to undone writes.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ OTHERS = ("cleaner", "archiver", "rollbacker", "log_compactor")
 
 
 def compose(composition: Composition) -> None:
-    """Add the restorers, and the effects of restores on other actors."""
+    """Add the restorers, and let other actors react to restores."""
     if composition.actors_of("restorer"):
         restorer.compose(composition)
         undone.compose(composition)

@@ -1,8 +1,9 @@
 """Added columns: a schema evolver adds a column under the lock, and then publishes a commit without files.
 
-The component `schemas` holds the times since which the table has one more column each. The table has the column from
-the time that the schema evolver takes under the lock. A writer or service that opened the table earlier continues
-without it. The commit is for readers that take the table's columns from the newest commit.
+The component `schemas` contains one time for each added column: from that time on, the table has the column. A schema
+evolver takes the time of an added column under the lock. A writer or service that opened the table before the column
+was added continues without the column. The commit without files exists for readers that take the table's columns from
+the newest commit.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Schemas = tuple[int, ...]
 
 
 class SchemaEvolver(NamedTuple):
-    """`columns`: the number of columns of the table, including the added one."""
+    """A schema evolver. `columns` is the number of added columns of the table, including the column that it adds."""
 
     step: str = "idle"
     columns: int = 0
@@ -49,7 +50,9 @@ SCHEMA_EVOLVER = Kind(name="schema_evolver", prefix="evol", first=SchemaEvolver(
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every schema evolver, and let writers and compactors use some of the columns."""
+    """Add the transitions of every schema evolver. Let writers and compactors use the columns that they found when they
+    opened the table.
+    """
     if not composition.actors_of("schema_evolver"):
         return
     composition.add_component("schemas", ())
@@ -84,13 +87,13 @@ CHANGE_LEFT = Guard("a change of columns must be left", change_is_left, limit=Tr
 
 
 def add_column(clock: int, completion_time: TakeTime, schemas: Schemas) -> Changes:
-    """Under the lock: the table has one more column from this time on."""
+    """Under the lock, take the time from which the table has one more column."""
     since, clock = completion_time(clock)
     return {"own": SchemaEvolver(columns=len(schemas) + 1), "clock": clock, "schemas": (*schemas, since)}
 
 
 def request_instant(own: SchemaEvolver, clock: int, request_time: TakeTime) -> Changes:
-    """Under the lock: take a requested time and put the requested instant."""
+    """Under the lock, take a requested time and put the requested instant."""
     time, clock = request_time(clock, action="deltacommit")
     return {"own": own._replace(requested=time), "clock": clock}
 
@@ -101,12 +104,14 @@ def start_commit(own: SchemaEvolver) -> Changes:
 
 
 def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altered]:
-    """The schema evolver after its commit is published, and the completed instant."""
+    """Return the component of the schema evolver after its commit is published, and the completed instant."""
     return SchemaEvolver(), Altered(own.requested, own.completed, me, own.columns)
 
 
 def known_columns(schemas: Schemas) -> Iterable[Args]:
-    """The columns that a writer may use: it opened the table now or at any earlier time."""
+    """List every number of added columns that a writer may use. The writer may have opened the table now or at any
+    earlier time.
+    """
     return tuple((("columns", known),) for known in range(len(schemas) + 1))
 
 
@@ -131,14 +136,14 @@ def keep_columns(own: Any, own_known_columns: Columns, plans: tuple[Plan, ...]) 
 
 
 def table_with_columns(table: Table, schemas: Schemas, visible_instants: tuple[Any, ...]) -> Table:
-    """The table with its columns, and the commits that record them."""
+    """The view `table`, with a mark that contains the added columns and the commits that record these columns."""
     return columns_in(table, schemas, visible_instants)
 
 
 def pending_changes(
     pending_instants: Iterable[Instant], every_schema_evolver: Mapping[str, SchemaEvolver]
 ) -> Iterator[Instant]:
-    """The pending instants, including commits that add a column."""
+    """The view `pending_instants`, including pending commits that add a column."""
     for own in every_schema_evolver.values():
         if own.requested:
             yield Instant(own.requested, "deltacommit", "inflight" if own.inflight else "requested", None)
