@@ -96,7 +96,7 @@ def _by_file_ids(rules: Rules) -> Rules:
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
         by = [write for write in visible(rules, table.writes, time) if group in replaced(write)]
-        return Fold(None, by[-1].files_in(group)) if by else inner(rules, table, group, time)
+        return Fold(Fold(None, by[-1].files_in(group)), ()) if by else inner(rules, table, group, time)
 
     return replace(rules, as_of=as_of)
 
@@ -233,7 +233,7 @@ def take_back(own: Overwriter, plans: Plans) -> Changes:
 def pending_replaces(
     pending_instants: Iterable[Instant], every_overwriter: Mapping[str, Overwriter]
 ) -> Iterator[Instant]:
-    """The view `pending_instants`, including pending replaces without a plan."""
+    """The view `pending_instants` also contains pending replaces without a plan."""
     yield from pending_instants
     for own in every_overwriter.values():
         if own.requested:

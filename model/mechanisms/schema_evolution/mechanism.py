@@ -136,14 +136,14 @@ def keep_columns(own: Any, own_known_columns: Columns, plans: tuple[Plan, ...]) 
 
 
 def table_with_columns(table: Table, schemas: Schemas, visible_instants: tuple[Any, ...]) -> Table:
-    """The view `table`, with a mark that contains the added columns and the commits that record these columns."""
+    """The view `table` has a mark that contains the added columns and the commits that record these columns."""
     return columns_in(table, schemas, visible_instants)
 
 
 def pending_changes(
     pending_instants: Iterable[Instant], every_schema_evolver: Mapping[str, SchemaEvolver]
 ) -> Iterator[Instant]:
-    """The view `pending_instants`, including pending commits that add a column."""
+    """The view `pending_instants` also contains pending commits that add a column."""
     for own in every_schema_evolver.values():
         if own.requested:
             yield Instant(own.requested, "deltacommit", "inflight" if own.inflight else "requested", None)
