@@ -233,7 +233,7 @@ def take_back(own: Overwriter, plans: Plans) -> Changes:
 def pending_replaces(
     pending_instants: Iterable[Instant], every_overwriter: Mapping[str, Overwriter]
 ) -> Iterator[Instant]:
-    """The view `pending_instants`, including pending replaces without a plan."""
+    """The view `pending_instants` also contains pending replaces without a plan."""
     yield from pending_instants
     for own in every_overwriter.values():
         if own.requested:

@@ -250,7 +250,7 @@ def other_loads(me: str, every_bulk_inserter: Mapping[str, BulkInserter]) -> tup
 def pending_loads(
     pending_instants: Iterable[Instant], every_bulk_inserter: Mapping[str, BulkInserter]
 ) -> Iterator[Instant]:
-    """The pending instants, including instants of bulk inserters."""
+    """The view `pending_instants` also contains pending instants of bulk inserters."""
     yield from pending_instants
     for own in every_bulk_inserter.values():
         if own.requested:
