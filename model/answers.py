@@ -1,4 +1,4 @@
-"""Answers: the reads of `kernel/reads.py`, evaluated for each key over given rows.
+"""Evaluates the reads of `kernel/reads.py` for each key, over the rows in `data`.
 
 `data` maps the requested time of a write to its log files: (group, version) -> key -> Record. A key is opaque and
 belongs to one file group. If keys repeat in several partitions, include the partition in the key.
@@ -85,7 +85,8 @@ class Cleaned(ValueError):
 
 
 class BadInput(ValueError):
-    """A read is refused because its time is not settled, is a requested time, or is before the first write."""
+    """Raised if a read is refused because its time is not settled, is a requested time, or is before the first write.
+    """
 
 
 class NoAnswer(ValueError):

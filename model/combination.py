@@ -48,13 +48,13 @@ class Combination(Protocol):
 
 
 class Window(Protocol):
-    """A window that reads base files, whose rows merge by other rules than the rows of logs."""
+    """A window that reads base files, whose rows merge according to other rules than the rows of logs."""
 
     def logs(self) -> Iterator[Log]:
         """Every log whose records the window merges."""
 
     def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-        """The winner for one key, which may be a delete; None if there is no record."""
+        """The winning record of one key, which may be a delete; None if the key has no record."""
 
     def renamed(self, rename: Callable[[Fold], Fold]) -> Window:
         """The window after `rename` is applied to each of its folds."""

@@ -215,6 +215,11 @@ class Model:
         """
         return int(self.view(state, SETTLED))
 
+    @property
+    def settled_reads(self) -> tuple[str, ...]:
+        """The components on which the time of a read that states no time depends."""
+        return self._views[SETTLED].reads
+
     def restores(self, state: State) -> tuple[Restore, ...]:
         """Return all restores, including pending restores."""
         restores: tuple[Restore, ...] = self.component(state, "restores") if "restores" in self.components else ()
@@ -290,8 +295,8 @@ class Model:
         return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:
-        """True if a step belongs to a table service, a crash or an expiring lock. A step of a service must not change
-        retained reads (QUIET).
+        """True if a table service does a step, or if the step is a crash or the expiry of a lock. A step of a service
+        must not change retained reads (QUIET).
         """
         return step.action in self._services
 

@@ -63,7 +63,7 @@ class Protocol:
         return _flat(self.options)
 
     def differences(self) -> dict[str, str]:
-        """The options that differ from their defaults."""
+        """Return the options whose values differ from their defaults."""
         known = choices()
         return {name: value for name, value in self.to_mapping().items() if value != known[name][0]}
 

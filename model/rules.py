@@ -93,7 +93,7 @@ DEFAULTS = {
 
 
 def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rules]) -> Rules:
-    """The rules of RFC-66 alone."""
+    """Return the rules of RFC-66 without any mechanism or variant."""
     functions = ChainMap(*(vars(module) for module in (slicing, planning, reads, merge, slices, answers)), globals())
     rules = (each.name for each in fields(Rules) if each.name not in ("options", "under"))
     return Rules(options, under, **{name: functions[DEFAULTS.get(name, name)] for name in rules})
@@ -118,8 +118,8 @@ def one_window(rules: Rules, table: Table, group: int, after: float, until: floa
 
 
 def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-    """Return the table as of `time`. The returned table contains the plans that were requested by `time`. In that
-    table, a plan is pending unless its base files are visible at `time`.
+    """Return the table as of `time`. The returned table contains the plans that were requested by `time`. In the
+    returned table, a plan is pending unless its base files are visible at `time`.
     """
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
     done = tuple(c if c and rules.is_visible(p.requested, c, time) else None for p, c in plans)

@@ -1,4 +1,4 @@
-"""Validation of mappings in files that a person wrote. An error names the nearest known word."""
+"""Validates mappings from files that a person wrote. An error names the nearest known word."""
 
 from __future__ import annotations
 

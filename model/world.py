@@ -20,8 +20,8 @@ MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
 
 @dataclass(frozen=True, slots=True, init=False)
 class World:
-    """The configuration of one search. All counts are whole numbers. File groups are numbered partition by partition:
-    group = partition * buckets + bucket.
+    """The configuration of one search. All counts in a world are whole numbers. File groups are numbered partition by
+    partition: group = partition * buckets + bucket.
 
     `actors` maps a kind of actors to their number. An absent kind has no actors.
     `writes` maps (writer, number of its write, from 1) to the count of log versions that the write puts in each file
@@ -121,7 +121,7 @@ class World:
 
     @property
     def custom(self) -> bool:
-        """True if a user's function merges rows."""
+        """True if a merge function of the user merges rows."""
         return self.merge_mode == "CUSTOM"
 
     @property
@@ -130,7 +130,9 @@ class World:
         return self.partitions * self.buckets
 
     def files(self, writer: str, number: int) -> tuple[tuple[int, int], ...]:
-        """The log files of one write as (group, version), in the order of the puts. Versions count from 1."""
+        """The log files of one write as (group, version), in the order of the puts. The versions of log files count
+        from 1.
+        """
         versions = self.writes.get((writer, number), (self.log_versions,) * self.groups)
         return tuple((group, version) for group, most in enumerate(versions) for version in range(1, most + 1))
 
@@ -150,14 +152,18 @@ class World:
         return description(one) == description(other)
 
     def protocol_of(self, actor: str, protocol: Protocol) -> Protocol:
-        """The protocol of one actor. The world may state other options for the actor's kind, or for the actor alone."""
+        """Return the protocol that one actor follows. The world may state other options for the actor's kind, or for
+        the actor alone.
+        """
         if not self.settings:
             return protocol
         chosen = _of_protocol(self._chosen(actor))
         return Protocol.from_mapping({**protocol.to_mapping(), **chosen}) if chosen else protocol
 
     def limits_of(self, actor: str, part: type[Part]) -> Part:
-        """The limits of one actor. The world may state other numbers for the actor's kind, or for the actor alone."""
+        """Return the limits that apply to one actor. The world may state other numbers for the actor's kind, or for the
+        actor alone.
+        """
         stated = self._chosen(actor)
         return replace(self[part], **{name: stated[name] for name in names_of(part) if name in stated})
 

@@ -200,8 +200,7 @@ def complete(
             last = catch_up(context, storage) if uses_decision_log(context) else None
             there = completed_by_another()
             if isinstance(there, Instant):
-                for file in files:
-                    context.storage.delete(file.path)
+                _delete_attempt(context, requested, files)
                 return there
             timeline = load(storage) if beats else None
             dead = publication_conflict(context, timeline, requested, action) if timeline is not None else None
@@ -233,6 +232,13 @@ def _folders(context: Context, requested: str, beats: bool) -> list[str]:
         *([FOLDER] if beats else []),
         *([DECISIONS] if uses_decision_log(context) else []),
     ]
+
+
+def _delete_attempt(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
+    """Delete the files of a slower attempt and their markers. The files that the commit lists have other tokens."""
+    for file in files:
+        context.storage.delete(file.path)
+        context.storage.delete(marker(requested, *split_path(file.path)))
 
 
 def publication_conflict(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:

@@ -73,8 +73,8 @@ def combined(records: Iterable[Any]) -> Any:
     """Return the record that a writer puts if its batch has several records of one key: the record with the greatest
     ordering value.
 
-    The record is the same in both merge modes, because the rows of a batch have no order of their own. A writer refuses
-    a batch with equal ordering values for one key.
+    A batch has the same winning record in both merge modes, because its rows have no order of their own. A writer
+    refuses a batch with equal ordering values for one key.
     """
     return max(records, key=lambda record: record.ordering)
 
@@ -83,7 +83,7 @@ class Fold(NamedTuple):
     """A read of one file group as a tree: the base file, then logs in merge order. The fold does not contain the rows.
 
     `base` is the fold of the compaction that wrote the base file. A log that is itself a fold was written by a log
-    compaction and replaces the input logs of that compaction. `logs_before_tombstones`: the number of logs that merge
+    compaction and replaces the input logs of that compaction. `logs_before_tombstones` is the number of logs that merge
     before the tombstones of the base file (only with `logs_first`). `shown` lists the logs whose records the answer
     shows. The answer omits a winning record from any other log. `deletes` is True if the answer includes winning
     deletes. `logs_first` and `drops_deletes` state how the compaction that wrote this base file merged, if that

@@ -1,4 +1,4 @@
-"""Planning: which files a compaction plan takes (RFC-66, "Non-Serial Compaction Plan Schedule").
+"""Planning decides which files a compaction plan takes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
 A plan at barrier b includes file groups without a pending plan. In each included file group, the plan takes the newest
 base file, and the logs of its slice that completed before b. A file group is not in the plan if its slice has no log

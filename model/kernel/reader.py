@@ -8,9 +8,10 @@ completed at or before T.
 
 Mechanisms may change four views of a reader.
 
-    `shown_instants`: the instants in the listing that ends now. `newest_shown`: the greatest completion time of the
-    shown instants. `kept_instants`: the instants that the reader uses. `kept_table`: the table that the kept instants
-    describe.
+    `shown_instants`: the instants in the listing that ends now.
+    `newest_shown`: the greatest completion time of the shown instants.
+    `kept_instants`: the instants that the reader uses.
+    `kept_table`: the table that the kept instants describe.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ READER = Kind(name="reader", prefix="r", first=Reader(), idle_steps=("idle", *EN
 
 
 def compose(composition: Composition) -> None:
-    """Add the views and the transitions of every reader."""
+    """Add the views of readers, and the transitions of every reader."""
     composition.map_view(SHOWN, shown_instants)
     composition.map_view(NEWEST, newest_shown)
     composition.map_view(KEPT, kept_instants)
@@ -81,7 +82,7 @@ NOT_READING = Guard("{me} must not be reading", lambda own: not own.is_reading a
 
 
 def start_listing(own: Reader, published: Published, plans: Plans) -> Changes:
-    """Begin to list: the listing will show every instant that exists now."""
+    """Begin the first listing, which will show every instant that exists now."""
     return {"own": _started(own, published, plans)._replace(time=0)}
 
 
@@ -114,7 +115,8 @@ def take_time(own: Reader, newest_shown: int) -> Changes:
 
 
 def forget_listing(own: Reader) -> Changes:
-    """Forget the first listing. Only T is needed, because the second listing shows every instant that completed by T.
+    """Forget the first listing. The reader needs only T, because the second listing shows every instant that completed
+    at or before T.
     """
     return {"own": own._replace(at_start=(), plans=())}
 

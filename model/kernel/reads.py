@@ -1,10 +1,11 @@
 """Definitions of the reads of a file group. An instant is visible at T if it completed at or before T.
 
     A read as of T merges the newest base file visible at T with the visible logs of its slice and of later slices. The
-    later slices include slices of pending plans (RFC-66, "Time Travel Queries"). A snapshot is the read as of infinity:
-    it includes everything that has completed. A read-optimised read returns the newest base file, without logs. An
-    incremental read merges the logs of the writes that completed in (T0, T1] (RFC-66, "Incremental/CDC Queries"). A
-    change log is the difference between the read as of T0 and the read as of T1 (see `changes`).
+    later slices include slices of pending plans (RFC-66, "Time Travel Queries").
+    A snapshot is the read as of infinity: it includes everything that has completed.
+    A read-optimised read returns the newest base file, without logs.
+    An incremental read merges the logs of the writes that completed in (T0, T1] (RFC-66, "Incremental/CDC Queries").
+    A change log is the difference between the read as of T0 and the read as of T1 (see `changes`).
 """
 
 from __future__ import annotations

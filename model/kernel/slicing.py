@@ -3,8 +3,8 @@ before the completion time of its write.
 
 RFC-66, "Pseudocode for New File Slicing", says "less than" instead of "at or before". Times are unique, so both
 wordings state the same rule. A barrier is the requested time of a compaction plan of the file group, pending or
-completed. The base file of the plan has the same requested time. A log that completed before all barriers is in the
-slice without a barrier. Variants replace functions of this module in `rules`.
+completed. The base file of the plan has the same requested time. A log that completed before all barriers belongs to an
+additional slice, which has no barrier. Variants replace functions of this module in `rules`.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ log_files = Write.files_in
 
 
 def in_order(writes: Iterable[Write], group: int) -> tuple[Write, ...]:
-    """Writes in the merge order of their logs: by completion, pending writes last."""
+    """Return writes in the merge order of their logs: by completion time, pending writes last."""
     return tuple(sorted(writes, key=lambda write: (write.completed or inf, write.requested)))
 
 

@@ -26,8 +26,8 @@ class CompletesAs(NamedTuple):
 
 
 class Write(NamedTuple):
-    """The `number`-th write of `actor`, a deltacommit. `files` lists the log files of the write as pairs (file group,
-    version).
+    """The write with the number `number` of the actor `actor`, usually a deltacommit. `files` lists the log files of
+    the write as pairs (file group, version).
     """
 
     requested: int
@@ -52,7 +52,9 @@ class Write(NamedTuple):
 
 
 class GroupPlan(NamedTuple):
-    """The inputs of a plan in one file group: the base file of the instant `base` (None: no base file) and logs."""
+    """The inputs of a plan in one file group: logs, and the base file of the instant `base`. If `base` is None, the
+    plan has no base file.
+    """
 
     group: int
     base: int | None
@@ -113,7 +115,7 @@ def pending_plans(plans: Iterable[Any], action: str, done: Container[int]) -> It
 
 
 class Table(NamedTuple):
-    """The input of reads and planning: writes (by completion, pending writes last) and plans.
+    """The input of reads and of planning: plans, and writes in the order of their completion, pending writes last.
 
     `completed` lists the completion time of each plan, in the order of `plans`; None while the plan is pending.
     """

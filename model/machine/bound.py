@@ -1,4 +1,6 @@
-"""Bound functions and transitions: every name is resolved to the components whose values the call receives."""
+"""Bound functions and transitions, in which every parameter name is resolved to the components whose values the
+function receives.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ OWN = "own_"
 
 
 class UnknownName(TypeError):
-    """A parameter or a change names neither a component, nor a view, nor a constant of the model."""
+    """Raised if the name of a parameter or of a changed component is not a component, a view or a constant of the
+    model.
+    """
 
 
 class Bound(NamedTuple):
@@ -26,7 +30,7 @@ class Bound(NamedTuple):
 
 
 class BoundGuard(NamedTuple):
-    """A condition on the values of the components `reads`, in this order."""
+    """A condition. The function `holds` receives the values of the components `reads`, in this order."""
 
     reason: str
     holds: Callable[..., object]

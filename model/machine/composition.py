@@ -1,4 +1,5 @@
-"""Composition: the kernel's transitions, which mechanisms refine from outside. The kernel names no mechanism.
+"""Composition: mechanisms refine the transitions of the kernel without a change of the kernel. The kernel refers to no
+mechanism.
 
 A mechanism selects transitions by action or tag, and by actor, because each actor may follow its own protocol. The
 methods of `Selection` refine the selected transitions; the methods of `Composition` add to the model.
@@ -22,7 +23,9 @@ from .transition import Transition
 
 
 class Fact(Protocol):
-    """A value that describes how one actor does something, such as publishing."""
+    """A value that describes how one actor does something. For example, a `Publication` describes how an actor
+    publishes.
+    """
 
     @property
     def actor(self) -> str: ...
@@ -63,8 +66,8 @@ class Composition:
     _refined: dict[Key, list[Refinement]] = field(default_factory=dict)
 
     def begin(self, mechanism: str, after: Iterable[str]) -> None:
-        """Begin the refinements of one mechanism. `after` names the mechanisms whose refinements come before those of
-        `mechanism`.
+        """Begin the refinements of one mechanism. `after` names the mechanisms whose refinements come before the
+        refinements of `mechanism`.
         """
         self.mechanism = mechanism
         self._after[mechanism] = frozenset(name for each in after for name in (each, *self._after.get(each, ())))
@@ -87,7 +90,8 @@ class Composition:
         self.components[name] = first
 
     def withdraw(self, component: str) -> None:
-        """Withdraw the declaration that a component only grows: an effect of the mechanism removes part of its value.
+        """Declare that an effect of the mechanism removes part of the value of a component, so that the component does
+        not only grow.
 
         The parallel search relies on the declaration that the component `published` only grows.
         """
@@ -97,7 +101,8 @@ class Composition:
         """Add a typed record to each actor of a kind. Functions read the record as the parameter `own_<name>`.
 
         The record is stored in the component of its actor. An effect that returns a new kernel record for an actor ends
-        the actor's operation. Such an effect also resets the actor's added records to their initial values.
+        the actor's operation. An effect that returns a new kernel record also resets the actor's added records to their
+        initial values.
         """
         if name in self.fields.setdefault(kind, {}):
             raise ValueError(f"the field {name!r} of a {kind} is added twice")
@@ -135,7 +140,7 @@ class Composition:
         """Select the transitions of some actors (default: all actors) that have one of the actions or tags in `names`.
 
         Raises:
-            NoTransition: one of the named actors has no such transition, or no actor has one.
+            NoTransition: a stated actor, or the whole model, has no transition with one of the names.
         """
         chosen = None if actors is None else tuple(actors)
         selection = self.find(*names, actors=chosen)
@@ -156,7 +161,7 @@ class Composition:
         ))  # fmt: skip
 
     def refine(self, key: Key, after: Transition, refinement: Refinement) -> None:
-        """Replace a transition by a refined one, which may have another action."""
+        """Replace a transition by a refined transition, which may have another action."""
         for earlier in self._refined.setdefault(key, []):
             self._check_order(key, earlier, refinement)
         self._refined[key].append(refinement)

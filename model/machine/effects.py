@@ -27,7 +27,7 @@ class Declared(NamedTuple):
 
 
 class Records(NamedTuple):
-    """The records that mechanisms add to one actor: name -> initial value."""
+    """The records that mechanisms add to one actor. `first` maps the name of each record to its initial value."""
 
     me: str
     first: Mapping[str, Any]

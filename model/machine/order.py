@@ -9,12 +9,12 @@ from .transition import Component, Effect, Preset, effects_in
 
 
 class Unordered(TypeError):
-    """Two mechanisms without a declared order refine one transition, and the order matters."""
+    """Raised if two mechanisms without a declared order refine one transition, and the order matters."""
 
 
 class Refinement(NamedTuple):
-    """One operation of a mechanism on a transition. `reads` and `writes` are the components that an added effect reads
-    and changes.
+    """One operation by which a mechanism refines a transition. `reads` and `writes` are the components that an added
+    effect reads and changes.
     """
 
     mechanism: str

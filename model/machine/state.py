@@ -1,4 +1,4 @@
-"""States, each packed into one number.
+"""Packs each state of a model into one number.
 
 A component numbers its values in the order in which they first occur. A state concatenates the numbers of all component
 values, each in a field of `WIDTH` bits. A state has a meaning only within the `Coding` that made it.
@@ -16,11 +16,13 @@ _FIELD = (1 << WIDTH) - 1
 
 
 class UndeclaredRead(LookupError):
-    """A function reads a masked component, which it does not declare (see `Coding.mask_undeclared`)."""
+    """Raised if a function reads a masked component, which the function does not declare (see
+    `Coding.mask_undeclared`).
+    """
 
 
 class Coding:
-    """Numbers for the values of components. `first` maps each component to its initial value, which has the number 0.
+    """Numbers the values of each component. `first` maps each component to its initial value, which has the number 0.
 
     `alike` lists groups of components whose values have the same type, such as all writers. Components of a group with
     equal initial values number their values together, so that symmetry reduction can exchange the components.

@@ -1,11 +1,14 @@
 """A transition: one action of one actor, written as plain functions. The parameter names of each function declare what
 the function reads.
 
-    `own`: the component of the acting actor. `own_heartbeat`: the record `heartbeat` that a mechanism adds to the
-    actor's component (see `Composition.add_field`). `me`: the name of the acting actor. `every_writer`: a mapping from
-    the name of each actor of the kind `writer` to its component. `lock`, `clock` and others: shared components and
-    views. A parameter's default value is used if the world has no such component. `world`, `protocol`: constants of the
-    model (see `assembly.names_of`).
+    `own`: the component of the acting actor.
+    `own_heartbeat`: the record `heartbeat` that a mechanism adds to the actor's component (see
+    `Composition.add_field`).
+    `me`: the name of the acting actor.
+    `every_writer`: a mapping from the name of each actor of the kind `writer` to its component.
+    `lock`, `clock` and others: shared components and views. A parameter's default value is used if the world has no
+    such component.
+    `world`, `protocol`: constants of the model (see `assembly.names_of`).
 
 Keyword-only parameters of an effect are the arguments of the step. A function can read only the components that it
 names, so its parameters are its footprint. The search evaluates a function once for each combination of values of its
@@ -56,10 +59,10 @@ class Action(NamedTuple):
 class Guard:
     """A condition of a transition. A guard holds if all its functions return a true value, such as a non-empty tuple.
 
-    `reason` states the condition in words; it may contain {me}. `limit` is True for a limit of the world, such as the
-    number of writes, and False for a condition of the protocol. `negated` is True if the opposite of the condition must
-    hold. `place` is True if the condition describes the actor's position in its operation, like `Transition.at`. Every
-    alternative exit from the position requires the condition too.
+    `reason` states the condition in words, in which {me} stands for the name of the actor. `limit` is True for a limit
+    of the world, such as the number of writes, and False for a condition of the protocol. `negated` is True if the
+    opposite of the condition must hold. `place` is True if the condition describes the actor's position in its
+    operation, like `Transition.at`. Every alternative exit from the position requires the condition too.
     """
 
     reason: str

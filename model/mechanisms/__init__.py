@@ -92,7 +92,9 @@ def limits() -> tuple[type[Limits], ...]:
 
 
 def kinds() -> dict[str, Kind]:
-    """Return the kinds of actors by name. Raises ValueError if two kinds would give their actors the same name."""
+    """Return a mapping from the name of each kind of actors to the kind. Raises ValueError if two kinds would give
+    their actors the same name.
+    """
     found = {kind.name: kind for part in every().values() for kind in part.kinds}
     named: dict[str, str] = {}
     for name, kind in sorted(found.items()):

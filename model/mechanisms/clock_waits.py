@@ -1,9 +1,10 @@
-"""Divides taking a time into steps in worlds in which a lock can be lost during the wait for all clocks. Claims make
-times unique.
+"""Divides the act of taking a time into several steps, in worlds in which a lock can be lost during the wait. Claims
+make times unique.
 
-An actor waits out the bound on the skew under the lock (see `clocks`). If the lock is lost during the wait, another
-actor may read the same time. Therefore taking a time has three steps in worlds with lost locks: read the clock, wait,
-use the time. In worlds without lost locks, no other actor can act during the wait, so taking a time is one step.
+Under the lock, an actor waits until the bound on the skew of clocks has passed (see `clocks`). If the lock is lost
+during the wait, another actor may read the same time. Therefore taking a time has three steps in worlds with lost
+locks: read the clock, wait, use the time. In worlds without lost locks, no other actor can act during the wait, so
+taking a time is one step.
 
 With the decision log, an actor claims its time after the wait: it puts an object named after the time, if no such
 object exists. If the object exists, the actor reads its clock again.
@@ -69,9 +70,9 @@ def claims_times(world: World, protocol: ProtocolOptions) -> bool:
 def waits(world: World, protocol: ProtocolOptions) -> bool:
     """True if reading the clock and waiting are separate steps.
 
-    A rollback names a write by its requested time. Without claims, two instants can have the same requested time, and a
-    rollback could not distinguish the two instants. In worlds with rollbackers and without claims, taking a time
-    therefore stays one step.
+    A rollback refers to a write by the requested time of the write. Without claims, two instants can have the same
+    requested time, and a rollback could not distinguish the two instants. In worlds with rollbackers and without
+    claims, taking a time therefore stays one step.
     """
     return world[LostLocks].lock_losses > 0 and (
         claims_times(world, protocol) or not world.actors.get("rollbacker")

@@ -2,9 +2,9 @@
 
 RFC-66, "Global Monotonically Increasing Timestamp", proposes TrueTime. The component `clock` is the time on the slowest
 clock. An actor's own clock may be `ahead` of the slowest clock, by up to `skew` ticks. With TrueTime, an actor reads a
-time under the lock, and waits out the bound on the skew before it releases the lock. Therefore every clock that is read
-after the wait shows a later time. If the bound is smaller than the skew (`skew_beyond`, fault set F4), the wait is too
-short.
+time under the lock. Before it releases the lock, the actor waits until the bound on the skew has passed. Therefore
+every clock that is read after the wait shows a later time. If the bound is smaller than the skew (`skew_beyond`, fault
+set F4), the wait is too short.
 """
 
 from __future__ import annotations
@@ -129,12 +129,12 @@ def readings_with_logs(
 
 
 def own_completion_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
-    """The view `completion_time`, taken from the actor's own clock."""
+    """The view `completion_time`: an actor takes completion times from its own clock."""
     return partial(_take, own_clock, ahead_of_slowest=ahead)
 
 
 def own_request_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
-    """The view `request_time`, taken from the actor's own clock."""
+    """The view `request_time`: an actor takes requested times from its own clock."""
     return partial(_take, own_clock, ahead_of_slowest=ahead)
 
 

@@ -1,11 +1,11 @@
 """Clustering: a clusterer rewrites the rows of a file group in an order that suits readers.
 
-If buckets fix the file ids, a clustering is a compaction that sorts. Such a clustering has a plan, whose requested time
-is a barrier. Apache Hudi writes a new file group, and names the file group that it replaces (`clustering = file_ids`).
-With `file_ids`, clusterers and writers conflict. A clusterer gives up if a write has completed in its file groups since
-its plan. An optimistic writer aborts if the clustering has completed since the write began. A non-blocking writer does
-not check for clusterings. If a non-blocking writer completes after the clustering, its rows are in a file group that no
-reader reads.
+If buckets fix the file ids, a clustering is a compaction that sorts. A clustering that is a compaction has a plan,
+whose requested time is a barrier. Apache Hudi writes a new file group, and names the file group that it replaces
+(`clustering = file_ids`). With `file_ids`, clusterers and writers conflict. A clusterer gives up if a write has
+completed in its file groups since its plan. An optimistic writer aborts if the clustering has completed since the write
+began. A non-blocking writer does not check for clusterings. If a non-blocking writer completes after the clustering,
+its rows are in a file group that no reader reads.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ..world import World
 
 
 class Clustering(Options):
-    """The options of clustering."""
+    """The option that decides whether a clustering keeps the file ids or writes new file groups."""
 
     clustering: Literal["plan", "file_ids"] = option(
         "plan",
@@ -100,7 +100,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 def _last_clustering(table: Table, group: int, time: float) -> int:
     """Return the requested time of the last clustering that replaced the file group and completed at or before `time`;
-    0 if there is none. Reads see only writes into the file group of the last clustering.
+    0 if no clustering did. Reads see only writes into the file group of the last clustering.
     """
     plans = zip(table.plans, table.completed, strict=True)
     clusterings = ((plan, completed) for plan, completed in plans if clusters(plan) and plan.part_in(group))
@@ -130,7 +130,7 @@ CLUSTERER = Kind(
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every clusterer. A clusterer clusters once."""
+    """Add the transitions of every clusterer. Each clusterer makes one clustering."""
     replaces = composition.protocol[Clustering].clustering == "file_ids"
     log = Guard("there must be a log to take in", log_to_cluster)
     for me in composition.actors_of("clusterer"):
@@ -156,7 +156,7 @@ def giving_up(me: str) -> Transition:
 def log_to_cluster(
     clock: int, published: Published, plans: Plans, world: World, table_rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """The inputs of a plan that is scheduled now."""
+    """Return the inputs of a clustering plan that is scheduled now."""
     return plan(table_rules, table_of(published, plans), world.groups, clock + 1)
 
 

@@ -90,7 +90,9 @@ def onto(write: Write) -> tuple[tuple[int, int | None], ...]:
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for tables whose writes put base files. Reads of such tables use only base files."""
+    """Return the rules for tables whose writes put base files. Reads of tables whose writes put base files use no log
+    files.
+    """
     inner_read, inner_window, inner_slices = rules.as_of, rules.incremental, rules.file_slices
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
@@ -194,7 +196,9 @@ def compose(composition: Composition) -> None:
 
 
 def writes_base(writes_log: Transition) -> Transition:
-    """Return the transition that puts a base file. This transition replaces the transition that puts a log file."""
+    """Return the transition that puts a base file. The returned transition replaces the transition that puts a log
+    file.
+    """
     return replace(writes_log.renamed("writer_writes_base"), arguments=(next_base,))
 
 

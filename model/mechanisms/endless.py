@@ -1,8 +1,10 @@
-"""Endless writers: worlds whose runs never end, with finitely many states, so that a run can cycle.
+"""Endless writers: worlds whose runs never end although they have finitely many states, so that a run can return to a
+state.
 
-Writers write, retry and lose locks again and again: no count of these grows. After each step the table forgets the
-instants that no pending write can meet, and times are numbered again in their order. Guards only compare times, so a
-state and its numbered form allow the same runs. Promises about runs are judged in such worlds.
+Writers write, retry and lose locks without end, and no component counts how often. After each step, the table forgets
+the instants that no pending write can conflict with. All times are then replaced by small numbers in the same order.
+Guards only compare times, so a state allows the same runs before and after the replacement. Promises about runs are
+checked in endless worlds.
 """
 
 from __future__ import annotations
@@ -31,13 +33,13 @@ TIMES: Final[Mapping[type, tuple[str, ...]]] = {
 
 
 class Endless(Limits):
-    """Whether runs end."""
+    """The limit that decides whether runs end."""
 
     endless: int = limit(0, "1: writers write, retry and lose locks without end; limits of these are ignored")
 
 
 def compose(composition: Composition) -> None:
-    """Number the times again after each step."""
+    """Replace all times by small numbers after each step."""
     if not composition.world[Endless].endless:
         return
     for me in composition.actors_of("writer"):
@@ -53,9 +55,10 @@ def compose(composition: Composition) -> None:
 
 
 def is_modelled(protocol: ProtocolOptions) -> bool:
-    """Whether endless worlds are modelled under a protocol.
+    """True if endless worlds are modelled under a protocol.
 
-    A shared log grows without end. A conflict check by requested times reads instants from before the write.
+    Two options are not modelled. A shared log grows without end. A conflict check by requested times reads instants
+    that completed before the write began.
     """
     return protocol[SharedLogs].log_layout == "own" and protocol[Occ].conflict_window == "completion"
 
@@ -64,7 +67,9 @@ def number_again(
     acting: str, names: tuple[str, ...], every_writer: Mapping[str, Writer], clock: int, published: tuple[Any, ...],
     decisions: tuple[Any, ...] = (), claims: frozenset[int] = frozenset(),
 ) -> Changes:  # fmt: skip
-    """Forget what no writer can meet, and number the remaining times."""
+    """Forget instants, decisions and claims that no writer can observe, and replace the remaining times by small
+    numbers.
+    """
     writers = {name: _unlimited(own) for name, own in every_writer.items()}
     starts = {sealed for own in writers.values() if (sealed := _sealed(own)) is not None}
     places = tuple(_places(published, starts, decisions[-1:]))
@@ -85,7 +90,9 @@ def number_again(
 
 
 class Renumbering:
-    """The new number of each time: past times in their order, later ones at their distance from the clock."""
+    """A mapping from each time to its new number. Past times get numbers in their order. Later times keep their
+    distance from the clock.
+    """
 
     def __init__(self, past: Mapping[int, int], clock: int, now: int) -> None:
         self.past, self.clock, self.now = past, clock, now
@@ -94,13 +101,13 @@ class Renumbering:
         return time - self.clock + self.now if time > self.clock else self.past.get(time, 0)
 
     def entry(self, entry: Any) -> Any:
-        """An instant, or the time of a plan, with new times."""
+        """Return an instant with new times. If `entry` is the time of a plan, return its new number."""
         if isinstance(entry, int):
             return self(entry)
         return entry._replace(requested=self(entry.requested), completed=self(entry.completed))
 
     def actor(self, own: Writer) -> Writer:
-        """A writer with new times."""
+        """Return the component of a writer with new times."""
         numbered: Writer = self._fields(own)._replace(records=tuple(map(self._fields, own.records)))
         return numbered
 
@@ -114,23 +121,25 @@ def _times(own: Writer) -> Iterable[int]:
 
 
 def _unlimited(own: Writer) -> Writer:
-    """The writer with counts that never reach a limit: its first write, and its first try."""
+    """Return the component of a writer with reset counts of writes and tries, so that no limit stops the writer."""
     records = tuple(each._replace(tries=0) if isinstance(each, Validation) else each for each in own.records)
     idle = own.step == "idle" and not own.requested and not any(_times(own))
     return own._replace(number=0 if idle else 1, records=records)
 
 
 def _sealed(own: Writer) -> int | None:
-    """How many instants a pending optimistic writer had listed when it began; None for any other writer."""
+    """Return the number of instants that a pending optimistic writer listed when it began; None for any other writer.
+    """
     return next((each.sealed for each in own.records if isinstance(each, Validation) and own.requested), None)
 
 
 def _places(published: tuple[Any, ...], starts: set[int], decided: tuple[Any, ...]) -> Iterable[int]:
-    """The places of the published instants that a conflict check can still find.
+    """Yield the places of the published instants that a conflict check can still find.
 
-    A check reads the instants since its writer began, and finds the first that wrote one of its file groups. So a later
-    instant with the same files makes no difference, unless another writer has begun in between. The last decision of
-    a log is kept, so that it stays published. The newest instant is kept, so that promises are tested.
+    A conflict check reads the instants since its writer began, and finds the first instant with files in the writer's
+    file groups. Therefore a later instant with the same files makes no difference, unless another writer began between
+    the two instants. The last decision of a decision log is retained, so that it stays published. The newest instant is
+    retained, so that promises are checked on it.
     """
     known = set[Any]()
     begun = min(starts, default=len(published))
@@ -144,12 +153,12 @@ def _places(published: tuple[Any, ...], starts: set[int], decided: tuple[Any, ..
 
 
 def _seen(own: Writer) -> int:
-    """How many decisions a writer that is about to decide has counted; 0 for any other writer."""
+    """Return the number of decisions that a writer that is about to decide has listed; 0 for any other writer."""
     return sum(each.decisions for each in own.records if isinstance(each, Seen))
 
 
 def _with_counts(own: Writer, places: tuple[int, ...], decisions: int) -> Writer:
-    """The writer with counts without the forgotten instants and decisions."""
+    """Return the component of a writer whose counts omit the forgotten instants and decisions."""
 
     def counted(record: Any) -> Any:
         if isinstance(record, Validation):

@@ -62,7 +62,8 @@ def batch_of(world: World, actor: str, number: int) -> int:
 
 
 def rows_of(world: World, actor: str) -> int:
-    """Return a number for the rows that a writer sends under the batch ids; 0 if it sends the rows of the first writer.
+    """Return a number that identifies the rows that a writer sends. The number is 0 if the writer sends the rows of the
+    first writer.
     """
     limits, place = world[Resends], int(actor.removeprefix(WRITER.prefix)) if batch_of(world, actor, 1) else 0
     return place if place > limits.resends + 1 - limits.other_rows else 0
@@ -132,12 +133,12 @@ def batch_is_there(own: Writer, me: str, world: World, published: Published) -> 
 
 
 def batch_is_new(own: Writer, me: str, world: World, published: Published) -> bool:
-    """True if no write of the batch of the writer's next write has completed."""
+    """True if the batch of the writer's next write has not completed."""
     return completed(world, published, me, own.number + 1) is None
 
 
 def is_not_repeated(own: Writer, me: str, world: World, published: Published) -> bool:
-    """True if no write of the batch of the writer's present write has completed."""
+    """True if the batch of the writer's present write has not completed."""
     return completed(world, published, me, own.number) is None
 
 

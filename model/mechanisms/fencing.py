@@ -21,7 +21,7 @@ from .lost_locks import TAKES_TIME, LostLocks
 
 
 class Fencing(Options):
-    """The option that decides whether the store fences writers."""
+    """The option that decides whether the store refuses puts under old locks."""
 
     fencing: Literal["none", "storage"] = option(
         "none",

@@ -97,7 +97,7 @@ def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:
 
 
 def name_own_buckets(own: Writer, me: str, world: World) -> Changes:
-    """Choose a file id that only this writer uses, for each group."""
+    """For each file group of the write, choose a file id that only this writer uses."""
     number = int(me.removeprefix(WRITER.prefix))
     return {"own_file_ids": NewFileIds(tuple((group, -number) for group in world.groups_of(me, own.number)))}
 

@@ -1,10 +1,11 @@
-"""Replacing writes (insert overwrite, delete partition) hide the writes that completed in their partitions before their
-requested time.
+"""A replacing write (insert overwrite, delete partition) hides earlier writes. It hides every write that completed in
+its partitions before the replacing write was requested.
 
 A replace has a plan without inputs, for all file groups of its partitions. The requested time of the plan is a barrier.
 The base files of a replace contain the new rows, if there are any. A log that completes after the barrier belongs to
 the slice of the barrier and stays visible. A log that completed before the barrier is hidden. Apache Hudi lists the
-replaced file ids (`replacing = file_ids`), which permanently hides later writes to fixed buckets as well.
+replaced file ids (`replacing = file_ids`). If buckets fix the file ids, the list permanently hides later writes to the
+same buckets as well.
 
 An optimistic replace is checked for conflicts like other optimistic writes. An optimistic replace conflicts with writes
 that completed in its partitions since it began, and with writes that complete later (RFC-22, steps 1 to 4).
@@ -64,8 +65,8 @@ def replaced(write: Write) -> tuple[int, ...]:
 
 
 def ranks_at(write: Write, group: int) -> int | None:
-    """The time at which the records of a write rank in a file group: its completion time. The records of a replace rank
-    at its requested time.
+    """Return the time at which the records of a write rank in a file group. The records of a replace rank at its
+    requested time, and all other records at the completion time of their write.
     """
     return write.requested if group in replaced(write) else write.completed
 
@@ -95,7 +96,7 @@ def _by_file_ids(rules: Rules) -> Rules:
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
         by = [write for write in visible(rules, table.writes, time) if group in replaced(write)]
-        return Fold(None, by[-1].files_in(group)) if by else inner(rules, table, group, time)
+        return Fold(Fold(None, by[-1].files_in(group)), ()) if by else inner(rules, table, group, time)
 
     return replace(rules, as_of=as_of)
 
@@ -107,7 +108,7 @@ RESTS = ("idle", "done", "gave up")
 
 
 class Overwriter(NamedTuple):
-    """An overwriter, which replaces once. `partitions` lists the partitions that the overwriter replaces. `bases`
+    """An overwriter, which makes one replace. `partitions` lists the partitions that the overwriter replaces. `bases`
     counts the base files that the overwriter has put.
     """
 
@@ -232,7 +233,7 @@ def take_back(own: Overwriter, plans: Plans) -> Changes:
 def pending_replaces(
     pending_instants: Iterable[Instant], every_overwriter: Mapping[str, Overwriter]
 ) -> Iterator[Instant]:
-    """The view `pending_instants`, including pending replaces without a plan."""
+    """The view `pending_instants` also contains pending replaces without a plan."""
     yield from pending_instants
     for own in every_overwriter.values():
         if own.requested:

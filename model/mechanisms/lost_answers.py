@@ -108,8 +108,8 @@ IS_OWN_ENTRY = Guard("the existing entry must be its own, and the writer must re
 
 
 def decide_without_answer(own: Writer, me: str, world: World, decisions: Decisions, lost_answers: int) -> Changes:
-    """Put the entry of the decision log, and lose the answer. The client of the store repeats the put, and finds that
-    the number is taken.
+    """Put the entry of the decision log, without an answer from the store. The client of the store repeats the put, and
+    finds that the number is taken.
     """
     entry = write_of(world, me, own)
     return {"own_seen": Seen(), "decisions": (*decisions, entry), "lost_answers": lost_answers + 1}
@@ -122,8 +122,8 @@ def report_undecided(own: Writer, me: str, lock: str | None, reported_failed: tu
 
 
 def put_without_answer(own: Writer, me: str, world: World, published: Published, lost_answers: int) -> Changes:
-    """Put the completed instant, and lose the answer. The store's client repeats the put, and gets the answer that the
-    file exists.
+    """Put the completed instant, without an answer from the store. The store's client repeats the put, and gets the
+    answer that the file exists.
     """
     return {"published": (*published, write_of(world, me, own)), "lost_answers": lost_answers + 1}
 

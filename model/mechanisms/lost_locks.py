@@ -81,8 +81,8 @@ def lose_lock(losses: int) -> Changes:
 
 
 def _divide(composition: Composition, planner: Planner) -> None:
-    """Split the transition that puts a plan into two. In the first step, the actor takes the requested time of its plan
-    under the lock. In the second step, the actor puts the plan and releases the lock.
+    """Replace the transition that puts a plan by two transitions. In the first step, the actor takes the requested time
+    of its plan under the lock. In the second step, the actor puts the plan and releases the lock.
 
     The last effect of the split transition must be the effect that puts the plan.
     """

@@ -1,8 +1,8 @@
 """Savepoints: a savepointer pins the table as of the newest completed instant, until the savepoint is dropped.
 
-Under one lock, a savepointer lists the files that a read as of the pinned instant opens. The savepointer puts the
-inflight savepoint, and then the completed savepoint. A savepoint has the requested time of the instant that it pins. A
-cleaner plans a clean under the same lock, and keeps the files of every savepoint.
+Under the lock of the table, a savepointer lists the files that a read as of the pinned instant opens. The savepointer
+puts the inflight savepoint, and then the completed savepoint. A savepoint has the requested time of the instant that it
+pins. A cleaner plans a clean under the lock of the table, and keeps the files of every savepoint.
 """
 
 from __future__ import annotations
@@ -203,7 +203,8 @@ def latest_time(latest_time: int, savepoints: Saved) -> int:
 
 
 def pending_savepoints(pending_instants: Iterable[Instant], savepoints: Saved) -> Iterable[Instant]:
-    """The view `pending_instants`, including all savepoints: no instant later than a savepoint may be archived."""
+    """The view `pending_instants` also contains all savepoints, so that no instant later than a savepoint is archived.
+    """
     yield from pending_instants
     for each in savepoints:
         yield Instant(each.requested, "savepoint", "completed" if each.completed else "inflight", each.completed)

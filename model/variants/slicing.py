@@ -123,7 +123,7 @@ def is_not_under_way_at_a_barrier(rules: Rules, table: Table, group: int) -> Cal
 
 
 def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Omit a write that was requested at the time of a base file, because its logs count as tombstones."""
+    """Omit a write that was requested at the requested time of a base file, because its logs count as tombstones."""
     taken = {requested for requested, done in rules.bases(table, group) if done}
     return lambda write: write.requested not in taken
 
@@ -150,8 +150,8 @@ def slice_begin(rules: Rules, members: tuple[Write, ...]) -> int:
 
 
 def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
-    """The newest slice with a file that had completed by `time`, including its base file even if the base file
-    completed later.
+    """Return the newest slice with a file that completed at or before `time`. The slice includes its base file even if
+    the base file completed later.
 
     RFC-66, "Time Travel Queries", calls this slice latestFileSliceThatIsOverlappingWithCompletionTime.
     """

@@ -1,4 +1,4 @@
-"""Archiving: moves old completed instants from the active timeline to the archive, an LSM tree.
+"""Archiving moves old completed instants from the active timeline to the archive, an LSM tree.
 
 Under the lock, an archiver selects instants, adds the selected instants to the archive, and puts the manifest of the
 archive. After the manifest is put, the archiver removes the selected instants from the active timeline one by one,

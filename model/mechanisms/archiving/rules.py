@@ -26,7 +26,7 @@ def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay
     """The requested times of the completed instants on the active timeline that may be archived now, ascending.
 
     `pending` contains the requested times of pending instants. `stay` contains the requested times of instants that
-    stay in any case.
+    stay on the active timeline in any case.
     """
     bound = min(pending, default=inf) if rules[Archiving].archive_bound == "pending" else inf
     found: list[int] = []

@@ -1,4 +1,4 @@
-"""Bulk insert: writes a base file into each file group without files, and a log file into each other group.
+"""A bulk insert writes a base file into each file group without files, and a log file into each other group.
 
 A base file is a barrier at the requested time of its write. The barrier hides earlier slices, and a log that completes
 later belongs to the slice of the barrier. Therefore a base file may be published only if it is the first file of its
@@ -59,8 +59,8 @@ Plans = tuple[Plan, ...]
 
 
 class BulkInserter(NamedTuple):
-    """A bulk inserter, which bulk inserts once. `bases` lists the file groups that receive a base file, and `logs` the
-    file groups that receive a log. `files` counts the files that the bulk inserter has put.
+    """A bulk inserter, which makes one bulk insert. `bases` lists the file groups that receive a base file, and `logs`
+    the file groups that receive a log. `files` counts the files that the bulk inserter has put.
 
     `sealed` counts the instants that were published when the bulk inserter began to write (`resolved`) or requested its
     instant (optimistic). `clear` is True after a check under the lock has found no write that overtook the bulk
@@ -243,14 +243,14 @@ def published_load(me: str, own: BulkInserter) -> tuple[BulkInserter, Write]:
 
 
 def other_loads(me: str, every_bulk_inserter: Mapping[str, BulkInserter]) -> tuple[BulkInserter, ...]:
-    """The view `other_writes`: the other bulk inserters, whose requests an actor lists."""
+    """The view `other_writes` of an actor contains all other bulk inserters, whose requests the actor lists."""
     return tuple(each for name, each in every_bulk_inserter.items() if name != me)
 
 
 def pending_loads(
     pending_instants: Iterable[Instant], every_bulk_inserter: Mapping[str, BulkInserter]
 ) -> Iterator[Instant]:
-    """The pending instants, including instants of bulk inserters."""
+    """The view `pending_instants` also contains pending instants of bulk inserters."""
     yield from pending_instants
     for own in every_bulk_inserter.values():
         if own.requested:

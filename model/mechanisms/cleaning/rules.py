@@ -24,7 +24,9 @@ from .options import Cleaning
 
 
 class DataFile(NamedTuple):
-    """A file of the instant `requested` in a file group; a base file has version 0."""
+    """A data file that the instant with the requested time `requested` has put in a file group. A base file has version
+    0.
+    """
 
     group: int
     requested: int

@@ -121,7 +121,9 @@ def reload_base(own_onto: Onto, published: tuple[Any, ...], *, group: int) -> Ch
 def marked(
     own: Writer, me: str, world: World, every_writer: Mapping[str, Writer], rollbacks: tuple[Rollback, ...] = ()
 ) -> int | None:
-    """The requested time of another pending write with a marker in the next file group."""
+    """Return the requested time of another pending write that has a marker in the writer's next file group; None if
+    there is no such write.
+    """
     left = world.files(me, own.number)[own.files :]
     if not left:  # a guard is also evaluated for a dead writer, which may have put all its files
         return None
@@ -141,7 +143,7 @@ def list_marked(
 
 
 def check(world: World) -> None:
-    """Raise ValueError for repeated batches of writers that retry."""
+    """Raise ValueError for a world in which writers retry and batches are sent repeatedly."""
     if world[Resends].resends and world[Retries].retries:
         raise ValueError("world: resends together with retries are not modelled; leave one of them out")
 

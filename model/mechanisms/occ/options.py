@@ -64,9 +64,9 @@ class Retries(Limits):
 class Validation(NamedTuple):
     """The conflict check of a pending write.
 
-    `sealed` counts the published instants when the actor sealed its timeline. `passed` is True after the check has
-    found no conflict. `conflict` is the requested time of the conflicting instant. `tries` counts the aborted attempts
-    of the write.
+    `sealed` is the number of instants that were published when the actor sealed its timeline. `passed` is True after
+    the check has found no conflict. `conflict` is the requested time of the conflicting instant. `tries` counts the
+    aborted attempts of the write.
     """
 
     sealed: int = 0

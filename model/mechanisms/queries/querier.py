@@ -45,8 +45,8 @@ class Querier(NamedTuple):
     """A querier. `kind`, `after` and `until` describe its present or last query. `settled` is the greatest time that
     the querier has found settled.
 
-    `table`: the table of its second listing. `refusal`: the class of the refusal; empty if the query is answered.
-    `queries`: how many queries it has asked.
+    `table` is the table that the second listing shows. `refusal` is the class of the refusal; empty if the query is
+    answered. `queries` counts the queries that the querier has asked.
     """
 
     step: str = "idle"

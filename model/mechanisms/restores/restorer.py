@@ -1,8 +1,8 @@
-"""Restorers: a restorer plans a restore to the newest savepoint, then undoes one instant after the other.
+"""Restorers: a restorer plans a restore to the newest savepoint, and then undoes the planned instants one by one.
 
 The restorer puts the plan under the lock. The plan lists the instants that completed after the savepoint's instant, and
 the pending instants. Once the plan is on the timeline, no actor sees the listed instants. A running writer detects the
-restore before it publishes; new writers may begin. A restorer that resumes the plan of a dead restorer processes the
+restore before it publishes; new writers may begin. A restorer that takes up the plan of another restorer processes the
 list of that plan.
 """
 
@@ -132,7 +132,9 @@ def put_plan(
     own: Restorer, me: str, restores: Planned, published: Published, plans: Plans, savepoints: Savepoints,
     read_meanwhile: bool, log_plans: Plans | None = None,
 ) -> Changes:  # fmt: skip
-    """Put the plan of the restore. After the plan is put, no reader sees the instants that the plan lists."""
+    """Put the plan of the restore on the timeline. After the plan is put, no reader sees the instants that the plan
+    lists.
+    """
     gone = tuple(plan for plan in (*plans, *(log_plans or ())) if plan.requested in own.undone)
     entries = taken_off(published, own.undone) if read_meanwhile else ()
     plan = Restore(own.restore, own.to, me, False, own.undone, own.kept, gone, entries=entries)
@@ -180,7 +182,7 @@ def pending_restores(
 
 
 def settled_time(settled_time: int, restores: Planned) -> int:
-    """The view `settled_time`: at least the requested time of each restore, because no instant can complete at or
-    before that time any more.
+    """The view `settled_time` is at least the requested time of each restore, because no instant can complete at or
+    before that time.
     """
     return max(settled_time, *(each.requested for each in restores), 0)

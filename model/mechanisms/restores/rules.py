@@ -1,9 +1,10 @@
 """The rules of restores: a restore undoes the instants that completed after the pinned instant, and every pending
 instant.
 
-A restore compares completion times. Therefore a restore undoes a write that was requested before the pinned instant but
-completed after it. As soon as a restore is planned, no read shows the undone instants, whether or not their files have
-been deleted. A pending writer checks under the lock, before it publishes, whether a restore has undone its write.
+A restore compares completion times, not requested times. Therefore a restore undoes a write that was requested before
+the pinned instant but completed after it. As soon as a restore is planned, no read shows the undone instants, whether
+or not their files have been deleted. A pending writer checks under the lock, before it publishes, whether a restore has
+undone its write.
 """
 
 from __future__ import annotations

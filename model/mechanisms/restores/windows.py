@@ -33,8 +33,8 @@ def compose(composition: Composition) -> None:
 
 
 def newest_time(newest_time: int, restores: Planned) -> int:
-    """The view `newest_time`: at least the requested time of each restore, because no instant can complete at or before
-    that time any more.
+    """The view `newest_time` is at least the requested time of each restore, because no instant can complete at or
+    before that time.
     """
     return max(newest_time, *(each.requested for each in restores), 0)
 

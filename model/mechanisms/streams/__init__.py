@@ -1,1 +1,3 @@
-"""Streams: a query follows the table and writes each batch into a sink; it restarts from its Spark checkpoint."""
+"""Streams: a query follows the table and writes each batch into a sink; the query can restart from its Spark
+checkpoint.
+"""

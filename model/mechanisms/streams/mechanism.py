@@ -1,6 +1,7 @@
-"""Streams: a query follows the table and writes each batch into a sink; it restarts from its Spark checkpoint.
+"""Streams: a query follows the table and writes each batch into a sink; the query can restart from its Spark
+checkpoint.
 
-stream    the actor
+The module `stream` defines the actor.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .options import StreamLimits, Streams
 
 
 def compose(composition: Composition) -> None:
-    """Add the streams."""
+    """Add the streams to a model."""
     if composition.actors_of("stream"):
         settled = composition.protocol[Streams].empty_trigger == "keeps_offset"
         composition.map_view(stream.NEWEST_OFFSET, stream.newest_offset if settled else stream.present_offset)
@@ -22,7 +23,7 @@ def compose(composition: Composition) -> None:
 
 
 def check(world: World) -> None:
-    """Refuse limits that do not fit each other."""
+    """Raise ValueError for limits that contradict each other."""
     limits = world[StreamLimits]
     if max(limits.lost_checkpoints, limits.copied_checkpoints) > limits.restarts:
         raise ValueError("world: lost_checkpoints and copied_checkpoints are at most restarts")

@@ -1,11 +1,12 @@
-"""A stream: a Spark query that follows the table, and whose sink writes each batch once.
+"""A stream is a Spark query that follows the table. The sink of a stream writes each batch once.
 
-A batch has four steps. The stream chooses the next offset, a completion time. Spark stores it in the offset log. The
-stream reads the window and the sink writes it, under the id of the batch. Spark stores the number of the batch in the
-commit log. The sink and the commit log are two steps: after a restart Spark sends a batch again that it has not stored.
+A batch has four steps. First, the stream chooses the next offset, which is a completion time. Second, Spark stores the
+offset in the offset log. Third, the stream reads a window, and the sink writes the rows under the id of the batch.
+Fourth, Spark stores the number of the batch in the commit log. After a restart, Spark resends a batch that is in the
+offset log but not in the commit log.
 
-The Spark checkpoint is the two logs and the id of the query. A restart may find it, find none, or find a copy that was
-made before.
+The Spark checkpoint consists of the offset log, the commit log and the id of the query. A restart may find the Spark
+checkpoint, no Spark checkpoint, or an earlier copy of the Spark checkpoint.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from .options import StreamLimits, Streams
 
 
 class Checkpoint(NamedTuple):
-    """What Spark stores: the id of the query, the offset log (the end of each batch), the length of the commit log."""
+    """A Spark checkpoint: the id of the query, the end of each batch in the offset log, and the length of the commit
+    log.
+    """
 
     query: int = 1
     ends: tuple[int, ...] = ()
@@ -39,10 +42,12 @@ class SinkBatch(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """`next_end`: the offset that the stream has chosen. `sink`: the batches that its sink has written.
+    """A stream. `next_end` is the offset that the stream has chosen. `sink` lists the batches that the sink of the
+    stream has written.
 
-    `copy`: a copy of the Spark checkpoint. `queries`: how many ids of queries exist. `sent`: how many batches the
-    stream has sent; `restarts`, `lost`, `copies`: how often the stream restarted, and with which checkpoint.
+    `copy` is a copy of the Spark checkpoint. `queries` counts the ids of queries that exist. `sent` counts the batches
+    that the stream has sent. `restarts` counts all restarts of the stream, and `lost` the restarts without a Spark
+    checkpoint. `copies` counts the copies of the Spark checkpoint.
     """
 
     step: str = "idle"
@@ -85,35 +90,39 @@ def compose(composition: Composition) -> None:
 
 
 def offset_of(write: Any) -> int:
-    """The time of a completed write on the axis of offsets: its completion time."""
+    """Return the offset of a completed write: its completion time."""
     time: int = write.completed
     return time
 
 
 def newest_offset(published: Published) -> int:
-    """The offset of the newest write that a listing shows; 0 without one. A trigger without writes keeps its offset."""
+    """Return the offset of the newest write that a listing shows; 0 if there is no write. Without a new write, the
+    offset does not change.
+    """
     return max((offset_of(entry) for entry in published if isinstance(entry, Write)), default=0)
 
 
 def present_offset(published: Published, clock: int) -> int:
-    """The present time, which is no settled time: a write that has taken an earlier one may not be published yet."""
+    """Return the present time. The time is not settled, because a write with an earlier completion time may not be
+    published yet.
+    """
     return max(newest_offset(published), clock)
 
 
 def begin_of(checkpoint: Checkpoint) -> int:
-    """Where the next batch begins."""
+    """Return the offset at which the next batch begins."""
     return checkpoint.ends[-1] if checkpoint.ends else 0
 
 
 def window_of(published: Published, checkpoint: Checkpoint) -> tuple[int, ...]:
-    """The requested times of the writes in the last window of the offset log."""
+    """Return the requested times of the writes in the last window of the offset log."""
     after, until = (0, *checkpoint.ends)[-2:]
     writes = (entry for entry in published if isinstance(entry, Write))
     return tuple(sorted(write.requested for write in writes if after < offset_of(write) <= until))
 
 
 def written_as(sink: tuple[SinkBatch, ...], query: int, number: int, protocol: Protocol) -> SinkBatch | None:
-    """The batch that the sink has written under this id; None if there is none."""
+    """Return the batch that the sink has written under this id; None if the sink has no such batch."""
     by_number = protocol[Streams].batch_identity == "number"
     return next((each for each in sink if each.number == number and (by_number or each.query == query)), None)
 
@@ -127,8 +136,9 @@ def has_newer(own: Stream, newest_offset: int) -> bool:
 
 
 def is_not_other_rows(own: Stream, published: Published, protocol: Protocol) -> bool:
-    """Whether the sink can answer: the batch is new, or it has the rows that are written. A number alone has no rows
-    to compare."""
+    """True if the sink has no other rows under the id of the batch. If a number alone identifies a batch, the sink
+    compares no rows.
+    """
     if protocol[Streams].batch_identity == "number":
         return True
     checkpoint = own.checkpoint
@@ -167,7 +177,7 @@ HAS_COPY = Guard("a copy of the checkpoint of {me} must differ from the checkpoi
 
 
 def choose_offset(own: Stream, newest_offset: int) -> Changes:
-    """List the timeline: the next batch ends at the newest completed write."""
+    """List the timeline, and let the next batch end at the newest completed write."""
     return {"own": own._replace(next_end=newest_offset, sent=own.sent + 1)}
 
 
@@ -178,7 +188,7 @@ def log_offset(own: Stream) -> Changes:
 
 
 def send_batch(own: Stream, published: Published, protocol: Protocol) -> Changes:
-    """Read the window; the sink writes it, or answers that it is written."""
+    """Read the window. The sink writes the rows, or answers that it has already written the batch."""
     checkpoint = own.checkpoint
     number = len(checkpoint.ends)
     if written_as(own.sink, checkpoint.query, number, protocol) is not None:
@@ -193,13 +203,16 @@ def commit_batch(own: Stream) -> Changes:
 
 
 def restart(own: Stream) -> Changes:
-    """Stop and start from the Spark checkpoint: a batch in the offset log that the commit log does not have is sent
-    again."""
+    """Stop, and start from the Spark checkpoint. The stream resends a batch that is in the offset log but not in the
+    commit log.
+    """
     return resumed(own._replace(restarts=own.restarts + 1), own.checkpoint)
 
 
 def lose_checkpoint(own: Stream) -> Changes:
-    """Start without a Spark checkpoint: a new query, which begins at the beginning and numbers its batches from 1."""
+    """Start a new query without a Spark checkpoint. The new query reads from the beginning of the table and numbers its
+    batches from 1.
+    """
     begun = own._replace(restarts=own.restarts + 1, lost=own.lost + 1, queries=own.queries + 1)
     return resumed(begun, Checkpoint(begun.queries))
 
@@ -210,12 +223,12 @@ def copy_checkpoint(own: Stream) -> Changes:
 
 
 def restore_checkpoint(own: Stream) -> Changes:
-    """Start from the copy of the Spark checkpoint: with the same id of the query."""
+    """Start from the copy of the Spark checkpoint, which contains the id of the copied query."""
     assert own.copy is not None
     return resumed(own._replace(restarts=own.restarts + 1, copy=None), own.copy)
 
 
 def resumed(own: Stream, checkpoint: Checkpoint) -> Changes:
-    """The stream after a start from this checkpoint."""
+    """Let a stream start from a Spark checkpoint."""
     step = SENDS if len(checkpoint.ends) > checkpoint.committed else "idle"
     return {"own": own._replace(step=step, checkpoint=checkpoint, next_end=0)}
