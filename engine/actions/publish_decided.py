@@ -9,8 +9,10 @@ from ..writes.decision_log import latest_decision
 
 
 def run(context: Context, config: TableConfig) -> None:
-    """Publish the last decision; without this call, the next writer would publish it. A service that calls this operation does not
-    depend on the next writer.
+    """Publish the last decision.
+
+    Without this call, the next writer would publish it. A service that calls this operation does not depend on the next
+    writer.
     """
     config.check_writable()
     with held(context.lock):
