@@ -54,7 +54,7 @@ class Window(Protocol):
         """Every log whose records the window merges."""
 
     def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-        """The winner for one key, which may be a delete; None if there is no record."""
+        """The winning record of one key, which may be a delete; None if the key has no record."""
 
     def renamed(self, rename: Callable[[Fold], Fold]) -> Window:
         """The window after `rename` is applied to each of its folds."""

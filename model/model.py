@@ -215,6 +215,11 @@ class Model:
         """
         return int(self.view(state, SETTLED))
 
+    @property
+    def settled_reads(self) -> tuple[str, ...]:
+        """The components on which the time of a read that states no time depends."""
+        return self._views[SETTLED].reads
+
     def restores(self, state: State) -> tuple[Restore, ...]:
         """Return all restores, including pending restores."""
         restores: tuple[Restore, ...] = self.component(state, "restores") if "restores" in self.components else ()

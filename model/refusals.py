@@ -1,4 +1,4 @@
-"""Decides at which times a table refuses a read, and the class of each refusal (docs/contract.md, ANSWER)."""
+"""Decides for which times a table refuses a read, and defines the class of each refusal (docs/contract.md, ANSWER)."""
 
 from __future__ import annotations
 

@@ -118,8 +118,8 @@ def one_window(rules: Rules, table: Table, group: int, after: float, until: floa
 
 
 def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-    """Return the table as of `time`. The returned table contains the plans that were requested by `time`. In that
-    table, a plan is pending unless its base files are visible at `time`.
+    """Return the table as of `time`. The returned table contains the plans that were requested by `time`. In the
+    returned table, a plan is pending unless its base files are visible at `time`.
     """
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
     done = tuple(c if c and rules.is_visible(p.requested, c, time) else None for p, c in plans)

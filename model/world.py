@@ -130,7 +130,9 @@ class World:
         return self.partitions * self.buckets
 
     def files(self, writer: str, number: int) -> tuple[tuple[int, int], ...]:
-        """The log files of one write as (group, version), in the order of the puts. Versions count from 1."""
+        """The log files of one write as (group, version), in the order of the puts. The versions of log files count
+        from 1.
+        """
         versions = self.writes.get((writer, number), (self.log_versions,) * self.groups)
         return tuple((group, version) for group, most in enumerate(versions) for version in range(1, most + 1))
 

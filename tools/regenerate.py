@@ -58,10 +58,10 @@ def mechanisms() -> Files:
 
 
 def kills() -> Files:
-    from .kills import kill_all, still_good
+    from .kills import kill_all, new_promises, still_good
     from .kills_page import files
 
-    return files(kill_all(known=still_good()))
+    return files(kill_all(known=still_good(), new=new_promises()))
 
 
 def kills_page() -> Files:

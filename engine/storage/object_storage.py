@@ -39,6 +39,9 @@ PAUSES: Final = (0.1, 0.4, 1.6)
 """Seconds to wait after each put that failed and left no object, and after each request that the store refuses as in
 conflict with another. The library itself repeats requests that are answered with a server error, such as SlowDown."""
 
+LONG_SECONDS: Final = 20.0
+"""After this time the library has repeated a request itself."""
+
 PART_BYTES: Final = 8 << 20
 """Objects with more bytes are put in parts and read in ranges of this size."""
 
@@ -166,14 +169,18 @@ class ObjectStorage:
             return
 
     def _repeated(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send a request that may be executed twice. Repeat the request if the store answers 409, or not at all."""
+        """Send a request that may be executed twice. Repeat it if the store answers 409, or not at all.
+
+        The library repeats most failures for minutes. A failure after that is final.
+        """
+        began = time.monotonic()
         for pause in PAUSES:
             try:
                 return self._ask(operation, path, request)
             except _TAKEN as refused:
                 error = self._typed(operation, path, refused)
             except StorageError as failed:
-                if not failed.unsure:
+                if not failed.unsure or time.monotonic() - began > LONG_SECONDS:
                     raise
                 error = failed
             time.sleep(pause)

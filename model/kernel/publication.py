@@ -32,8 +32,8 @@ Publish = Callable[[Any], tuple[Any, Any]]
 
 
 class Publication(NamedTuple):
-    """How one actor publishes. `since` is the step at which publication starts. `requested` is the actor's field that
-    contains the requested time of the instant.
+    """A fact that describes how one actor publishes instants. `since` is the step at which publication starts.
+    `requested` is the actor's field that contains the requested time of the instant.
     """
 
     kind: str

@@ -115,7 +115,8 @@ def take_time(own: Reader, newest_shown: int) -> Changes:
 
 
 def forget_listing(own: Reader) -> Changes:
-    """Forget the first listing. Only T is needed, because the second listing shows every instant that completed by T.
+    """Forget the first listing. The reader needs only T, because the second listing shows every instant that completed
+    at or before T.
     """
     return {"own": own._replace(at_start=(), plans=())}
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def needs_tombstones(event_time: bool) -> bool:
-    """True if a table with this merge mode needs tombstones: only in event time."""
+    """True if a table needs tombstones. Only tables that merge by event time need tombstones."""
     return event_time
 
 

@@ -15,7 +15,8 @@ from .transition import ActorState, Args, Branch, Changes, Effect, Guard, Preset
 
 
 class Names:
-    """The names that functions of one model may use: components, kinds of actors, views, and constants by actor.
+    """The names that functions of one model may use: components, kinds of actors, views, and the constants of each
+    actor.
 
     A view is a function of components, constants and other views; it may take arguments of the step. Guards and effects
     refer to a view by its name, as they refer to a component. A view may have several functions. Each function replaces

@@ -30,7 +30,7 @@ class Bound(NamedTuple):
 
 
 class BoundGuard(NamedTuple):
-    """A condition on the values of the components `reads`, in this order."""
+    """A condition. The function `holds` receives the values of the components `reads`, in this order."""
 
     reason: str
     holds: Callable[..., object]

@@ -101,7 +101,8 @@ class Composition:
         """Add a typed record to each actor of a kind. Functions read the record as the parameter `own_<name>`.
 
         The record is stored in the component of its actor. An effect that returns a new kernel record for an actor ends
-        the actor's operation. Such an effect also resets the actor's added records to their initial values.
+        the actor's operation. An effect that returns a new kernel record also resets the actor's added records to their
+        initial values.
         """
         if name in self.fields.setdefault(kind, {}):
             raise ValueError(f"the field {name!r} of a {kind} is added twice")
@@ -139,7 +140,7 @@ class Composition:
         """Select the transitions of some actors (default: all actors) that have one of the actions or tags in `names`.
 
         Raises:
-            NoTransition: one of the named actors has no such transition, or no actor has one.
+            NoTransition: a stated actor, or the whole model, has no transition with one of the names.
         """
         chosen = None if actors is None else tuple(actors)
         selection = self.find(*names, actors=chosen)
@@ -160,7 +161,7 @@ class Composition:
         ))  # fmt: skip
 
     def refine(self, key: Key, after: Transition, refinement: Refinement) -> None:
-        """Replace a transition by a refined one, which may have another action."""
+        """Replace a transition by a refined transition, which may have another action."""
         for earlier in self._refined.setdefault(key, []):
             self._check_order(key, earlier, refinement)
         self._refined[key].append(refinement)

@@ -30,7 +30,9 @@ def mark(value: Marked, kind: type[Record]) -> Record:
 
 
 def marks(*records: Any) -> Marks:
-    """Return the given records without those that equal their defaults. A value stores only the returned records."""
+    """Return the given records, but omit each record that equals its defaults. A value stores only the returned
+    records.
+    """
     return tuple([each for each in records if each != type(each)()])
 
 

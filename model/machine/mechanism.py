@@ -53,12 +53,12 @@ class Mechanism:
     """The declarations of one module.
 
     `compose` adds transitions, components and fields, and refines existing transitions. `after` names the mechanisms
-    whose refinements come before those of this mechanism; "*" stands for every mechanism that does not declare "*"
-    itself. `idle_steps` maps a kind of actors to further steps at which such an actor is between two operations.
-    `check` raises ValueError for an unsupported world, `agree` for an unsupported combination of options. `of_write`
-    returns the limits of the mechanism for one write, which an actor and a number identify. Actors for which `of_write`
-    returns different limits are not symmetric. `rules` refines how a table is read. `service` is True if the actions
-    belong to a table service (promise QUIET).
+    whose refinements come before the refinements of this mechanism; "*" stands for every mechanism that does not
+    declare "*" itself. `idle_steps` maps a kind of actors to further steps at which such an actor is between two
+    operations. `check` raises ValueError for an unsupported world. `agree` raises ValueError for an unsupported
+    combination of options. `of_write` returns the limits of the mechanism for one write, which an actor and a number
+    identify. Actors for which `of_write` returns different limits are not symmetric. `rules` refines how a table is
+    read. `service` is True if the actions belong to a table service (promise QUIET).
     """
 
     compose: Callable[[Composition], None] = _nothing

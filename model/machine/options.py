@@ -1,5 +1,5 @@
-"""Options and limits as typed values. Each module declares its own options and limits. A protocol collects the options
-of all modules, and a world the limits.
+"""Defines options and limits as typed values. Each module declares its own options and limits. A protocol collects the
+options of all modules, and a world the limits.
 
 An option is a choice between named values of a protocol. A limit is a number that bounds a world. Each declaration
 states the default, the meaning, and the kinds of actors that may each have another value.
@@ -14,18 +14,18 @@ from typing import Any, Protocol, TypeVar, dataclass_transform, get_args, get_ty
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Declarations:
-    """Base of options and limits. Every subclass becomes a frozen dataclass with keyword-only fields."""
+    """The base class of options and limits. Every subclass becomes a frozen dataclass with keyword-only fields."""
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
 
 
 class Options(Declarations):
-    """Base of the options of one module; each field is an `option`."""
+    """The base class of the options of one module. Each field is declared by `option`."""
 
 
 class Limits(Declarations):
-    """Base of the limits of one module; each field is a `limit`."""
+    """The base class of the limits of one module. Each field is declared by `limit`."""
 
 
 Part = TypeVar("Part", Options, Limits)

@@ -1,4 +1,4 @@
-"""Operations on selected transitions: each operation replaces every selected transition by a refined one.
+"""Operations on selected transitions: each operation replaces every selected transition by a refined transition.
 
 A refinement adds a condition, an effect, an argument or a tag, or moves a transition to another step. A refinement may
 also add a transition before or after the selected transition, or as an alternative to it. The composition checks that

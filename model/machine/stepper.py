@@ -18,8 +18,8 @@ Moves = tuple[tuple[Step, int], ...]
 
 
 class CompiledGuard(NamedTuple):
-    """A condition that refers to components by position. `memo` maps the bits of the components to the result of the
-    condition.
+    """A condition that refers to components by their positions in a state. `memo` maps the bits of the components to
+    the result of the condition.
 
     `memo` is None if the condition reads every component of its transition, because the cache of the transition then
     suffices.
@@ -32,7 +32,8 @@ class CompiledGuard(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """A transition that refers to components by position. `memo` maps the bits of the components to the possible steps.
+    """A transition that refers to components by their positions in a state. `memo` maps the bits of the components to
+    the possible steps.
 
     `own` is the position of the actor's component. `mask` covers all components that the transition reads or writes.
     """
@@ -105,7 +106,7 @@ class Stepper:
         return iter([each for each in every if each[0].action in self.continuations] or every)
 
     def steps_of(self, own: int, state: State) -> Iterator[tuple[Step, State]]:
-        """The steps of one actor, whose component has the position `own`."""
+        """Yield the steps of the actor whose component has the position `own`."""
         return self._steps(state, [each for each in self._own if each[0] == own])
 
     def _steps(self, state: State, of: Sequence[_Own] | None = None) -> Iterator[tuple[Step, State]]:

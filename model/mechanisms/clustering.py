@@ -1,11 +1,11 @@
 """Clustering: a clusterer rewrites the rows of a file group in an order that suits readers.
 
-If buckets fix the file ids, a clustering is a compaction that sorts. Such a clustering has a plan, whose requested time
-is a barrier. Apache Hudi writes a new file group, and names the file group that it replaces (`clustering = file_ids`).
-With `file_ids`, clusterers and writers conflict. A clusterer gives up if a write has completed in its file groups since
-its plan. An optimistic writer aborts if the clustering has completed since the write began. A non-blocking writer does
-not check for clusterings. If a non-blocking writer completes after the clustering, its rows are in a file group that no
-reader reads.
+If buckets fix the file ids, a clustering is a compaction that sorts. A clustering that is a compaction has a plan,
+whose requested time is a barrier. Apache Hudi writes a new file group, and names the file group that it replaces
+(`clustering = file_ids`). With `file_ids`, clusterers and writers conflict. A clusterer gives up if a write has
+completed in its file groups since its plan. An optimistic writer aborts if the clustering has completed since the write
+began. A non-blocking writer does not check for clusterings. If a non-blocking writer completes after the clustering,
+its rows are in a file group that no reader reads.
 """
 
 from __future__ import annotations

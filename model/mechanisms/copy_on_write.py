@@ -196,7 +196,9 @@ def compose(composition: Composition) -> None:
 
 
 def writes_base(writes_log: Transition) -> Transition:
-    """Return the transition that puts a base file. This transition replaces the transition that puts a log file."""
+    """Return the transition that puts a base file. The returned transition replaces the transition that puts a log
+    file.
+    """
     return replace(writes_log.renamed("writer_writes_base"), arguments=(next_base,))
 
 

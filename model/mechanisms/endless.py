@@ -121,7 +121,7 @@ def _times(own: Writer) -> Iterable[int]:
 
 
 def _unlimited(own: Writer) -> Writer:
-    """Return the component of a writer with counts that never reach a limit, as in its first try of its first write."""
+    """Return the component of a writer with reset counts of writes and tries, so that no limit stops the writer."""
     records = tuple(each._replace(tries=0) if isinstance(each, Validation) else each for each in own.records)
     idle = own.step == "idle" and not own.requested and not any(_times(own))
     return own._replace(number=0 if idle else 1, records=records)

@@ -1,5 +1,5 @@
-"""Replacing writes (insert overwrite, delete partition) hide the writes that completed in their partitions before their
-requested time.
+"""A replacing write (insert overwrite, delete partition) hides earlier writes. It hides every write that completed in
+its partitions before the replacing write was requested.
 
 A replace has a plan without inputs, for all file groups of its partitions. The requested time of the plan is a barrier.
 The base files of a replace contain the new rows, if there are any. A log that completes after the barrier belongs to
@@ -96,7 +96,7 @@ def _by_file_ids(rules: Rules) -> Rules:
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
         by = [write for write in visible(rules, table.writes, time) if group in replaced(write)]
-        return Fold(None, by[-1].files_in(group)) if by else inner(rules, table, group, time)
+        return Fold(Fold(None, by[-1].files_in(group)), ()) if by else inner(rules, table, group, time)
 
     return replace(rules, as_of=as_of)
 
@@ -108,7 +108,7 @@ RESTS = ("idle", "done", "gave up")
 
 
 class Overwriter(NamedTuple):
-    """An overwriter, which replaces once. `partitions` lists the partitions that the overwriter replaces. `bases`
+    """An overwriter, which makes one replace. `partitions` lists the partitions that the overwriter replaces. `bases`
     counts the base files that the overwriter has put.
     """
 
@@ -233,7 +233,7 @@ def take_back(own: Overwriter, plans: Plans) -> Changes:
 def pending_replaces(
     pending_instants: Iterable[Instant], every_overwriter: Mapping[str, Overwriter]
 ) -> Iterator[Instant]:
-    """The view `pending_instants`, including pending replaces without a plan."""
+    """The view `pending_instants` also contains pending replaces without a plan."""
     yield from pending_instants
     for own in every_overwriter.values():
         if own.requested:

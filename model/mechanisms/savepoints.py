@@ -203,7 +203,8 @@ def latest_time(latest_time: int, savepoints: Saved) -> int:
 
 
 def pending_savepoints(pending_instants: Iterable[Instant], savepoints: Saved) -> Iterable[Instant]:
-    """The view `pending_instants`, including all savepoints: no instant later than a savepoint may be archived."""
+    """The view `pending_instants` also contains all savepoints, so that no instant later than a savepoint is archived.
+    """
     yield from pending_instants
     for each in savepoints:
         yield Instant(each.requested, "savepoint", "completed" if each.completed else "inflight", each.completed)

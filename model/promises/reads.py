@@ -21,11 +21,13 @@ from .conflicts import key_twice
 from .promise import Promise
 from .sentences import key_given, row_of, write_named
 from .shape import shape_of
-from .valuations import changes_differ, changes_right, expected, falls_behind, read
+from .valuations import adds_up_wrongly, changes_differ, changes_right, expected, names_for, read
 from .view import (
     View,
     answered_times,
     answers,
+    completions_first,
+    distinct_times,
     everything,
     on_table,
     on_table_and_readers,
@@ -44,7 +46,7 @@ def snapshot_holds(model: Model, before: State | None, step: Step | None, after:
         return broken
     settled = settled_times(model, after)
     here = [(f"snapshot at t{t}", view, inf, inf) for t in settled[-1:]]
-    here += [(f"read as of t{t}", view, t, t) for t in answered_times(model, after)]
+    here += [(f"read as of t{t}", view, t, t) for t in distinct_times(view, answered_times(model, after))]
     for what, seen, time, until in here:
         if broken := _wrong(seen, what, time, view, until):
             return broken
@@ -71,7 +73,7 @@ def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
     """The difference that a step makes to a read as of one of these times; None if no read changed."""
     if old is new:
         return None
-    for time in times:
+    for time in completions_first(old, times):
         for group in new.groups:
             change = one_against_other(new, group, old.as_of(group, time), new.as_of(group, time))
             if change := change or columns_changed(old, new, group, time):
@@ -102,7 +104,7 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
     view = view_of(model, after)
     # The bounds of a window by requested time say nothing about completions: check what consumers read instead.
     by_bounds = model.protocol[Windows].incremental_axis == "completion" or not model.actors_of("consumer")
-    for start, end in view.windows if by_bounds else ():
+    for start, end in (*view.windows, *view.other_windows) if by_bounds else ():
         what = f"incremental read (t{start}, t{end}]"
         for group in view.groups:
             shape, right = view.window(group, start, end), view.logs(group, start, end)
@@ -114,11 +116,24 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
                 # A replace hides the state before its request, so the window equals the state after.
                 # Rows alone do not show how much of a state between request and completion remains.
                 continue
-            old, new = len(view.logs(group, until=start)), len(view.logs(group, until=end))
-            if rows := falls_behind(old, new, view.merger):
-                key = key_given(view.unnamed(rows, view.names(group, shape)), view.writes)
-                return f"{what} in group {group}, merged into the state before, is not the state after for {key}"
+            if broken := _does_not_add_up(view, what, group, (start, end)):
+                return broken
     return consumers_served(model, after)
+
+
+def _does_not_add_up(view: View, what: str, group: int, window: tuple[float, float]) -> str | None:
+    """How the read of a window, merged into the read as of its start, is not the read as of its end."""
+    start, end = window
+    shapes = view.as_of(group, start), view.window(group, start, end), view.as_of(group, end)
+    held = {log for shape in shapes for log in logs_of(shape)}
+    ranked = [log for log in view.every_log(group) if log in held]
+    names = names_for((*ranked, *sorted(held.difference(ranked))))
+    old, inside, new = (view.renamed(shape, names) for shape in shapes)
+    rows = adds_up_wrongly(old, inside, new, len(names), view.merger)
+    if rows is None:
+        return None
+    key = key_given(view.unnamed(rows, names), view.writes)
+    return f"{what} in group {group}, merged into the read as of t{start}, is not the read as of t{end} for {key}"
 
 
 def consumers_served(model: Model, state: State) -> str | None:
@@ -150,14 +165,14 @@ def _shape_without_consumers(model: Model, *states: State) -> Hashable | None:
 def changes_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """CDC: the change log of a window is the difference of the two states that the completed writes require."""
     view = view_of(model, after)
-    for window in view.windows:
+    for window in (*view.windows, *view.other_windows):
         for group in view.groups:
             if broken := _changes_broken(view, group, window):
                 return broken
     return None
 
 
-def _changes_broken(view: View, group: int, window: tuple[int, int]) -> str | None:
+def _changes_broken(view: View, group: int, window: tuple[float, float]) -> str | None:
     shapes = [view.as_of(group, time) for time in window]
     right = [view.logs(group, until=time) for time in window]
     if changes_right((shapes[0], right[0]), (shapes[1], right[1]), view.merger):
@@ -184,8 +199,9 @@ def atomic_holds(model: Model, before: State | None, step: Step | None, after: S
     view = view_of(model, after)
     settled = answered_times(model, after)
     reads: list[tuple[str, list[Fold]]] = [("snapshot", [view.as_of(group) for group in view.groups])]
-    reads += [(f"read as of t{t}", [view.as_of(group, t) for group in view.groups]) for t in settled]
-    reads += [(f"incremental read (t{a}, t{t}]", [view.window(g, a, t) for g in view.groups]) for a, t in view.windows]
+    times, windows = distinct_times(view, settled), (*view.windows, *view.other_windows)
+    reads += [(f"read as of t{t}", [view.as_of(group, t) for group in view.groups]) for t in times]
+    reads += [(f"incremental read (t{a}, t{t}]", [view.window(g, a, t) for g in view.groups]) for a, t in windows]
     if broken := next((broken for what, shapes in reads if (broken := _torn(view, what, shapes))), None):
         return broken
     for who, time, table in answers(model, after):

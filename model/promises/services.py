@@ -9,6 +9,8 @@ from ..kernel.merge import NOTHING, Fold, logs_of
 from ..kernel.table import Log
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.bulk_insert.rules import loaded
+from ..mechanisms.cleaning.rules import Clean
 from ..mechanisms.insert_overwrite import ranks_at, replaced
 from ..mechanisms.log_compaction.rules import covered
 from ..model import Model
@@ -49,6 +51,14 @@ def served_between_writes(model: Model, state: State) -> bool:
     return planned_between_writes(model, state) or (bool(rolled_back) and bool(view_of(model, state).done))
 
 
+def _on_table_and_cleans(model: Model) -> tuple[str, ...]:
+    return (*on_table(model), *components_in(model, "cleans"))
+
+
+def _shape_without_cleans(model: Model, *states: State) -> Hashable | None:
+    return None if components_in(model, "cleans") else shape_of(model, *states)
+
+
 def _on_table_and_archive(model: Model) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*on_table(model), *components_in(model, "removed"))))
 
@@ -79,9 +89,8 @@ def quiet_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def partition_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """PART: each completed log, or one log that covers it, is in exactly one slice. Readers and planner must agree on
-    the side of a barrier to which the log belongs.
-    """
+    """PART: each completed log, or one log that covers it, is in exactly one slice. Readers, planners and cleaners
+    agree on which side of a barrier it is."""
     view = view_of(model, after)
     for group in view.groups:
         slices = [files_of(view, each) for each in view.slices(group)]
@@ -93,7 +102,36 @@ def partition_holds(model: Model, before: State | None, step: Step | None, after
                 continue  # A replace has no inputs: it hides every log before its barrier.
             if broken := _sides_differ(view, group, barrier, shape):
                 return broken
+    for clean in value_in(model, after, "cleans"):
+        if broken := _cleaner_differs(view, clean):
+            return broken
     return None
+
+
+def _cleaner_differs(view: View, clean: Clean) -> str | None:
+    """How a clean deletes a log that readers put behind the oldest base file that the clean keeps."""
+    for victims in clean.groups:
+        group, files = victims.group, {(file.requested, file.version) for file in victims.files if file.version}
+        bases = {file.requested for file in victims.files if not file.version}
+        kept = [at for at, done in _bases_by(view, group) if done <= clean.horizon and at not in bases]
+        oldest = max(kept, default=0)
+        for each in view.slices(group):
+            for log in files_of(view, each) if (each.barrier or 0) >= oldest else ():
+                if log in files and log[0] in view.done:
+                    name = write_named(view.done[log[0]], log[0])
+                    return (
+                        f"the clean of t{clean.requested} deletes the log of {name} in group {group} as older than the "
+                        f"base file of t{oldest}, and readers put it after that barrier"
+                    )
+    return None
+
+
+def _bases_by(view: View, group: int) -> list[tuple[int, int]]:
+    """The barrier and completion of each completed base file of a group."""
+    plans = zip(view.table.plans, view.table.completed, strict=True)
+    planned = [(plan.requested, done) for plan, done in plans if done is not None and plan.part_in(group)]
+    put = [(each.requested, each.completed or 0) for each in view.completions if each.marks and group in loaded(each)]
+    return [*planned, *put]
 
 
 def files_of(view: View, piece: FileSlice) -> tuple[Log, ...]:
@@ -131,12 +169,12 @@ QUIET = Promise(
 )
 PART = Promise(
     name="PART",
-    about="Each completed log is in exactly one slice, and readers and planner agree which one.",
+    about="Each completed log is in exactly one slice, and readers, planners and cleaners agree which one.",
     source="RFC-66, new file slicing and new compaction plan scheduling",
     kind="state",
     holds=partition_holds,
     sometimes=planned_between_writes,
-    reads=on_table,
+    reads=_on_table_and_cleans,
     unfit=no_service,
-    shape=shape_of,
+    shape=_shape_without_cleans,
 )

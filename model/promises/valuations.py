@@ -141,19 +141,29 @@ def differ(one: Fold, other: Fold, count: int, merger: Merger, deletes: bool) ->
     return None
 
 
-@cache
-def falls_behind(old: int, new: int, merger: Merger) -> Valuation | None:
-    """The first valuation on which a window, merged into the state before it, is not the state after it.
+@lru_cache(maxsize=1 << 16)
+def adds_up_wrongly(before: Fold, window: Fold, after: Fold, count: int, merger: Merger) -> Valuation | None:
+    """The first valuation on which the read of a window, merged into the read before, is not the read after it.
 
-    The first `old` logs by rank form the state before, and the first `new` logs the state after. A state includes
-    tombstones.
+    The merge takes the state before with its tombstones. The rows of both states are compared: a service may drop a
+    tombstone that no later write can lose against.
     """
-    names = tuple((place + 1, 0) for place in range(new))
-    for rows in of_merger(new, merger):
-        state, window = (expected(logs, rows, merger, deletes=True) for logs in (names[:old], names[old:]))
-        if _merged_on(names, rows, state, window, merger) != expected(names, rows, merger, deletes=True):
+    names = tuple((place + 1, 0) for place in range(count))
+    states, windows = (_every_read(shape, count, merger, deletes=True) for shape in (before, window))
+    ends = _every_read(after, count, merger)
+    for rows, state, inside, end in zip(of_merger(count, merger), states, windows, ends, strict=True):
+        if end != _without_delete(_merged_on(names, rows, state, inside, merger), rows):
             return rows
     return None
+
+
+def _without_delete(shown: Shown, rows: Valuation) -> Shown:
+    """The row of an answer that includes deletes; None if it has no row."""
+    if isinstance(shown, Made):
+        return shown._replace(delete=None) if shown.columns else None
+    if isinstance(shown, Merged):
+        return shown._replace(delete=None) if shown.value else None
+    return None if shown is None or rows[shown].deleted else shown
 
 
 def _merged_on(names: tuple[Log, ...], rows: Valuation, state: Shown, window: Shown, merger: Merger) -> Shown:
@@ -189,9 +199,9 @@ def changes_differ(before: End, after: End, count: int, merger: Merger) -> Valua
 
 
 @lru_cache(maxsize=64)
-def _every_read(shape: Fold, count: int, merger: Merger) -> tuple[Shown, ...]:
-    """The row that a read shows on each valuation. Cached, because many windows end in one state."""
-    return tuple(read(shape, rows, merger, False) for rows in of_merger(count, merger))
+def _every_read(shape: Fold, count: int, merger: Merger, deletes: bool = False) -> tuple[Shown, ...]:
+    """What a read shows on each valuation. Memoised, because a state is an end of many windows."""
+    return tuple(read(shape, rows, merger, deletes) for rows in of_merger(count, merger))
 
 
 @lru_cache(maxsize=64)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
+from itertools import pairwise
 from math import inf
 from typing import TypeVar, cast
 
@@ -18,7 +19,9 @@ from ..mechanisms.restores.listing import Seen, ever_published
 from ..mechanisms.restores.rules import Restore, hides
 from ..model import Model
 from ..slices import FileSlice, file_slices
+from ..variants.as_of import AsOf
 from ..variants.listing import Listing
+from ..variants.windows import Windows
 from . import oracle
 from .oracle import Row
 from .promise import components_in
@@ -48,7 +51,7 @@ class View:
         """The read as of a time (default: the snapshot)."""
         return self._once(("as of", group, time), lambda: as_of(self.model.rules, self.table, group, time))
 
-    def window(self, group: int, after: int, until: int) -> Fold:
+    def window(self, group: int, after: float, until: float) -> Fold:
         """The incremental read."""
         return self._once(
             ("window", group, after, until),
@@ -88,10 +91,62 @@ class View:
 
     @cached_property
     def times(self) -> tuple[int, ...]:
-        """The times at which reads are compared: every published completion time. Between two completion times reads do
-        not change.
-        """
+        """Every published completion time."""
         return tuple(sorted(entry.completed for entry in self.published if entry.completed is not None))
+
+    @cached_property
+    def known_times(self) -> frozenset[int]:
+        """The times of the table's instants: completions, requested times, barriers."""
+        entries = (*self.published, *self.table.writes)
+        times = (time for entry in entries for time in (entry.requested, entry.completed) if time is not None)
+        return frozenset((*times, *(plan.requested for plan in self.table.plans)))
+
+    @cached_property
+    def asked_times(self) -> tuple[float, ...]:
+        """The times as of which a user may read: the known times, and one time between each two of them."""
+        ordered = sorted(self.known_times)
+        between = (_between(one, other) for one, other in pairwise((0, *ordered)))
+        return tuple(sorted({*ordered, *between}))
+
+    @cached_property
+    def other_times(self) -> dict[float, int]:
+        """The asked times at which nothing completed -> the newest completion before them; 0 if there is none.
+
+        Empty where reads include instants by their requested times: there only completion times are compared.
+        """
+        by_completion = self.model.protocol[AsOf].as_of_axis == "completion"
+        others = (time for time in self.asked_times if time not in self.times) if by_completion else ()
+        return {time: max((each for each in self.times if each < time), default=0) for time in others}
+
+    @cached_property
+    def repeated_times(self) -> dict[float, int]:
+        """The other times as of which a read is the same as at the completion before them -> that completion.
+
+        The same writes had completed by both times, so that both reads are right or wrong.
+        """
+        others = ((time, nearest) for time, nearest in self.other_times.items() if nearest)
+        return {
+            time: nearest
+            for time, nearest in others
+            if all(self.as_of(group, time) == self.as_of(group, nearest) for group in self.groups)
+        }
+
+    @cached_property
+    def other_windows(self) -> tuple[tuple[float, float], ...]:
+        """The windows that begin or end at a requested time or barrier, and differ from those at completions."""
+        if self.model.protocol[Windows].incremental_axis != "completion":
+            return ()
+        last = self.times[-1] if self.times else 0
+        pairs = [
+            pair
+            for time, nearest in self.other_times.items()
+            if time in self.known_times
+            for pair in (((0, time), (0, nearest)), ((time, last), (nearest, last)))
+        ]
+        return tuple(one for one, other in pairs if one[0] < one[1] and not self._same_window(one, other))
+
+    def _same_window(self, one: tuple[float, float], other: tuple[float, float]) -> bool:
+        return all(self.window(group, *one) == self.window(group, *other) for group in self.groups)
 
     @cached_property
     def windows(self) -> tuple[tuple[int, int], ...]:
@@ -147,16 +202,33 @@ def view_of(model: Model, state: State) -> View:
     )
 
 
-def settled_times(model: Model, state: State) -> tuple[int, ...]:
-    """The settled times of a state: every published completion time, and the time of a read that states no time."""
-    return tuple(sorted({*view_of(model, state).times, model.settled(state)} - {0}))
+def settled_times(model: Model, state: State) -> tuple[float, ...]:
+    """The settled times of a state: completions, other times that users pass, the time of a read that states none."""
+    view, settled = view_of(model, state), model.settled(state)
+    others = (time for time in view.other_times if time <= settled)
+    return tuple(sorted({*view.times, *others, settled} - {0}))
 
 
-def answered_times(model: Model, state: State) -> tuple[int, ...]:
+def answered_times(model: Model, state: State) -> tuple[float, ...]:
     """The settled times as of which a read is answered."""
     table, restores = model.table(state), model.restores(state)
     times = (t for t in settled_times(model, state) if not hides(restores, t))
     return tuple(t for t in times if not model.rules.is_refused(table, t))
+
+
+def distinct_times(view: View, times: tuple[float, ...]) -> list[float]:
+    """These times without those as of which a read repeats that as of another one of them; completions first."""
+    return completions_first(view, (time for time in times if view.repeated_times.get(time, 0) not in times))
+
+
+def completions_first(view: View, times: Iterable[float]) -> list[float]:
+    """The times in their order, completions before others: messages then name a completion if they can."""
+    return sorted(times, key=view.other_times.__contains__)
+
+
+def _between(one: int, other: int) -> float:
+    """A time between two, whole if there is one."""
+    return (one + other) / 2 if (one + other) % 2 else (one + other) // 2
 
 
 def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:

@@ -1,12 +1,12 @@
-"""Promises of writers: MONO, FREE, LAWS; and the canary."""
+"""Promises of writers: FREE, LAWS; and the canary."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import pairwise, product
+from itertools import product
 
 from ..kernel.merge import Ranked, logs_of, merge
-from ..kernel.table import Log, Write, completes_plan
+from ..kernel.table import Log, Write
 from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.decision_log import DecisionLog
@@ -23,28 +23,6 @@ from .sentences import write_named
 from .services import no_service
 from .shape import shape_of
 from .view import View, on_table, view_of
-
-
-def monotonic_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """MONO: times are pairwise distinct, requested < completed, and instants are published in the order of completion.
-    """
-    published, plans = model.component(after, "published"), model.component(after, "plans")
-    done = {entry.requested for entry in published if completes_plan(entry)}
-    times = [time for entry in published for time in (entry.requested, entry.completed)]
-    times += [plan.requested for plan in plans if plan.requested not in done]
-    if len(set(times)) < len(times):
-        twice = next(time for time in times if times.count(time) > 1)
-        return f"the time t{twice} was taken twice"
-    for entry in published:
-        if entry.completed <= entry.requested:
-            return f"the {entry.action} requested at t{entry.requested} completed at t{entry.completed}, not later"
-    for earlier, later in pairwise(published):
-        if later.completed < earlier.completed:
-            return (
-                f"{later.actor} published its {later.action} (completed t{later.completed}) after {earlier.actor}'s "
-                f"{earlier.action} (completed t{earlier.completed})"
-            )
-    return None
 
 
 def free_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -150,16 +128,6 @@ def _folds_two(model: Model, state: State) -> bool:
     return any(len(part.logs) > 1 for plan in (*model.component(state, "plans"), *logs) for part in plan.groups)
 
 
-MONO = Promise(
-    name="MONO",
-    about="Times are pairwise distinct, requested < completed, published in the order of completion.",
-    source="RFC-66, global monotonically increasing timestamp",
-    kind="state",
-    holds=monotonic_holds,
-    sometimes=lambda model, state: len(model.component(state, "published")) > 1,
-    reads=lambda model: ("published", "plans"),
-    shape=shape_of,
-)
 FREE = Promise(
     name="FREE",
     about="A live upsert or delete under NBCC is never refused publication because of another actor.",

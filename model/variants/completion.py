@@ -1,8 +1,8 @@
 """The variant in which a completion time is taken before the lock, so that the lock covers only the publication.
 
 RFC-66, "Assumption On Locks", requires one lock for the completion time and the publication. If the time is taken
-before the lock, an instant with an earlier completion time may be published after one with a later time. A reader that
-already reads as of the later time then misses the instant with the earlier time.
+before the lock, an instant with an earlier completion time may be published after an instant with a later time. A
+reader that already reads as of the later time then misses the instant with the earlier time.
 """
 
 from __future__ import annotations

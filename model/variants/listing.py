@@ -55,7 +55,7 @@ def take_clock_time(own: Reader, clock: int) -> Changes:
 
 
 def time_on_clock(clock: int) -> int:
-    """The view `settled_time`: the time on the clock."""
+    """The view `settled_time` is the time on the clock."""
     return clock
 
 

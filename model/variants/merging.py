@@ -41,8 +41,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def merger_of(inner: Callable[[Any], Merger], options: Merging) -> Callable[[Any], Merger]:
-    """Wrap the function `inner`, which makes a merger, so that its mergers follow the options `tombstones` and `fold`.
-    """
+    """Wrap the rule `merger`, so that the merger of a table follows the options `tombstones` and `fold`."""
 
     def merger(world: Any) -> Merger:
         kernel = inner(world)
@@ -56,8 +55,8 @@ def with_tombstones_among_logs(inner: FoldOf) -> FoldOf:
     """Wrap the rule `fold_of` so that the tombstones of a compaction rank among the logs, at the time of the
     compaction.
 
-    A base file has no tombstones if its compaction dropped them. A base file of a bulk insert, which has no plan, has
-    no tombstones either.
+    A base file has no tombstones if its compaction dropped deletes. A base file of a bulk insert, which has no plan,
+    has no tombstones either.
     """
 
     def fold_of(

@@ -99,10 +99,10 @@ def _slice_of_files(
 
 
 def slice_of_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Return the window of readers that derive a window from their snapshot. Such readers merge one slice of the files
-    that completed in the window.
+    """Return a window as a reader derives it from its snapshot: the merge of one slice of the files that completed in
+    the window.
 
-    In such a read, pending plans are barriers too. Before the merge, the read removes rows of the base file that
+    In a derived window, pending plans are barriers too. Before the merge, the read removes rows of the base file that
     instants outside the window set.
     """
     inside = rules.in_window(table, after, until)
@@ -121,10 +121,10 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: float, until:
 
 
 def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Return the window of readers that slice all files by the completed barriers and merge one slice.
+    """Return a window as a reader derives it from all files: the merge of one slice, with completed plans as barriers.
 
-    Such readers use the logs that were requested between the first and the last request of the window. Such readers use
-    a base file unless it was requested before the first request of the window.
+    The reader merges the logs that were requested between the first and the last request of the window. The reader
+    omits a base file that was requested before the first request of the window.
     """
     inside = rules.in_window(table, after, until)
     _, first, last = _requests(rules, table, group, (after, until), inside)
@@ -156,7 +156,7 @@ def _requests(
 
 
 def _part(table: Table, writes: tuple[Write, ...], keeps: Callable[[int, int | None], bool]) -> Table:
-    """A table of these writes, and of those plans for which `keeps` returns True."""
+    """Return a table of the given writes, and of the plans for which `keeps` returns True."""
     plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if keeps(p.requested, done)]
     return Table(writes, tuple(plan for plan, _ in plans), tuple(done for _, done in plans))
 

@@ -47,13 +47,35 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
 
     ``crashed`` maps an actor to the step in which it died. No later segment can interleave with its calls.
     """
-    accesses = [access for access in accesses if not is_unobserved(access.path)]
+    observed = [access for access in accesses if not is_unobserved(access.path)]
+    attempts = unread_attempts(observed)
+    accesses = [access for access in observed if access.path not in attempts]
     conflicting = _Conflicts(accesses, crashed or {})
     sentences = []
     for (step, actor), segment in groupby(accesses, key=lambda access: (access.step, access.actor)):
         if broken := _broken(list(segment), conflicting):
             sentences.append(f"step {step} of {actor} is not atomic: {broken}")
     return sentences
+
+
+def unread_attempts(accesses: Iterable[Access]) -> set[str]:
+    """The data files of rival attempts at one instant that no actor has read.
+
+    Rivals are several actors that put files of one instant. Readers open only files that a completed instant lists. So
+    an actor can observe the moment at which such a file is put or deleted only by its marker.
+    """
+    putters: dict[str, set[str]] = defaultdict(set)
+    files: dict[str, str] = {}
+    read = set()
+    for access in accesses:
+        if kind_of(access.path) not in ("log", "base"):
+            continue
+        if access.verb == "put":
+            files[access.path] = parsed(access.path)["instant"]
+            putters[files[access.path]].add(access.actor)
+        elif access.verb == "get" and access.outcome == "done":
+            read.add(access.path)
+    return {path for path, instant in files.items() if len(putters[instant]) > 1 and path not in read}
 
 
 def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
@@ -126,6 +148,7 @@ class _Conflicts:
     def __init__(self, accesses: list[Access], crashed: Mapping[str, int]) -> None:
         self._crashed = crashed
         self._on: dict[str, list[Access]] = defaultdict(list)  # a write is stored under its folders as well
+        self._deletions = [access for access in accesses if access.verb.startswith("delete")]
         for access in accesses:
             if access.verb.startswith("list"):
                 self._on[_folder(access.path)].append(access)
@@ -143,12 +166,26 @@ class _Conflicts:
         if access.is_write:
             candidates += [other for folder in _folders(access.path) for other in self._on[folder]]
         alive = (other for other in candidates if self._both_alive(other, access))
-        return next((other for other in alive if _conflict(access, other)), None)
+        found = (other for other in alive if _conflict(access, other))
+        return next((other for other in found if not self._deleted_between(access, other)), None)
+
+    def _deleted_between(self, one: Access, other: Access) -> bool:
+        """Whether one access puts an object and the other misses it, and a deletion in between conflicts with both."""
+        put, read = (one, other) if one.verb == "put" else (other, one)
+        if put.verb != "put" or read.verb != "get" or read.outcome != "missing":
+            return False
+        return any(put.step < each.step < read.step and _may_delete(each, put.path) for each in self._deletions)
 
     def _both_alive(self, other: Access, access: Access) -> bool:
         """Whether each of the two actors was alive at the other's access."""
         both = ((other, access), (access, other))
         return all(self._crashed.get(one.actor, another.step) >= another.step for one, another in both)
+
+
+def _may_delete(access: Access, path: str) -> bool:
+    """Whether a deletion is of this object. The access of a `delete.all` names the first of its objects only."""
+    folder = path.rpartition("/")[0]
+    return access.path == path or (access.verb == "delete.all" and access.path.rpartition("/")[0] == folder)
 
 
 def _is_in_vain(one: Access, other: Access) -> bool:

@@ -77,10 +77,20 @@ def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]
     """
     table = isinstance(system, Model)
     known: Mapping[str, Any] = PROMISES if table else {each.name: each for each in getattr(system, "promises", ())}
+    known_promises(names, known)
+    return [known[name] for name in (names or known)], CANARY if table else None
+
+
+def known_promises(names: Sequence[str], known: Mapping[str, Any] = PROMISES) -> tuple[str, ...]:
+    """The names of promises.
+
+    Raises:
+        ValueError: no promise has one of these names; the message contains the nearest one.
+    """
     for name in names:
         if name not in known:
             raise ValueError(f"no promise is called {name!r}; {nearest(name, known, 'nbcc list promises')}")
-    return [known[name] for name in (names or known)], CANARY if table else None
+    return tuple(names)
 
 
 def run_job(job: SearchJob, **bounds: Any) -> Result:

@@ -27,8 +27,9 @@ def fitted(world: World) -> World:
 def does_otherwise(model: Any, state: Any, step: Step) -> bool:
     """Whether Hudi's client would now act differently from the model's step.
 
-    Hudi takes the lock and publishes, or is refused, in one call: no other actor moves in between. The check also
-    leaves out four kinds of steps. Each kind concerns a live writer whose heartbeat other clients consider expired:
+    Hudi takes the lock and publishes, or is refused, in one call: no other actor moves in between. No compactor resumes
+    the plan of a live compactor: Hudi would first roll back the live run and delete its files. The check also leaves
+    out four kinds of steps. Each kind concerns a live writer whose heartbeat other clients consider expired:
 
     - The heartbeat expires before the writer's files are on storage. A rollback at this time makes Hudi's client fail.
     - The writer is refused before its rollback has completed. Hudi commits until the rollback has completed.
@@ -39,6 +40,8 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
     """
     if (holder := model.component(state, "lock")) is not None:
         return step.actor != holder or step.action == "actor_crashes"
+    if step.action == "compactor_resumes_plan":
+        return _oldest_runner_is_alive(model, state)
     return bool(model.actors_of("rollbacker")) and _differs_with_rollbacks(model, state, step)
 
 
@@ -52,6 +55,13 @@ def _differs_with_rollbacks(model: Any, state: Any, step: Step) -> bool:
         return own.requested in _rolled_back(model, state)
     executes = step.action in ("rollbacker_starts_rollback", "rollbacker_resumes_rollback")
     return executes and not _pending_targets(model, state).isdisjoint(_completed(model, state))
+
+
+def _oldest_runner_is_alive(model: Any, state: Any) -> bool:
+    """Whether the runner of the oldest pending compaction plan is alive."""
+    done = _completed(model, state)
+    runner = next(plan.runner for plan in model.component(state, "plans") if plan.requested not in done)
+    return bool(model.component(state, runner).step != DEAD)
 
 
 def _completed(model: Any, state: Any) -> set[int]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nbcc.model import World
+from nbcc.model.promises import PROMISES
 
 from ..explore import Verdict
 from .bound import bound_of, sentence
@@ -34,6 +35,15 @@ def to_data(rows: Sequence[MatrixRow], depth: Depth) -> dict[str, Any]:
     """The matrix as data. The data contains no times, so that the same searches produce the same data."""
     protocols = {row.name: row_data(row) for row in rows}
     return {"format": 1, "depth": depth, "protocols": protocols, "worlds": list(_worlds(rows))}
+
+
+def merged(accepted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """The accepted matrix with the columns that were searched again: those of the promises in `found`."""
+    protocols = {}
+    for name, row in found["protocols"].items():
+        cells = {**accepted["protocols"].get(name, row)["promises"], **row["promises"]}
+        protocols[name] = {**row, "promises": {promise: cells[promise] for promise in PROMISES if promise in cells}}
+    return {**accepted, "protocols": protocols}
 
 
 def row_data(row: MatrixRow) -> dict[str, Any]:

@@ -128,25 +128,29 @@ def matrix(
     depth: Depth = "quick",
     chosen: Iterable[ProtocolFile] | None = None,
     *,
+    promises: Sequence[str] = (),
     workers: int = 1,
     done: Callable[[], None] | None = None,
     search: Callable[..., Iterator[tuple[SearchJob, Result]]] = run_jobs,
     **bounds: Any,
 ) -> tuple[MatrixRow, ...]:
-    """Search every protocol in all its worlds.
+    """Search every protocol in all its worlds, for these promises (default: all).
 
     `workers` is the number of processes; `bounds` are as in `explore`. `done` is called after each of the
     `searches(depth)` searches. A search that fails leaves its cells undetermined and does not affect the others.
     """
     rows = tuple(chosen) if chosen is not None else protocols()
     where = [(file, *each) for file in rows for each in worlds_of(file.name, depth).items()]
-    jobs = [SearchJob(world=world, protocol=file.protocol, reduce=reduced) for file, world, reduced in where]
+    asked = tuple(promises)
+    jobs = [
+        SearchJob(world=world, protocol=file.protocol, promises=asked, reduce=reduced) for file, world, reduced in where
+    ]
     report = (lambda job, result: done()) if done else None
     results = list(search(jobs, workers=workers, raises=False, done=report, **bounds))
     searched: dict[str, list[SearchedWorld]] = {file.name: [] for file in rows}
     for (file, world, _), (_, result) in zip(where, results, strict=True):
         searched[file.name].append(SearchedWorld(world=world, result=result))
-    return tuple(row(file, searched[file.name]) for file in rows)
+    return tuple(row(file, searched[file.name], asked) for file in rows)
 
 
 def searches(depth: Depth) -> int:
@@ -157,13 +161,13 @@ def searches(depth: Depth) -> int:
 def within(rows: Iterable[MatrixRow], depth: Depth) -> tuple[MatrixRow, ...]:
     """The rows of a smaller depth, computed from the searches of a larger one."""
     wanted = {each.name: worlds_of(each.name, depth) for each in protocols()}
-    smaller = ((each.file, [s for s in each.searched if s.world in wanted[each.name]]) for each in rows)
-    return tuple(row(file, searched) for file, searched in smaller)
+    smaller = ((each.file, [s for s in each.searched if s.world in wanted[each.name]], each.cells) for each in rows)
+    return tuple(row(file, searched, tuple(cells)) for file, searched, cells in smaller)
 
 
-def row(file: ProtocolFile, searched: Sequence[SearchedWorld]) -> MatrixRow:
-    """The verdicts on one protocol, promise by promise."""
-    cells = {promise: _with_evidence(file, promise, cell(promise, searched)) for promise in PROMISES}
+def row(file: ProtocolFile, searched: Sequence[SearchedWorld], promises: Sequence[str] = ()) -> MatrixRow:
+    """The verdicts on one protocol, promise by promise (default: all promises)."""
+    cells = {name: _with_evidence(file, name, cell(name, searched)) for name in promises or PROMISES}
     return MatrixRow(file=file, cells=cells, searched=tuple(searched))
 
 

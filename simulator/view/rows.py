@@ -12,7 +12,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nbcc.model import Change, Model, Query, Record
-from nbcc.model.answers import BadInput, Cleaned, Data, Several, answer
+from nbcc.model.answers import Cleaned, Data, Several, answer
 from nbcc.model.kernel.merge import Merger
 from nbcc.model.kernel.table import Table, Write
 from nbcc.model.mechanisms.consumers.consumer import time_of
@@ -106,15 +106,21 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
     query = reading.query
     if query.until is not None and query.until > model.settled(state):
         return Answers(None, None)
-    if query.begins is not None and query.begins < model.horizon(state):
-        return Answers(None, None)  # refused: cleaning has deleted that past
     stable = reading.stable and step >= broke - 1
-    try:
-        got = _records(model.rows(state, query, data))
-        must = model.rows(states[broke - 1], query, data) if stable else None
-    except (BadInput, Cleaned):  # its time is refused, or a clean has deleted a file that it opens
+    shown = [_of_table(model, each, query, data) for each in (state, *([states[broke - 1]] if stable else []))]
+    if None in shown:
         return Answers(None, None)
-    return Answers(_promised(model, state, query, data) if must is None else _records(must), got)
+    got, *before = (_records(rows) for rows in shown if rows is not None)
+    return Answers(before[0] if before else _promised(model, state, query, data), got)
+
+
+def _of_table(model: Model, state: Any, query: Query, data: Data) -> Mapping[Any, Any] | None:
+    """The rows of the table at any time, also one that a user may not ask for; None if they are cleaned or undone."""
+    if isinstance(model.read_refusal(state, query), Cleaned):
+        return None
+    return answer(
+        model.rules, model.table(state), model.world.groups, query, model.settled(state), data, model.merger
+    )
 
 
 def reader_table(model: Model, state: Any, reader: str) -> tuple[int, Table] | None:

@@ -38,6 +38,10 @@ SAID = {
         "LAWS": "the base of t5 in group 0 leaves out w1's write (requested t1, completed t2) and merges a later "
         "completion",
     },
+    ("demo", "merge_order", "requested"): {
+        "RO": "read-optimised read at the barrier t5 in group 0: a key that w2 upserts with ordering value 1 and w1 "
+        "upserts with ordering value 1 shows the row of w2, not the row of w1",
+    },
     ("demo", "visibility", "any"): {
         "ATOM": "snapshot in group 0 holds a log of w1's write (requested t1, not completed), which has not completed",
     },
@@ -66,6 +70,16 @@ SAID = {
     },
     ("cleaning", "retention", "barrier"): {
         "CLEAN": "the read as of t5 needs log 1 of t1 in group 0, which is deleted; the horizon is t5",
+        "RETAIN": "the clean of t7 retains 1 commits and deletes log 1 of t1 in group 0, which the state of t5 needs",
+    },
+    ("cleaning", "horizon", "after_delete"): {
+        "ANSWER": "the read as of t2 is answered, not refused as Cleaned",
+    },
+    ("demo", "as_of_pending", "refused"): {
+        "ANSWER": "the read as of t3 is refused (NoAnswer), and its times are settled and retained",
+    },
+    ("consumers", "checkpoint", "fenced"): {
+        "FRESH": "the window of cons1 ends at t1, and w1's write (requested t1, completed t3) returned",
     },
     ("archiving", "archive_bound", "none"): {
         "ARCH": "the deltacommit requested at t1 is pending, and t2 is archived past it: its files look older "

@@ -59,8 +59,8 @@ Plans = tuple[Plan, ...]
 
 
 class BulkInserter(NamedTuple):
-    """A bulk inserter, which bulk inserts once. `bases` lists the file groups that receive a base file, and `logs` the
-    file groups that receive a log. `files` counts the files that the bulk inserter has put.
+    """A bulk inserter, which makes one bulk insert. `bases` lists the file groups that receive a base file, and `logs`
+    the file groups that receive a log. `files` counts the files that the bulk inserter has put.
 
     `sealed` counts the instants that were published when the bulk inserter began to write (`resolved`) or requested its
     instant (optimistic). `clear` is True after a check under the lock has found no write that overtook the bulk
@@ -250,7 +250,7 @@ def other_loads(me: str, every_bulk_inserter: Mapping[str, BulkInserter]) -> tup
 def pending_loads(
     pending_instants: Iterable[Instant], every_bulk_inserter: Mapping[str, BulkInserter]
 ) -> Iterator[Instant]:
-    """The pending instants, including instants of bulk inserters."""
+    """The view `pending_instants` also contains pending instants of bulk inserters."""
     yield from pending_instants
     for own in every_bulk_inserter.values():
         if own.requested:

@@ -32,7 +32,7 @@ class Cleaner(NamedTuple):
     """A cleaner. `clean` is the requested time of its clean, and `groups` lists the files to delete in each file group.
     `gone` counts the file groups that are cleaned.
 
-    `horizon` is the horizon of the clean until the plan is on storage.
+    Until the plan is on storage, `horizon` is the horizon of the planned clean; then it is 0.
     """
 
     step: str = "idle"
@@ -44,7 +44,7 @@ class Cleaner(NamedTuple):
     records: tuple[Any, ...] = ()
 
 
-CLEANER = Kind(name="cleaner", prefix="clean", first=Cleaner(), in_random_worlds=(0, 1), service=True)
+CLEANER = Kind(name="cleaner", prefix="clean", first=Cleaner(), in_random_worlds=(0, 1, 0, 2), service=True)
 
 
 class CleanPlan(NamedTuple):
@@ -148,7 +148,7 @@ def published_clean(me: str, own: Cleaner) -> tuple[Cleaner, CompletedClean]:
 
 
 def pending_cleans(pending_instants: Iterable[Instant], cleans: Plans, published: Published) -> Iterable[Instant]:
-    """The view `pending_instants`, including pending cleans."""
+    """The view `pending_instants` also contains pending cleans."""
     yield from pending_instants
     done = {entry.requested for entry in published if isinstance(entry, CompletedClean)} if cleans else ()
     yield from pending_plans(cleans, "clean", done)

@@ -17,8 +17,8 @@ from .rules import Clean, DataFile, needed, published_horizon, taken_files
 
 
 def compose(composition: Composition) -> None:
-    """Let a read end without an answer if a clean has deleted a file that the read opens. A compactor stops in that
-    case.
+    """Let a read end without an answer if a clean has deleted a file that the read opens. Let a compactor stop if a
+    clean has deleted an input file of its plan.
     """
     composition.find("reader_reads").divert(misses_file, end_without_answer)
     # Only a clean that breaks its promise deletes a file of a pending plan.

@@ -103,8 +103,8 @@ def bounds_before_pending(
     own: Consumer, newest_time: int, published: Published, protocol: Protocol, every_writer: Mapping[str, Any],
     every_bulk_inserter: Mapping[str, Any] = NO_ACTORS,
 ) -> tuple[int, int]:  # fmt: skip
-    """Return the end of the window and the checkpoint under options 1 and 2 of RFC-22. The oldest pending write bounds
-    the checkpoint; under option 2 it bounds the window as well.
+    """Return the end of the window and the checkpoint under options 1 and 2 of RFC-22. The checkpoint stays before the
+    oldest pending write. Under option 2, the window also ends before the oldest pending write.
     """
     done = {entry.requested for entry in published}
     writers = (*every_writer.values(), *every_bulk_inserter.values())

@@ -51,7 +51,9 @@ class LogCompactor(NamedTuple):
         return self.groups[self.logs]
 
 
-LOG_COMPACTOR = Kind(name="log_compactor", prefix="logc", first=LogCompactor(), in_random_worlds=(0, 1), service=True)
+LOG_COMPACTOR = Kind(
+    name="log_compactor", prefix="logc", first=LogCompactor(), in_random_worlds=(0, 1, 0, 2), service=True
+)
 
 
 def compose(composition: Composition) -> None:
@@ -85,22 +87,22 @@ def compose(composition: Composition) -> None:
 
 
 def completed_table(completed_table: Table, published: Published, log_plans: Plans) -> Table:
-    """The view `completed_table`, including log compactions."""
+    """The view `completed_table` also contains log compactions."""
     return with_log_plans(completed_table, published, log_plans)
 
 
 def visible_table(table: Table, visible_instants: Published, log_plans: Plans) -> Table:
-    """The view `table`, including log compactions."""
+    """The view `table` also contains log compactions."""
     return with_log_plans(table, visible_instants, log_plans)
 
 
 def kept_table(kept_table: Table, kept_instants: Published, log_plans: Plans) -> Table:
-    """The view `kept_table`, including log compactions."""
+    """The view `kept_table` also contains log compactions."""
     return with_log_plans(kept_table, kept_instants, log_plans)
 
 
 def latest_time(latest_time: int, log_plans: Plans) -> int:
-    """The view `latest_time`, including the plans of log compactions."""
+    """The view `latest_time` also considers the plans of log compactions."""
     return max(latest_time, *(plan.requested for plan in log_plans), 0)
 
 

@@ -1,12 +1,12 @@
 """The metadata table: a second table that lists the files of the data table, and must agree with the data table
 (RFC-15).
 
-An actor that publishes an instant first commits the added and removed files to the metadata table. This commit is a
-deltacommit with the requested time of the instant, under the lock that covers publication. After the commit to the
-metadata table, the instant completes in the data table. Therefore the metadata table contains every completed instant
-of the data table. The metadata table may also contain instants of dead actors. Readers list files through the metadata
-table. Readers use only deltacommits whose instant is complete in the data table. RFC-22, "Updating Metadata Table",
-says that "the reconciliation of the metadata will be done by the metadata reader".
+An actor that publishes an instant first commits the added and removed files to the metadata table. The commit to the
+metadata table is a deltacommit with the requested time of the instant, under the lock that covers publication. After
+the commit to the metadata table, the instant completes in the data table. Therefore the metadata table contains every
+completed instant of the data table. The metadata table may also contain instants of dead actors. Readers list files
+through the metadata table. Readers use only deltacommits whose instant is complete in the data table. RFC-22, "Updating
+Metadata Table", says that "the reconciliation of the metadata will be done by the metadata reader".
 
 The metadata table has one writer at a time, so a pending deltacommit of another actor belongs to a dead actor. An actor
 rolls back the deltacommit of a dead actor before it begins its own deltacommit. If an instant is applied twice, the

@@ -198,7 +198,7 @@ def kept_instants(own: Reader, published: Published, restores: Planned) -> Publi
 
 
 def table_of_kept(own: Reader, kept_instants: Published, plans: tuple[Plan, ...], restores: Planned) -> Table:
-    """The view `kept_table`, including undone plans."""
+    """The view `kept_table` also contains undone plans."""
     return kept_table(own, kept_instants, all_plans(plans, restores))
 
 

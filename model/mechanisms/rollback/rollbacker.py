@@ -70,7 +70,9 @@ ROLLBACKER = Kind(name="rollbacker", prefix="roll", first=Rollbacker(), in_rando
 
 
 class Undoing(NamedTuple):
-    """How one actor undoes the write whose requested time is in its field `target`."""
+    """A fact that describes how one actor undoes a write. `target` is the actor's field that contains the requested
+    time of the write.
+    """
 
     actor: str
     target: str
@@ -292,7 +294,7 @@ def published_rollback(me: str, own: Rollbacker) -> tuple[Rollbacker, RolledBack
 
 
 def pending_rollbacks(pending_instants: Iterable[Instant], published: Published, rollbacks: Plans) -> Iterator[Instant]:
-    """The view `pending_instants`, including pending rollbacks."""
+    """The view `pending_instants` also contains pending rollbacks."""
     yield from pending_instants
     done = {entry.requested for entry in published} if rollbacks else ()
     yield from pending_plans(rollbacks, "rollback", done)

@@ -1,4 +1,4 @@
-"""A stream is a Spark query that follows the table. Its sink writes each batch once.
+"""A stream is a Spark query that follows the table. The sink of a stream writes each batch once.
 
 A batch has four steps. First, the stream chooses the next offset, which is a completion time. Second, Spark stores the
 offset in the offset log. Third, the stream reads a window, and the sink writes the rows under the id of the batch.
