@@ -61,8 +61,8 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
 def unread_attempts(accesses: Iterable[Access]) -> set[str]:
     """The data files of rival attempts at one instant that no actor has read.
 
-    Rivals are several actors that put files of one instant. Readers open only files that a completed instant lists. So
-    an actor can observe the moment at which such a file is put or deleted only by its marker.
+    Rivals are several actors that put files of one instant. Readers open only files that a completed instant lists.
+    Therefore only the marker of a rival's unread file shows other actors when the file is put or deleted.
     """
     putters: dict[str, set[str]] = defaultdict(set)
     files: dict[str, str] = {}

@@ -128,7 +128,7 @@ class History:
         return self._seen.get("timeline", ())
 
     def described(self, query: Query) -> str:
-        """``snapshot``, ``as of c2``, ``incremental (0, c1]``."""
+        """A query as text, for example ``snapshot``, ``as of c2`` or ``incremental (0, c1]``."""
         kind, until = query.kind.replace("_", " "), self.symbols.symbol(query.until)
         if query.after is not None:
             return f"{kind} ({self.symbols.symbol(query.after)}, {until}]"

@@ -46,12 +46,12 @@ class Observable(NamedTuple):
 
 
 def model_timeline(model: Any, state: Any) -> tuple[Any, ...]:
-    """``(action, state, requested, completed)`` of each instant, by requested time."""
+    """``(action, state, requested, completed)`` of each instant, sorted by requested time."""
     return tuple((i.action, i.state, i.requested, i.completed) for i in model.timeline(state))
 
 
 def model_slices(model: Any, state: Any, as_of: int | None = None) -> tuple[Any, ...]:
-    """``(group, barrier, base, logs)`` of each file slice, by group and barrier; now, or as of a time."""
+    """``(group, barrier, base, logs)`` of each file slice at present or as of a time, sorted by group and barrier."""
     slices = model.slices(state) if as_of is None else model.slices(state, as_of)
     entries = [(s.group, s.barrier, s.base, tuple(s.logs)) for s in slices]
     return tuple(sorted(entries, key=lambda slice_: (slice_[0], slice_[1] or 0)))

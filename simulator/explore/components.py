@@ -67,7 +67,8 @@ def components(
 def _lowering(
     following: Iterator[int], at: int, order: dict[int, int], low: dict[int, int], on_stack: set[int]
 ) -> Iterator[int]:
-    """The successors that were not visited yet. Successors on the stack lower the low link of `at`."""
+    """The successors of the state `at` that were not visited yet. Successors on the stack lower the low link of `at`.
+    """
     for number in following:
         if number not in order:
             yield number

@@ -29,9 +29,9 @@ from .shards import Shard
 class SearchJob:
     """One search. `world` and `protocol` are names, paths or values. Without `promises` all are judged.
 
-    A `world` of the form ``package.module:factory`` names a model of your own: `factory()` returns it. `mutant` names a
-    file of specs/mutants that is applied during the search. `reduce` and `shard` are as in `explore`. A shard has no
-    canary; `parallel` checks that one of the shards violates the canary.
+    A `world` of the form ``package.module:factory`` names a model of your own, which `factory()` returns. `mutant`
+    names a file of specs/mutants that is applied during the search. `reduce` and `shard` are as in `explore`. A shard
+    has no canary; `parallel` checks that one of the shards violates the canary.
     """
 
     world: str | World

@@ -31,7 +31,7 @@ class ResultCache:
     """A cache of finished searches. `hits` counts the searches found in the cache, `misses` those that were run.
 
     Raises:
-        ValueError: the file is not such a cache, or other code wrote it.
+        ValueError: the file is not a cache of searches, or another version of the code wrote it.
     """
 
     def __init__(self, path: Path) -> None:

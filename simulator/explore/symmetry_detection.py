@@ -121,7 +121,7 @@ class Exchange:
         self._image = Image(cache.model, names, range(len(cache.model.coding.names)), ())
 
     def difference(self, state: State) -> str | None:
-        """The reason why the exchange is not a symmetry in this state; None if it is one."""
+        """The reason why the exchange is not a symmetry in this state; None if the exchange is a symmetry."""
         other = self._image.of_own(state)
         moves = [(step, after, self._image.of_own(after)) for step, after in self.model.successors(state)]
         if {(renamed_step(step, self.names), there) for step, _, there in moves} != set(self.model.successors(other)):

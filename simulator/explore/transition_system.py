@@ -16,8 +16,8 @@ from nbcc.model.machine.transition import Args
 
 
 class Guard(NamedTuple):
-    """A condition of a transition. `reason` states the condition in words. A `limit` bounds the world, not the
-    protocol.
+    """A condition of a transition. `reason` states the condition in words. A condition that is a `limit` bounds the
+    world, not the protocol.
     """
 
     reason: str

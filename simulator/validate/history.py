@@ -150,7 +150,7 @@ def _pending_logs(view: View) -> Mapping[Group, list[LogFile]]:
 
 
 def _is_log(file: File, view: View) -> TypeGuard[LogFile]:
-    """Whether the history includes this log: a later write must not have repeated its rows."""
+    """True if the history includes this log. A log is excluded if a later write has repeated its rows."""
     return isinstance(file, LogFile) and file.path not in view.audit.rewritten
 
 

@@ -150,7 +150,7 @@ def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -
 
 
 def _rule(context: Context, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
-    """The sentence about the rule that decided, and about the default protocol; a general sentence if none fits."""
+    """The sentences about the rule that decided and about the default protocol; a general sentence if no rule fits."""
     differences = context.protocol.differences()
     field = next((name for name in HELPS[status] if name in differences), next(iter(differences), ""))
     rule = RULES.get(f"{field}={differences.get(field)}")

@@ -23,7 +23,7 @@ from ..trace import Trace, context_switches
 
 
 def render(trace: Trace, again: str | None = None, width: int | None = None) -> str:
-    """The trace in lines that end with the command that replays it; no newline at the end.
+    """The trace as lines of text. The last line is the command that replays the trace, without a newline at its end.
 
     `again`: the command that replays the trace, if the trace was not saved under its handle. `width`: the maximum width
     of a line in characters; None: unlimited.
