@@ -47,6 +47,7 @@ class Never:
 WEAKER = (
     ("commit-checked-early", "failed_writer"),
     ("rollback-chosen-early", "failed_writer"),
+    ("plan-checked-early", "rivals"),
     ("lost-answer-is-failure", "answer_lost"),
     ("decision-log", "answer_lost"),
     ("old-manifest", "archiving_readers"),

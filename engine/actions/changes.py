@@ -19,10 +19,10 @@ ASKED = "read what changed"
 
 
 def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: Time | None = None) -> Any:
-    """The net change log of (after, until]. The log has one row for each changed key: op (i, u, d), completed, before,
-    after.
+    """The net change log of the window (after, until] of completion times. The log has one row for each changed key,
+    with the columns op (i, u or d), completed, before and after.
 
-    Only file groups with a write in the window are read: services change no row (docs/contract.md, QUIET).
+    The read skips file groups without a write in the window, because services change no row (docs/contract.md, QUIET).
     """
     window = settled_window(context, after, until, ASKED)
     shape = table_shape(config, context.rules)
@@ -30,7 +30,7 @@ def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: T
 
 
 def tasks_of(context: Context, config: TableConfig, window: Window) -> list[ChangesTask]:
-    """One task per file group that a write of the window touched."""
+    """One task for each file group to which a write of the window has added files."""
     refuse_replacements(context, window, clustering=True)
     written = window_tasks(context, config, window)
     if not written:
@@ -45,6 +45,6 @@ def tasks_of(context: Context, config: TableConfig, window: Window) -> list[Chan
 
 
 def _states(context: Context, config: TableConfig, window: Window, time: str) -> dict[Group, tuple[ReadTask, ...]]:
-    """The tasks that read each file group as of `time`."""
+    """The tasks that read the state of each file group as of `time`."""
     tasks = state_tasks(context, config, window.timeline, time)
     return {(task.partition, task.file_id): (task,) for task in tasks}

@@ -13,11 +13,11 @@ from ..timeline.timeline import FOLDER
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant:
-    """Delete a savepoint, by default the oldest, and return it.
+    """Delete a savepoint, by default the oldest one, and return it.
 
-    `instant`: the savepoint, or the requested time that it pins. Cleans are planned under the same lock. The completed
-    file is deleted first: a half-deleted savepoint pins nothing, and can be deleted again. Raises `BadInput` if there
-    is no such savepoint.
+    `instant`: the savepoint, or the requested time of the instant that it pins. The deletion runs under the lock, under
+    which cleans are planned too. The completed file is deleted first: a savepoint without it pins nothing, and can be
+    deleted a second time. Raises `BadInput` if the table has no such savepoint.
     """
     config.check_writable()
     with held(context.lock):

@@ -15,11 +15,12 @@ ASKED = "read what was written"
 
 
 def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: Time | None = None) -> Any:
-    """One record per key of the writes that completed in (after, until]: rows as in a snapshot, and deletes.
+    """One record for each key of the writes that completed in (after, until]: a row as in a snapshot, or a delete.
 
-    `_hoodie_is_deleted` is true for a delete, which has key, partition and ordering value. A record may rank below an
-    older record outside the window. A consumer that overwrites by key must use `changes`. The columns are those at the
-    end of the window. (RFC-66, "Incremental queries".)
+    `_hoodie_is_deleted` is true for a delete, whose other columns are null except key, partition and ordering value.
+    The returned record may rank below an older record of its key that is outside the window. A consumer that overwrites
+    its rows by key must use `changes` instead. The columns are the table's columns at the end of the window. (RFC-66,
+    "Incremental queries".)
     """
     window = settled_window(context, after, until, ASKED)
     config = config if until is None else config_at(config, window.until)

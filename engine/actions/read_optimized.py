@@ -13,8 +13,8 @@ from ..timeline import load_settled
 
 
 def run(context: Context, config: TableConfig) -> Any:
-    """The state of each file group at the barrier of its newest completed base file. Nothing is merged; the result is
-    not atomic across groups.
+    """The rows of each file group at the barrier of its newest completed base file. No log is merged, and the base
+    files of two file groups may have different barriers.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     bases = newest_bases(slices_as_of(context, timeline))

@@ -25,11 +25,11 @@ ACTION = "compaction"
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Merge the files that a plan lists, and publish the result under the plan's instant. Any process may run a pending
-    plan.
+    """Merge the files that a plan lists, and publish the result under the instant of the plan. Any process may run a
+    pending plan.
 
     `instant`: the compaction, or its requested time; by default the oldest pending one. Returns the completed instant,
-    also if another runner completed it; None if no plan is pending.
+    also if another process completed it; None if no plan is pending.
     """
     config.check_writable()
     config = with_current_schema(context.storage, config)
@@ -61,8 +61,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 def _in_our_order(
     context: Context, timeline: Timeline, operations: Iterable[CompactionOperation]
 ) -> Iterator[CompactionOperation]:
-    """A plan of another engine with its logs reordered. That engine lists logs by requested time; the group's rules may
-    use another order.
+    """Return the plan of another engine with its logs in the order in which this engine merges them. The other engine
+    lists logs by requested time, but the rules of the file group may use another order.
     """
     slices = all_slices(context.storage, context.whole(timeline), context.commits, context.rules)
     logs = {log.path: log for piece in slices for each in (*piece.tombstones, *piece.logs) for log in each.files}
@@ -77,7 +77,9 @@ def _in_our_order(
 def _task(
     context: Context, config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str
 ) -> CompactTask:
-    """The task for one group of the plan. The task's tombstone logs are those that the base file's commit lists."""
+    """The task that compacts one file group of the plan. The task's tombstone logs are the ones that the commit of
+    the base file lists.
+    """
     barrier = _made_at(operation)
     rules = group_rules(context, inputs.timeline, barrier)
     base, logs = inputs.base(operation), inputs.logs(operation)
@@ -95,7 +97,7 @@ def _task(
 def _listed_with_base(
     context: Context, timeline: Timeline, operation: CompactionOperation, barrier: str | None
 ) -> frozenset[str]:
-    """The paths that the commit of the plan's base file lists; empty if no log of the plan has the base file's
+    """The paths that the commit of the plan's base file lists; empty if no log of the plan has that base file's
     requested time.
     """
     if barrier is None or operation.base_file is None or not any(f"_{barrier}.log." in name for name in operation.logs):
@@ -113,13 +115,13 @@ def _listed_with_base(
 
 
 def _made_at(operation: CompactionOperation) -> str | None:
-    """The requested time of the plan's base file."""
+    """The requested time of the base file that the plan merges."""
     named = parse_base(operation.base_file) if operation.base_file else None
     return named.instant if named else None
 
 
 def keeps_tombstones(shape: TableShape, rules: Rules) -> bool:
-    """Whether a compaction must keep deletes. In commit time no delete is kept: a later record always wins over an
-    earlier delete.
+    """Whether a compaction must keep the deletes that it merges. In a commit-time table no delete is kept, because a
+    later record always wins over an earlier delete.
     """
     return rules.tombstones == "keep" and shape.merge.mode == EVENT_TIME

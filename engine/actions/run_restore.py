@@ -18,11 +18,12 @@ from ..writes.commit_protocol import marked_files
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Undo the instants that a plan lists. Any process may run a pending plan, also one that was interrupted.
+    """Undo the instants that the plan of a restore lists. Any process may run a pending plan, also after an earlier run
+    was interrupted.
 
-    An instant is deleted after all its files: the next runner finds the remaining files through it. `instant`: the
-    restore, or its requested time; by default the oldest pending one. Returns the completed instant, also if another
-    runner completed it; None if no restore is pending.
+    An instant is deleted after all its files, because the next runner finds the remaining files by means of the
+    instant. `instant`: the restore, or its requested time; by default the oldest pending one. Returns the completed
+    instant, also if another process completed it; None if no restore is pending.
     """
     config.check_writable()
     timeline = timeline_with(context, ACTION, instant)
@@ -41,7 +42,9 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 
 def _undo(context: Context, timeline: Timeline, instant: Instant) -> list[str]:
-    """Delete the files of an instant, then the files of its states. Returns the paths of the former."""
+    """Delete the data files of an instant, then the timeline files of its states. Returns the paths of the deleted
+    data files.
+    """
     marked = marked_files(context, instant.requested)
     stats = context.commits.commit(instant).stats if instant.completed else ()
     listed = [stat.path for stat in stats if listed_file(stat, instant) or is_change_log(stat)]

@@ -22,10 +22,11 @@ def run(
 ) -> Instant | None:
     """Publish the plan of a clean and return its instant; None if there is nothing to delete or a clean is pending.
 
-    The plan records the horizon. Earlier reads are refused from then on, before the first file is deleted
-    (docs/contract.md, CLEAN). Named consumers keep it back, up to an age. One lock covers the listing of the timeline
-    and the plan's time. So a compaction that is planned later takes files that this clean keeps. With a decision log,
-    None is also returned if another actor took the number (`put_plan`). Raises `BadInput` for an unknown policy.
+    The plan of a clean records the horizon. As soon as the plan is published, reads as of times before the horizon are
+    refused (docs/contract.md, CLEAN). The horizon does not pass the progress of a named consumer, unless the consumer
+    is too far behind. The planner lists the timeline and takes the requested time of the plan under one lock. Thus a
+    compaction that is planned later selects only files that this clean keeps. With a decision log, None is also
+    returned if another actor has put a decision first (`put_plan`). Raises `BadInput` if the policy is unknown.
     """
     config.check_writable()
     chosen = Policy(policy, retained)

@@ -14,11 +14,11 @@ from ..timeline import load_settled
 
 
 def run(context: Context, config: TableConfig, columns: Sequence[str] = ()) -> Any:
-    """The table as of T, the greatest completion in a first listing of the timeline. A second listing is complete up to
-    T.
+    """The table as of T, the greatest completion time in a first listing of the timeline. A second listing of the
+    timeline shows every instant that completed at or before T.
 
-    `columns`: read only these, and what merging needs. Raises `BadInput` for unknown columns. (RFC-66, "Snapshot
-    queries"; for the two listings: docs/contract.md, Words.)
+    `columns`: the columns to return; the read also reads the columns that the merge needs. Raises `BadInput` if a
+    column is unknown. (RFC-66, "Snapshot queries"; for the two listings: docs/contract.md, Words.)
     """
     schema = selected(table_shape(config, context.rules).stored_schema, columns)
     timeline = load_settled(context.storage, context.rules, _now(context), context.commits)
@@ -27,5 +27,5 @@ def run(context: Context, config: TableConfig, columns: Sequence[str] = ()) -> A
 
 
 def _now(context: Context) -> str | None:
-    """The clock's time, for rules under which readers do not wait for settled times."""
+    """The present time of the clock, for rules under which readers do not wait for settled times."""
     return context.clock.take() if context.rules.read_time == "clock" else None

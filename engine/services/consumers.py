@@ -1,4 +1,4 @@
-"""Named consumers: a stream that follows the table publishes its progress, and cleaning waits for it up to an age."""
+"""Named consumers: a stream reader publishes its progress, and cleaning waits for it up to a maximum age."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _TIME: Final = re.compile(r"\d{17}")
 
 
 def check_name(name: str) -> str:
-    """The name of a consumer. `BadInput` unless it can be a file name in every store."""
+    """Return the name of a consumer if it is valid. Raises `BadInput` if the name cannot be a file name in every
+    store.
+    """
     if not _NAME.fullmatch(name):
         needed = "a name has at most 100 letters, digits, dots, dashes and underscores, the first a letter or digit"
         raise BadInput(f"follow a table as the consumer {name!r}", needed, "choose such a name")
@@ -29,12 +31,14 @@ def check_name(name: str) -> str:
 
 
 def publish_progress(context: Context, name: str, completed: str) -> None:
-    """Record that a consumer has processed what completed until then. One query uses a name at a time."""
+    """Record that the consumer `name` has processed everything that completed at or before `completed`. Only one
+    query may use a consumer name at a time.
+    """
     context.storage.put(f"{FOLDER}/{name}", json.dumps({"format": 1, "completed": completed}).encode())
 
 
 def progress_of_consumers(context: Context) -> Mapping[str, str]:
-    """Name -> the completion time until which that consumer has processed everything."""
+    """Consumer name -> the completion time until which that consumer has processed all writes."""
     found = {}
     for entry in context.storage.list(FOLDER):
         try:
@@ -48,9 +52,9 @@ def progress_of_consumers(context: Context) -> Mapping[str, str]:
 
 
 def waits_for_consumers(context: Context, timeline: Timeline, horizon: str, now: str, hours: int) -> str | None:
-    """The horizon, moved back to the progress of each consumer that it would pass; None for the beginning.
+    """The horizon, moved back to the progress of the slowest consumer; None if that is the beginning of the history.
 
-    A consumer is not waited for once the oldest write that it has not processed completed more than `hours` ago.
+    A clean ignores a consumer if the oldest write that it has not processed completed more than `hours` ago.
     """
     for progress in progress_of_consumers(context).values():
         if progress < horizon:

@@ -1,13 +1,14 @@
-"""The decision log: numbered entries, put if absent, decide which instants commit and in which order.
+"""The decision log: numbered entries, each created only if absent, decide which instants commit and in which order.
 
-A lock can be lost between any two steps of its holder. So with `decision = log` a writer publishes in three steps.
-First the writer publishes the last entry, if that entry's writer has not. Then the writer puts the next entry, with a
-greater time and everything that other writers need to publish it. Then the writer publishes its own entry. Entries are
-never changed. A plan takes a number like a commit.
+A lock can be lost between any two steps of its holder. Therefore, with `decision = log`, a writer publishes in three
+steps. First the writer publishes the last entry, if that entry's writer has not. Then the writer puts the next entry,
+with a greater time and everything that other writers need to publish it. Then the writer publishes its own entry.
+Entries are never changed. The plan of a service is an entry of the log, like a commit.
 
-Archiving cuts the log. It publishes a checkpoint, the number up to which all entries are published, and deletes entries
-that are older than an hour. A number that became free could be taken twice. So an actor that took longer than an hour
-to put its entry compares the number with the checkpoint. An object store lists the log from the checkpoint on.
+Archiving shortens the decision log. The archiver publishes a checkpoint, the number up to which all entries are
+published, and deletes older entries after an hour. Once an entry is deleted, another actor could put an entry with the
+same number. Therefore an actor that took longer than an hour to put its entry compares the entry's number with the
+checkpoint. In an object store, a listing of the decision log begins at the checkpoint.
 """
 
 from __future__ import annotations
@@ -32,11 +33,12 @@ Kind = Literal["commit", "plan", "time"]
 
 
 class Decision(NamedTuple):
-    """One entry.
+    """One entry of the decision log.
 
-    `kind`: an instant commits, a plan is made, or only a time is taken, which all later decisions exceed. `action`: the
-    pending action. `time`: the completion time, or the barrier of a plan. `data`: the content of the timeline file.
-    `begun`: when this actor read the last entry before this one, in seconds since the epoch; it is not stored.
+    `kind`: "commit" if an instant commits, "plan" if a plan is made, "time" if the entry only reserves a time.
+    `action`: the action of the instant while it is pending. `time`: the completion time of a commit, or the barrier of
+    a plan. `data`: the content of the timeline file to publish.
+    `begun`: when this actor read the previous entry, in seconds since the epoch; the field is not stored.
     """
 
     number: int
@@ -56,7 +58,9 @@ class Decision(NamedTuple):
 
 
 def put_decision(storage: Storage, decision: Decision) -> bool:
-    """Put the entry; False if another writer has taken the number. Equal content counts as success (`put_own`)."""
+    """Put the entry; return False if another writer has put an entry with this number. If the log has an entry with
+    this number and equal content, the put counts as a success (`put_own`).
+    """
     if not put_own(storage, _path(decision.number), _encode(decision)):
         return False
     in_time = 0 <= time.time() - decision.begun < PATIENCE_SECONDS
@@ -64,7 +68,7 @@ def put_decision(storage: Storage, decision: Decision) -> bool:
 
 
 def last_decision(storage: Storage) -> Decision | None:
-    """The entry with the greatest number, by one listing and one get; None for an empty log."""
+    """The entry with the greatest number, found by one listing and one get; None if the log is empty."""
     begun = time.time()
     number = max(_numbers(storage), default=None)
     if number is None:
@@ -75,7 +79,7 @@ def last_decision(storage: Storage) -> Decision | None:
 
 
 def _numbers(storage: Storage) -> list[int]:
-    """The numbers of the newest entries: in an object store, those since the last call or the checkpoint."""
+    """The numbers of the newest entries; in an object store, of those since the last call or the checkpoint."""
     if not isinstance(storage, ObjectStorage):
         return _decimal(storage.list(FOLDER))
     remember_checkpoint(storage)
@@ -83,7 +87,9 @@ def _numbers(storage: Storage) -> list[int]:
 
 
 def remember_checkpoint(storage: Storage) -> None:
-    """Let the listings of the log begin at the checkpoint. An object store is asked for it once."""
+    """Let the listings of the decision log begin at the checkpoint. On an object store, the checkpoint is read only
+    once.
+    """
     if isinstance(storage, ObjectStorage) and not storage.last_seen(FOLDER):
         storage.remember(FOLDER, _path(max(0, _checkpoint(storage) - 1)))
 
@@ -94,13 +100,15 @@ def _decimal(entries: Iterable[Entry]) -> list[int]:
 
 
 def put_checkpoint(storage: Storage, number: int) -> None:
-    """Publish that this entry and all before it are on the timeline. Called under the lock."""
+    """Publish a checkpoint: the entry `number` and all entries before it are on the timeline. The caller holds the
+    lock.
+    """
     if number > _checkpoint(storage):
         storage.put(CHECKPOINT, str(number).encode())
 
 
 def _checkpoint(storage: Storage) -> int:
-    """The number of the checkpoint; 0 without one. `Damaged` if it is not a number."""
+    """The number in the checkpoint; 0 if there is no checkpoint. Raises `Damaged` if the content is not a number."""
     try:
         content = storage.get(CHECKPOINT)
     except NotFound:
@@ -112,8 +120,8 @@ def _checkpoint(storage: Storage) -> int:
 
 
 def forget_before(storage: Storage, number: int) -> None:
-    """Delete the entries before this number that are an hour older than the newest entry. `number` is at most the
-    checkpoint.
+    """Delete the entries before `number` that are more than an hour older than the newest entry. `number` must not be
+    greater than the number in the checkpoint.
     """
     entries = [entry for entry in storage.list(FOLDER) if entry.path.rpartition("/")[2].isdecimal()]
     bound = max((entry.modified for entry in entries), default=0.0) - PATIENCE_SECONDS
@@ -123,13 +131,15 @@ def forget_before(storage: Storage, number: int) -> None:
 
 
 def publish(storage: Storage, decision: Decision) -> None:
-    """Put the entry's instant onto the timeline if absent."""
+    """Put the instant of the entry onto the timeline, if it is absent."""
     if decision.kind != "time":
         storage.put_if_absent(f"{TIMELINE}/{decision.instant.file_name}", decision.data)
 
 
 def is_published(storage: Storage, decision: Decision) -> bool:
-    """Whether the timeline has the entry's instant. `Damaged` if that file is empty or differs."""
+    """Whether the timeline has the instant that the entry publishes. Raises `Damaged` if the file of the instant is
+    empty or differs from the entry.
+    """
     if decision.kind == "time":
         return True
     path = f"{TIMELINE}/{decision.instant.file_name}"
@@ -160,8 +170,8 @@ def _encode(decision: Decision) -> bytes:
 
 
 def _decode(number: int, content: bytes) -> Decision:
-    """Decode an entry of the decision log. An empty or truncated file is an error: if it counted as absent, its number
-    would be taken again and its decision lost.
+    """Decode an entry of the decision log. An empty or truncated entry is an error: if it counted as absent, another
+    actor would reuse its number, and its decision would be lost.
     """
     name, asked = _path(number), f"read the decision {number}"
     checked = Checked(name)

@@ -1,7 +1,7 @@
-"""Builds a timeline from the paths of a listing, incrementally from an earlier listing.
+"""Builds a timeline from the paths in a listing; it reuses the timeline of an earlier listing.
 
-A timeline depends on the paths alone, so the cache never changes a result. A table with a long history is listed many
-times, each time with a few more files.
+The cache never changes a result, because a timeline depends only on the paths. The cache saves time because a long
+history is listed many times, each time with only a few new files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REMEMBERED: Final = 4
 
 
 class Listing(NamedTuple):
-    """The paths of a listing and their timeline."""
+    """The paths in a listing, and the timeline that they represent."""
 
     paths: frozenset[str]
     timeline: Timeline
@@ -31,7 +31,9 @@ _LAST: list[Listing] = []
 
 
 def timeline_of(paths: Iterable[str]) -> Timeline:
-    """The timeline of the paths in and below the timeline's folder. `Unsupported` for instants of layout 1."""
+    """Build the timeline from the paths in and below the timeline folder. Raises `Unsupported` if there are
+    instants of layout 1.
+    """
     listed = frozenset(paths)
     cached = max((each for each in _LAST if each.paths <= listed), key=lambda each: len(each.paths), default=_NOTHING)
     if len(cached.paths) == len(listed):
@@ -50,7 +52,7 @@ _NOTHING: Final = Listing(frozenset(), Timeline())
 
 
 def _in_archive(path: str) -> bool:
-    """Whether a path below the timeline's folder is an archive file."""
+    """Whether a path below the timeline folder is the path of an archive file."""
     return path.endswith(".parquet") and path.rpartition("/")[0] != FOLDER
 
 

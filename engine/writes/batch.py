@@ -21,11 +21,13 @@ _FLAG: Final = pa.field(IS_DELETED, pa.bool_())
 
 
 def as_upserts(data: Any, schema: pa.Schema, zone: str | None = None, *, by_value: bool = True) -> Any:
-    """The rows of `data` with the table's columns in the table's order, and with `_hoodie_is_deleted` if it is there.
+    """Return the rows of `data` with the table's columns in the table's order, and with `_hoodie_is_deleted` if `data`
+    has it.
 
-    Hudi's five meta columns are dropped. Every other column must belong to the table. The column's type must be the
-    table's, or one that can be cast without loss (`schema.accepted`). Raises `BadInput`. `zone`: the time zone of
-    timestamps without one. `by_value`: whether the values may decide if a cast is without loss.
+    The result has none of Hudi's five meta columns. Every other column of `data` must be a column of the table. The
+    type of each column must be the type in the table, or one that can be cast to it without loss (`schema.accepted`).
+    Raises `BadInput`. `zone`: the time zone of timestamps that have no time zone. `by_value`: True if a cast may be
+    accepted because it loses nothing for the values in `data`.
     """
     asked = "write a batch"
     rows = _rows_of(data, asked)
@@ -37,8 +39,8 @@ def as_upserts(data: Any, schema: pa.Schema, zone: str | None = None, *, by_valu
 
 
 def set_columns(config: TableConfig, columns: Collection[str] | None) -> frozenset[str] | None:
-    """The columns that a write sets besides key, partition and ordering; None: all. Raises `BadInput` for unknown
-    columns.
+    """The columns that a write sets in addition to key, partition and ordering columns; None: all columns. Raises
+    `BadInput` if a column is unknown.
     """
     if columns is None:
         return None
@@ -87,7 +89,7 @@ def as_deletes(
     """Deletes of the rows in `data`, which must have the columns `key` (record key and partition) and `ordering`.
 
     The table's other columns are null in the result and may be absent in `data`. Raises `BadInput`. `zone` and
-    `by_value` as in `as_upserts`.
+    `by_value` have the same meaning as in `as_upserts`.
     """
     asked = "delete a batch of keys"
     rows = _rows_of(data, asked)
@@ -111,7 +113,9 @@ def as_deletes(
 
 
 def partitions_of(data: Any, config: TableConfig) -> set[str]:
-    """The paths of the partitions of a batch. For a DataFrame, Spark computes the distinct values."""
+    """The paths of the partitions that contain the rows of a batch. If the batch is a DataFrame, Spark computes the
+    distinct partitions.
+    """
     if not config.partition_by:
         return {""}
     if not isinstance(data, pa.Table):
@@ -136,7 +140,9 @@ def named_paths(partitions: Collection[str], config: TableConfig) -> set[str]:
 
 
 def refuse_other_rows(data: Any, jobs: Jobs) -> None:
-    """Raise `BadInput` for Arrow rows if Spark runs the jobs, and for DataFrames if it does not."""
+    """Raise `BadInput` if the rows are an Arrow table but Spark runs the jobs, or if they are a DataFrame but Spark
+    does not run them.
+    """
     without_spark, arrow = isinstance(jobs, InProcessJobs), isinstance(data, pa.Table)
     if without_spark and not arrow:
         remedy = "open the table with that session, or give a pyarrow Table"
@@ -147,7 +153,7 @@ def refuse_other_rows(data: Any, jobs: Jobs) -> None:
 
 
 def schema_of(data: Any, asked: str) -> pa.Schema:
-    """The Arrow schema of a pyarrow Table or a Spark DataFrame; `BadInput` for anything else."""
+    """The Arrow schema of a pyarrow Table or a Spark DataFrame; raises `BadInput` for any other type."""
     if isinstance(data, pa.Table):
         schema = data.schema
     elif type(data).__module__.startswith("pyspark."):
@@ -197,7 +203,9 @@ def _refuse_missing(present: pa.Schema, names: Sequence[str], asked: str) -> Non
 
 
 def _rows_of(data: Any, asked: str) -> Any:
-    """`data`; a pandas DataFrame becomes a pyarrow Table, with its index if that has a name."""
+    """Return `data`, but convert a pandas DataFrame to a pyarrow Table, together with its index if the index has a
+    name.
+    """
     if type(data).__name__ != "DataFrame" or not type(data).__module__.startswith("pandas."):
         return data
     named = any(name is not None for name in data.index.names)
@@ -213,8 +221,8 @@ def _without_meta(schema: pa.Schema) -> pa.Schema:
 
 
 def _fitted(rows: Any, wanted: pa.Schema, asked: str, zone: str | None = None, by_value: bool = True) -> Any:
-    """The columns of `wanted`, cast to its types where they differ. Raises `BadInput` for a cast that could lose
-    information.
+    """The columns of `rows` that `wanted` names, cast to the types in `wanted` where the types differ. Raises
+    `BadInput` for a cast that could lose information.
     """
     arrow = isinstance(rows, pa.Table)
     present = schema_of(rows, asked)

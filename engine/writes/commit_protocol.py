@@ -1,7 +1,7 @@
-"""The steps that writing operations share: request an instant, remove late attempts, complete the instant.
+"""The steps that all writing operations use: request an instant, remove late attempts, complete the instant.
 
-Every function is a few accesses to storage, lock and clock in a fixed order. An operation is a sequence of these
-functions.
+Every function makes a few accesses to storage, lock and clock in a fixed order. A writing operation calls these
+functions in sequence.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ PLAN: Final = "compaction"
 
 
 def take_time(context: Context, timeline: Timeline) -> str:
-    """A time greater than all on the timeline, which no instant will carry. Called under the lock."""
+    """Return a time that is greater than all times on the timeline, and that no instant will have. The caller holds
+    the lock.
+    """
     learn(context, timeline)
     return context.clock.take()
 
@@ -40,11 +42,12 @@ def take_time(context: Context, timeline: Timeline) -> str:
 def request(
     context: Context, action: str, batch_id: str | None = None, *, starts: bool = False
 ) -> tuple[str, Timeline]:
-    """Publish ``<now>.<action>.requested``. Returns that time, and the timeline under the lock, with which OCC later
-    compares (RFC-22).
+    """Publish the request of an instant, ``<now>.<action>.requested``. Returns the requested time, and the timeline
+    that was listed under the lock, with which OCC later compares (RFC-22).
 
-    `starts`: also publish the inflight state, after the lock is released. An object store does both at the same time.
-    Raises `Repeated`, with nothing published, if the batch with that id has been written.
+    `starts`: True if the inflight state is published too, after the lock is released. On an object store the two states
+    are published concurrently. Raises `Repeated` and publishes nothing if the batch with the id `batch_id` has been
+    written.
     """
     after: list[Callable[[], object]] = []
     failures: list[Exception] = []
@@ -64,7 +67,9 @@ def request(
 
 
 def _start(context: Context, requested: str, action: str, failures: list[Exception]) -> None:
-    """Publish the inflight state. An error is added to `failures`, because it must be undone in the caller's thread."""
+    """Publish the inflight state of an instant. An error is appended to `failures`, because the thread of the
+    caller must undo it.
+    """
     with stop_heartbeat_on_error(context, requested):
         try:
             put_inflight(context.storage, requested, action)
@@ -73,8 +78,8 @@ def _start(context: Context, requested: str, action: str, failures: list[Excepti
 
 
 def put_request(context: Context, timeline: Timeline, action: str) -> str:
-    """Publish the request; the caller holds the lock. The heartbeat starts first, or at the same time: an instant
-    without one counts as failed.
+    """Publish the request; the caller holds the lock. The heartbeat starts before or together with the request, because
+    a pending instant without a heartbeat counts as failed.
     """
     requested = new_time(context, timeline)
     # Hudi ignores the content of a requested write, so it can hold a token of the writer.
@@ -90,9 +95,9 @@ def put_request(context: Context, timeline: Timeline, action: str) -> str:
 
 @contextmanager
 def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
-    """Stop renewing the instant's heartbeat if the body fails or is interrupted: a rollback may then undo the instant.
+    """Stop renewing the instant's heartbeat if the body fails or is interrupted; a rollback may then undo the instant.
 
-    The pending instant itself does not change. The process may continue with other work.
+    The files of the pending instant do not change. The process may continue with other work.
     """
     try:
         yield
@@ -105,9 +110,9 @@ def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
 def undo_on_error(context: Context, requested: str, action: str) -> Iterator[None]:
     """Delete the files and the instant of a data phase that fails.
 
-    Only errors before completion are covered: an instant stays as it is once its completion was attempted. After a
-    crash or an interrupt everything stays. The instant never completes, and readers ignore its files until a rollback
-    deletes them.
+    An error after the start of completion deletes nothing, because the instant may have been published. A crash or an
+    interrupt deletes nothing either. In that case the instant never completes, and readers ignore its files until a
+    rollback deletes them.
     """
     with stop_heartbeat_on_error(context, requested):
         try:
@@ -118,8 +123,8 @@ def undo_on_error(context: Context, requested: str, action: str) -> Iterator[Non
 
 
 def undo_own_write(context: Context, requested: str, action: str) -> None:
-    """Delete the files of an instant, then the instant itself. The deletion runs under the lock because it changes
-    listings.
+    """Delete the files of an instant, then the instant itself. The deletion runs under the lock because it changes what
+    other lock holders list.
     """
     for path in marked_files(context, requested):
         context.storage.delete(path)
@@ -132,22 +137,24 @@ def undo_own_write(context: Context, requested: str, action: str) -> None:
 
 @contextmanager
 def lock_or_leave(context: Context, requested: str) -> Iterator[None]:
-    """Hold the lock while an instant is completed or undone. If the lock is unavailable or the body fails, the
-    heartbeat stops and a rollback may undo the instant.
+    """Hold the lock while the body completes or undoes an instant. If the lock is unavailable or the body fails, the
+    heartbeat stops, and a rollback may then undo the instant.
     """
     with stop_heartbeat_on_error(context, requested), held(context.lock):
         yield
 
 
 def remove_pending(context: Context, requested: str, action: str) -> None:
-    """Delete a pending instant and its heartbeat. The caller has deleted its data files."""
+    """Delete the timeline files and the heartbeat of a pending instant. The caller must have deleted the data files
+    of the instant.
+    """
     for state in PENDING:
         context.storage.delete(f"{FOLDER}/{Instant(requested, action, state).file_name}")
     context.heartbeats.stop(requested)
 
 
 def _nothing(timeline: Timeline | None) -> None:
-    """The check that never refuses."""
+    """A conflict check that accepts every write."""
 
 
 def complete(
@@ -163,17 +170,18 @@ def complete(
     may_ask_early: bool = False,
     beats: bool = True,
 ) -> Instant:
-    """Take the completion time and publish, as two accesses under one lock; then delete the markers.
+    """Take the completion time and publish the instant, in two accesses under one lock; then delete the markers.
 
-    With a decision log, an entry is put between the two. If another actor took its number, all checks run again.
+    With a decision log, an entry of the log is put between the two accesses. If another actor has put an entry with
+    that number, all checks run again.
 
-    `completed_by_another`: Called first. If it returns a completed instant, this attempt deletes its files; a
-        `Conflict` is raised.
-    `batch_id`: If another attempt at the batch has completed, the instant is undone and `Repeated` is raised.
-    `refused_by`: Called last, with the timeline under the lock (None: unknown). If it returns a `Conflict`, the instant
-        is undone.
-    `may_ask_early`: Whether `refused_by` may be called before the lock, if `Rules.conflict_check` is "before_lock".
-    `beats`: Whether the instant has a heartbeat, which must not have expired.
+    `completed_by_another`: The check that is called first. If it returns a completed instant, `complete` deletes
+        `files` and returns that instant; if it returns a `Conflict`, `complete` raises it.
+    `batch_id`: If another attempt has completed the batch with this id, the instant is undone and `Repeated` is raised.
+    `refused_by`: The check that is called last, with the timeline as listed under the lock (None: not listed). If it
+        returns a `Conflict`, the instant is undone.
+    `may_ask_early`: True if `refused_by` may be called before the lock, where `Rules.conflict_check` is "before_lock".
+    `beats`: True if the instant has a heartbeat, which must not have expired.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_ask_early and context.rules.conflict_check == "before_lock":
@@ -192,34 +200,35 @@ def complete(
             last = catch_up(context, storage) if uses_decision_log(context) else None
             there = completed_by_another()
             if isinstance(there, Instant):
-                for file in files:
-                    context.storage.delete(file.path)
+                _delete_attempt(context, requested, files)
                 return there
             timeline = load(storage) if beats else None
             dead = publication_conflict(context, timeline, requested, action) if timeline is not None else None
             refusal = there or dead or twice(context, timeline, batch_id) or refused_by(timeline)
             if refusal is None:
                 remove_late_attempts(context, requested, files, storage)
-                time = early or new_time(context)
-                if last is None:
-                    instant = put_completed(context.storage, requested, time, action, commit)
-                else:
-                    entry = Decision(last.number + 1, "commit", requested, action, time, commit, last.begun)
-                    instant = entry.instant if decide(context, entry) else None
+                instant = _published(context, requested, action, early or new_time(context), commit, last)
     if instant is None:
         assert refusal is not None, "the loop ends with one of the two"
         undo_own_write(context, requested, action)
         raise refusal
-    steps = [
-        partial(forget_markers, context, requested),
-        *([partial(context.heartbeats.stop, requested)] if beats else []),
-    ]
-    together(context.storage, steps)
+    stop = [partial(context.heartbeats.stop, requested)] if beats else []
+    together(context.storage, [partial(forget_markers, context, requested), *stop])
     return instant
 
 
+def _published(
+    context: Context, requested: str, action: str, time: str, commit: bytes, last: Decision | None
+) -> Instant | None:
+    """Publish the instant; None if another actor took the number after `last` in the decision log."""
+    if last is None:
+        return put_completed(context.storage, requested, time, action, commit)
+    entry = Decision(last.number + 1, "commit", requested, action, time, commit, last.begun)
+    return entry.instant if decide(context, entry) else None
+
+
 def _folders(context: Context, requested: str, beats: bool) -> list[str]:
-    """The folders that `complete` lists."""
+    """The folders that the function `complete` lists."""
     return [
         marker_folder(requested),
         *([FOLDER] if beats else []),
@@ -227,11 +236,18 @@ def _folders(context: Context, requested: str, beats: bool) -> list[str]:
     ]
 
 
-def publication_conflict(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
-    """The reason why a stalled write must not be published: another actor may have begun to undo it. Called under the
-    lock.
+def _delete_attempt(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
+    """Delete the files of a slower attempt and their markers. The files that the commit lists have other tokens."""
+    for file in files:
+        context.storage.delete(file.path)
+        context.storage.delete(marker(requested, *split_path(file.path)))
 
-    A rollback is planned under the same lock, so that a write is either published or undone (RFC-22).
+
+def publication_conflict(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
+    """The reason why a write that paused must not be published, or None: another actor may have started to undo it. The
+    caller holds the lock.
+
+    A rollback is planned under the lock that covers publication, so a write is either published or undone (RFC-22).
     """
     there = timeline.find(requested, action)
     undone = there is None or older_than_archive(context, timeline, requested) or _undone(context, timeline, requested)
@@ -245,8 +261,8 @@ def publication_conflict(context: Context, timeline: Timeline, requested: str, a
 
 
 def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Whether a rollback of a write is on the timeline. The writer of a rolled back instant may have put the instant
-    again after a pause.
+    """Whether the timeline contains a rollback of a given write. The check is necessary because the writer of an undone
+    instant may put the instant's file a second time after a pause.
     """
     rollbacks = (each for each in timeline.instants if each.action == ROLLBACK and each.requested > requested)
     plans = (context.commits.requested_content(Instant(each.requested, ROLLBACK, "requested")) for each in rollbacks)
@@ -254,33 +270,36 @@ def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
 
 
 def older_than_archive(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Whether a pending instant is older than an archived one. An instant older than the archive was rolled back, and
-    its rollback is archived too.
+    """Whether a pending instant has an earlier requested time than some archived instant. If it is earlier, a rollback
+    has undone the pending instant, and that rollback is archived too.
 
-    No instant is archived past a pending one, so this one was not on the timeline at that time. Called under the lock.
+    The archiver never archives past a pending instant, so the timeline did not contain this one when the archiver ran.
+    The caller holds the lock.
     """
     return context.rules.archive_bound == "pending" and requested < timeline.newest_archived
 
 
 def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> Repeated | None:
-    """The completed attempt of another writer at the same batch, if there is one. Called under the lock."""
+    """The completed instant of another attempt at the batch `batch_id`, or None. The caller holds the lock."""
     if timeline is None or context.rules.batch_ids != "checked":
         return None
     return repeated(context, timeline, batch_id)
 
 
 def takes_time_early(context: Context) -> bool:
-    """Whether the completion time is taken outside the lock that covers its publication (a rule that loses rows)."""
+    """Whether the completion time is taken before the lock that covers publication; such a rule loses rows."""
     return context.rules.completion_time == "outside_lock" and not uses_decision_log(context)
 
 
 def remove_late_attempts(
     context: Context, requested: str, files: Sequence[WrittenFile], storage: Storage | None = None
 ) -> None:
-    """Delete the files that other attempts at this instant have written. Called before the instant is published.
+    """Delete the files that other attempts at this instant have written. The caller calls this function before it
+    publishes the instant.
 
-    Readers that list directories would otherwise count two files of one instant in a group. nbcc's readers use commits.
-    The marker is deleted before the file. A running attempt detects the missing marker and raises the `Conflict` below.
+    Without this step, readers that list directories would count two files of one instant in a file group. nbcc's
+    readers use commits. The marker is deleted before the file. A running attempt detects that its marker is missing and
+    raises `Conflict`.
     """
     ours = {file.path for file in files}
     found = set(marked_files(context, requested, storage))
@@ -296,12 +315,12 @@ def remove_late_attempts(
 
 
 def marked_files(context: Context, requested: str, storage: Storage | None = None) -> list[str]:
-    """The data files that attempts at this instant have announced, whether or not they exist."""
+    """The data files for which attempts at this instant have put markers, whether or not the data files exist."""
     entries = (storage or context.storage).list(marker_folder(requested))
     return [path for entry in entries if (path := marked_file(requested, entry.path)) is not None]
 
 
 def forget_markers(context: Context, requested: str) -> None:
-    """Remove the markers of an instant that no rollback needs."""
+    """Delete the markers of an instant, if no rollback needs them."""
     entries = context.storage.list(marker_folder(requested))
     together(context.storage, [partial(context.storage.delete, entry.path) for entry in entries])

@@ -1,4 +1,6 @@
-"""Builds the commits of nbcc: one stat for each file, the schema, and nbcc's mark (docs/hudi-format.md)."""
+"""Builds the commits that nbcc publishes: one stat for each file, the schema, and nbcc's mark
+(docs/hudi-format.md).
+"""
 
 from __future__ import annotations
 
@@ -30,13 +32,15 @@ def write_commit(
     files: Sequence[WrittenFile],
     more: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The content of a completed delta commit; `more` is the metadata of its batch."""
+    """The content of a completed delta commit; `more` is the batch's extra metadata."""
     stats = tuple(_base_stat(file) if file.version is None else _log_stat(file, requested) for file in files)
     return encode_commit(CommitMetadata(stats, operation, extra=own_extra(config.avro_schema, more or {})))
 
 
 def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
-    """The content of a completed compaction: base files, and the logs of deletes that base files cannot hold."""
+    """The content of a completed compaction: its base files, and its logs with the deletes that base files cannot
+    store.
+    """
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
     stats = tuple(
         _base_stat(file, operations[file.partition, file.file_id])
@@ -48,13 +52,15 @@ def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan,
 
 
 def replace_commit(config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile]) -> bytes:
-    """The content of a completed replacing write. For Hudi a replacing write is a compaction without inputs."""
+    """The content of a completed replacing write. In Hudi's format a replacing write is a compaction without input
+    files.
+    """
     extra = own_extra(config.avro_schema, {REPLACES: operation})
     return encode_commit(CommitMetadata(tuple(map(_base_stat, files)), operation, compacted=True, extra=extra))
 
 
 def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
-    """The content of a completed log compaction: its logs, and the inputs of each."""
+    """The content of a completed log compaction: the logs that it wrote, and for each log the input logs."""
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
     made = [(file, operations[file.partition, file.file_id]) for file in files]
     stats = tuple(
@@ -67,7 +73,9 @@ def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequ
 
 
 def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
-    """The stat of a log. Writers do not search for existing keys: every row counts as an insert, as in Hudi."""
+    """The write stat of a log file. Every row counts as an insert, as in Hudi, because writers do not search for
+    existing keys.
+    """
     return WriteStat(
         file_id=file.file_id,
         path=file.path,
@@ -82,7 +90,7 @@ def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
 
 
 def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) -> WriteStat:
-    """`operation`: the plan's operation for this file; without one, the file is the first of its group."""
+    """`operation`: the operation of the plan that wrote this file; None if the file is the first of its group."""
     before = operation if operation is not None and operation.base_file else None
     if file.before is not None:
         return _rewritten_stat(file, split_path(file.before)[1])
@@ -105,7 +113,9 @@ def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) 
 
 
 def _rewritten_stat(file: WrittenFile, before: str) -> WriteStat:
-    """The stat of a copy-on-write file. The stat names the replaced file; incremental reads compare the two files."""
+    """The write stat of a base file that copy-on-write has rewritten. The stat names the replaced base file,
+    because incremental reads compare the two files.
+    """
     named = parse_base(before)
     return WriteStat(
         file_id=file.file_id,

@@ -23,15 +23,15 @@ NOTHING: Final = Decision(0, "time", "", "", "")
 
 
 def uses_decision_log(context: Context) -> bool:
-    """Whether a decision log decides commits."""
+    """Whether commits are decided by entries of a decision log."""
     return context.rules.decision == "log"
 
 
 def catch_up(context: Context, listed: Storage | None = None) -> Decision:
-    """Publish the last decision and return it. After that the timeline holds every decision, and the clock is past the
-    decision's time.
+    """Publish the last entry of the decision log, if it is not yet published, and return the entry. On return, the
+    timeline contains every decided instant, and the clock is past the time of the last decision.
 
-    `listed`: the storage with the listings of the caller under way.
+    `listed`: a storage in which the caller has already begun to list the folders; default: the storage of `context`.
     """
     storage, begun = listed or context.storage, time.time()
     while (last := last_decision(storage)) is not None and not is_published(storage, last):
@@ -45,7 +45,9 @@ def catch_up(context: Context, listed: Storage | None = None) -> Decision:
 
 
 def decide(context: Context, decision: Decision) -> bool:
-    """Take the number of the decision and publish it. False, with nothing changed, if another actor took the number."""
+    """Put the decision as the entry with its number in the log, and publish its instant. Returns False and changes
+    nothing if another actor has put an entry with that number.
+    """
     if not put_decision(context.storage, decision):
         return False
     publish(context.storage, decision)
@@ -53,9 +55,10 @@ def decide(context: Context, decision: Decision) -> bool:
 
 
 def cut(context: Context, last: Decision | None) -> None:
-    """Publish a checkpoint behind the last decision, and delete the entries that no actor can take the number of.
+    """Publish a checkpoint just before the last decision, and delete the entries whose numbers cannot be taken a second
+    time.
 
-    Called under the lock; `last` is published, and so is every entry before it.
+    The caller holds the lock and has published `last` and every earlier entry.
     """
     if last is not None and last.number > 1:
         put_checkpoint(context.storage, last.number - 1)
@@ -63,17 +66,19 @@ def cut(context: Context, last: Decision | None) -> None:
 
 
 def latest_decision(context: Context) -> Decision | None:
-    """Publish and return the last decision. Called under the lock before a plan is made. None without a decision log.
+    """Publish the last decision and return it; None without a decision log. The caller holds the lock and will make a
+    plan.
     """
     return catch_up(context) if uses_decision_log(context) else None
 
 
 def put_plan(context: Context, last: Decision | None, requested: str, action: str, plan: bytes) -> Instant | None:
-    """Publish a plan that was made from the state after the decision `last`. None if another decision has been taken
-    since.
+    """Publish a plan that was made from the state after the decision `last`, and return its instant. Returns None if
+    another actor has put a decision after `last`.
 
-    Another decision is possible only if the lock was lost. After a lost lock, a write to be rolled back may have been
-    committed, or a commit may precede the barrier. The next call plans from the new state.
+    Another actor can put a decision only if this actor has lost the lock. In that case a write that the plan undoes may
+    have committed, or another write may have committed before the barrier of the plan. The next call makes a plan from
+    the new state.
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)
@@ -82,9 +87,9 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
 
 
 def withdraw(context: Context, requested: str) -> None:
-    """Ensure that a plan is not the last decision, before it is removed from the timeline under the lock.
+    """Before a plan is removed from the timeline, ensure that it is not the last decision; the caller holds the lock.
 
-    The next actor that decides publishes the last decision first, and would restore the plan.
+    The next actor publishes the last decision if the timeline lacks it, and would put a removed plan back.
     """
     while uses_decision_log(context) and (last := catch_up(context)).requested == requested:
         taken = context.clock.take()

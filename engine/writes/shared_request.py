@@ -1,8 +1,9 @@
-"""One instant for all tasks of a batch whose writer has no process of its own before them.
+"""Lets all tasks of a batch share one instant, where no driver process can request the instant before the tasks start.
 
-Spark's streaming writer is a set of tasks and a commit. The first task that holds the lock requests the instant, and
-its claim names the owner of the batch: the run of the query. The other tasks find that claim under the lock. A restart
-or a copied checkpoint begins another run of the query. That run never continues the instant of this run.
+Spark's streaming writer consists of tasks and a commit. The first task that holds the lock requests the instant; its
+claim names the owner of the batch: the run of the query. The other tasks find the claim of the first task when they
+hold the lock. A restart of the query, or a copy of its checkpoint, begins another run of the query. A run never
+continues an instant that another run has requested.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from .idempotency import claim, pending_attempt, repeated
 
 
 def shared_request(context: Context, action: str, batch_id: str, owner: str) -> str:
-    """The requested time of the owner's attempt at a batch, inflight. The first caller requests the instant.
+    """Return the requested time of the inflight instant with which `owner` attempts the batch. The first caller
+    requests the instant.
 
-    Renews the instant's heartbeat from this process. Raises `Repeated` if the batch is written.
+    Renews the heartbeat of the instant from the present process. Raises `Repeated` if the batch has been written.
     """
     with held(context.lock):
         timeline = load(context.storage)

@@ -10,8 +10,11 @@ from typing import Any, NamedTuple
 from .composition import Composition
 from .transition import Changes, Component, Effect, preset, transition
 
-STARTS_PLAN = "starts plan"
-"""The tag of a transition that starts a plan."""
+STARTS_PLAN, RESUMES_PLAN = "starts plan", "resumes plan"
+"""Tags: a runner starts its own plan; a runner takes up a pending plan of another actor."""
+
+DONE = "instants_known_done"
+"""The view of the instants whose plans need no runner any more."""
 
 
 class Planner(NamedTuple):
@@ -36,8 +39,8 @@ Start = Callable[[Any, Any], Any]
 class Runner(NamedTuple):
     """A fact that describes how one actor runs plans. `plans` and `requested` have the same meaning as for a `Planner`.
 
-    `completes` is the type of the instant that completes a plan. `resumes` is the action that resumes the plan of a
-    dead actor. `what` is the noun for the plan in sentences about a step.
+    `completes` is the type of the instant that completes a plan. `resumes` is the action that takes up a pending plan.
+    `what` is the noun for the plan in sentences about a step.
     """
 
     kind: str

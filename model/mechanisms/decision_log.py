@@ -29,10 +29,9 @@ from ..kernel.timeline import PENDING
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
-from ..machine.plans import Planner
+from ..machine.plans import DONE, Planner
 from ..machine.transition import Action, Branch, Changes, Component, Guard, Transition, preset, transition
 from ..protocol import Protocol
-from .crashes import DONE
 from .lost_locks import PUTS_PLAN, TAKES_TIME, plan_is_there
 
 Decisions = tuple[Any, ...]

@@ -1,7 +1,7 @@
 """Foreign services: another engine compacts a table, using its own merge rules.
 
-A plan records whether another engine runs it (`unmarked`). The engine that runs the plan, not the planner, determines
-the merge rules of the base files.
+The plan records whose engine completes it (`unmarked`: another engine). The runner that publishes, not the planner,
+determines the rules by which the base files are merged.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.merge import Fold
+from ..kernel.publication import COMMITS
 from ..kernel.reads import base_file as content_of
 from ..kernel.reads import slice_fold
 from ..kernel.table import Plan, Table
@@ -17,11 +18,9 @@ from ..machine.composition import Composition
 from ..machine.marks import mark, with_mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
-from ..machine.plans import STARTS_PLAN
 from ..machine.transition import Changes
 from ..protocol import Protocol
 from ..rules import Rules
-from .crashes import RESUMES_PLAN
 
 
 class ForeignServices(Options):
@@ -41,7 +40,7 @@ class ForeignServices(Options):
 
 
 class Unmarked(NamedTuple):
-    """The mark of a plan. `unmarked` is True if another engine has begun to run the plan with its own merge rules."""
+    """Whether another engine completes a plan; it merges by its own rules."""
 
     unmarked: bool = False
     kind: str = "unmarked"
@@ -96,14 +95,14 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def compose(composition: Composition) -> None:
-    """Mark the plans that another engine runs."""
+    """Mark the plans that another engine completes."""
     compactors = composition.actors_of("compactor")
     if any(composition.protocol_of(me)[ForeignServices].services == "foreign" for me in compactors):
-        composition.select(STARTS_PLAN, RESUMES_PLAN, actors=compactors).extend(note_engine, "plans")
+        composition.select(COMMITS, actors=compactors).precede(note_engine, "plans")
 
 
 def note_engine(own: Any, plans: tuple[Plan, ...], protocol: Protocol) -> Changes:
-    """Record which engine runs the plan."""
+    """Under the lock: record which engine completes the plan."""
     foreign = protocol[ForeignServices].services == "foreign"
 
     def noted(plan: Plan) -> Plan:
@@ -113,4 +112,4 @@ def note_engine(own: Any, plans: tuple[Plan, ...], protocol: Protocol) -> Change
     return {"plans": tuple(noted(plan) for plan in plans)}
 
 
-MECHANISM = Mechanism(rules=refine, compose=compose, after=("schema_evolution", "crashes"), options=ForeignServices)
+MECHANISM = Mechanism(rules=refine, compose=compose, after=("schema_evolution", "rivals"), options=ForeignServices)

@@ -3,7 +3,7 @@
 A segment begins at the actor's next call. A segment ends after the first call whose `Call.text` is ``ends_after`` (or
 one of several such texts) and the following calls in ``also``. With RETURN a segment ends when the operation returns.
 After every history `footprints.violations` checks that each segment was atomic for other actors. To map a new action,
-append a row. The rows of actors that read are in `mapping_reads`.
+append a row. `mapping_reads` contains the rows of actors that read.
 """
 
 from __future__ import annotations
@@ -40,6 +40,26 @@ def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
     return (
         MappingRow(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
         MappingRow(f"{kind}_reads_clock_again", operation, ends_after="clock.take"),
+    )
+
+
+def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
+    """The rows of a runner that has rivals."""
+    return (
+        # Before it starts its plan it has made no call. Otherwise it deletes its files under the lock.
+        MappingRow(f"{kind}_finds_it_done", operation),
+        # only under options that the engine does not support
+        MappingRow(f"{kind}_checks_plan", operation),
+    )
+
+
+def losing_files(kind: str, operation: str) -> tuple[MappingRow, ...]:
+    """The rows of a runner that reads and puts data files, and has rivals."""
+    return (
+        # A file of its plan is deleted. It deletes its files without the lock.
+        MappingRow(f"{kind}_finds_input_cleaned", operation),
+        # under the lock: another runner has deleted its files, and has not completed the plan
+        MappingRow(f"{kind}_misses_files", operation, raises="Conflict", always=True),
     )
 
 
@@ -104,6 +124,8 @@ MAPPING: Final[list[MappingRow]] = [
         arguments=(("instant", "plan"),)),
     MappingRow("compactor_resumes_plan",          "run_compaction", ends_after="put compaction.inflight", starts=True,
         arguments=(("instant", "plan"),)),
+    *giving_way("compactor",               "run_compaction"),
+    *losing_files("compactor",             "run_compaction"),
     # The log holds the deletes that the compaction keeps.
     MappingRow("compactor_writes_base",  "run_compaction", ends_after="put base", also=("put marker", "put log")),
     MappingRow("compactor_takes_lock",            "run_compaction", ends_after="lock.acquire"),
@@ -118,6 +140,8 @@ MAPPING: Final[list[MappingRow]] = [
         arguments=(("instant", "plan"),)),
     MappingRow("log_compactor_resumes_plan", "run_log_compaction", starts=True, ends_after="put logcompaction.inflight",
         arguments=(("instant", "plan"),)),
+    *giving_way("log_compactor",           "run_log_compaction"),
+    *losing_files("log_compactor",         "run_log_compaction"),
     MappingRow("log_compactor_writes_log",            "run_log_compaction", ends_after="put log"),
     MappingRow("log_compactor_takes_time",            "schedule_log_compaction", ends_after="clock.take", starts=True),
     MappingRow("log_compactor_puts_plan",             "schedule_log_compaction", raises="Conflict"),
@@ -220,6 +244,7 @@ MAPPING: Final[list[MappingRow]] = [
         arguments=(("instant", "clean"),)),
     MappingRow("cleaner_resumes_clean",           "run_clean", ends_after="put clean.inflight", starts=True,
         arguments=(("instant", "clean"),)),
+    *giving_way("cleaner",                 "run_clean"),
     MappingRow("cleaner_deletes_files",           "run_clean", ends_after="delete.all"),
     MappingRow("cleaner_takes_lock",              "run_clean", ends_after="lock.acquire"),
     MappingRow("cleaner_publishes_decided",       "run_clean", ends_after=DECIDED),
@@ -237,6 +262,7 @@ MAPPING: Final[list[MappingRow]] = [
         arguments=(("instant", "restore"),)),
     MappingRow("restorer_resumes_restore",        "run_restore", ends_after="put restore.inflight", starts=True,
         arguments=(("instant", "restore"),)),
+    *giving_way("restorer",                "run_restore"),
     # deletes the data files of the instant, then its timeline files
     MappingRow("restorer_undoes_instant",         "run_restore", ends_after="delete.all", also=("delete.all",)),
     MappingRow("restorer_takes_time",             "schedule_restore", ends_after="clock.take", starts=True),

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nbcc.model import Protocol, Query
 from nbcc.model.mechanisms.copy_on_write import is_copy_on_write
 from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
 from nbcc.model.mechanisms.schema_evolution.options import Alterations
 
+from ..control.calls import parsed
+from ..control.clock import instant_of
 from .foreign import foreign_rows, is_inverted, rule_of_difference
 from .history import History
 from .report import Tally
+
+if TYPE_CHECKING:
+    from ..systems.hudi_rs import HudiRs
 
 Reader = Callable[[History, Tally], None]
 """A reader compares its answers with the model's predictions. It raises `Disagreement` and counts broken promises."""
@@ -21,6 +29,9 @@ Reader = Callable[[History, Tally], None]
 AS_HUDI_RS = Protocol(merge_order="requested", as_of_axis="requested", fold="logs_first", window_merge="slice_of_table",
                       window_deletes="omitted", log_compaction_window="included")  # fmt: skip
 """The protocol of hudi-rs 0.5.0 as a reader, equal to specs/protocols/hudi-rs-0.5.0.toml (tested)."""
+
+REFUSES_RIVALS = "is already present in File Group"
+"""The error of hudi-rs 0.5.0 for a file group with two base files of one instant (see specs/boundary.md)."""
 
 
 def standard_readers() -> list[Reader]:
@@ -31,7 +42,8 @@ def standard_readers() -> list[Reader]:
 def hudi_rs(history: History, tally: Tally) -> None:
     """Compare hudi-rs's snapshot, as-of points and windows with the model's prediction under hudi-rs's protocol.
 
-    In a history without overtaking, the snapshot must also be the promised one.
+    If no write completed after a write or plan that was requested later, hudi-rs must also return the promised
+    snapshot.
     """
     from ..systems.hudi_rs import HudiRs
 
@@ -58,7 +70,11 @@ def hudi_rs(history: History, tally: Tally) -> None:
         return
     with folder() as place:
         reader = HudiRs(place, ticks)
-        for query in _queries(history):
+        refuses = _has_rival_base_file(history, place)
+        if refuses:
+            history.compare("snapshot by hudi-rs, of two base files", REFUSES_RIVALS, _failure(reader))
+            tally.skipped["hudi-rs: two base files of one completed instant (the boundary)"] += 1
+        for query in () if refuses else _queries(history):
             if _shows_what_was_rolled_back(history, query):
                 tally.skipped["hudi-rs: a late file, as of before the first commit (a finding)"] += 1
                 continue
@@ -71,6 +87,24 @@ def hudi_rs(history: History, tally: Tally) -> None:
             if query.kind == "snapshot" and not is_inverted(model.table(state)):
                 history.compare("snapshot by hudi-rs, without an inversion", promised, answer, history.symbols.row)
             tally.differences[f"hudi-rs, {rule_of_difference(model, state, query, data, AS_HUDI_RS)}"] += 1
+
+
+def _has_rival_base_file(history: History, place: Path) -> bool:
+    """Whether a file group has two base files of one completed compaction: its runners have put one each."""
+    done = {instant_of(requested) for action, _, requested, completed in history.timeline
+            if completed and action == "commit"}  # fmt: skip
+    names = (parsed(path.relative_to(place).as_posix()) for path in place.rglob("*.parquet"))
+    files = Counter((name.get("partition"), name["file"], name["instant"]) for name in names if "instant" in name)
+    return any(count > 1 and instant in done for (_, _, instant), count in files.items())
+
+
+def _failure(reader: HudiRs) -> str:
+    """The part of the error of a snapshot that names no instant and no file group; '' if it is answered."""
+    try:
+        reader.rows(Query("snapshot"))
+    except Exception as error:  # its package does not export the class
+        return REFUSES_RIVALS if REFUSES_RIVALS in str(error) else str(error)
+    return ""
 
 
 def _queries(history: History, most: int = 4) -> Iterator[Query]:

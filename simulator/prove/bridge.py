@@ -15,6 +15,7 @@ from nbcc.model import Model, State, Step
 
 from .finite import Explorer, Instance, Taken
 from .interpretation import instance, interpret
+from .lemmas.state import IDLE
 from .system import System
 
 SILENT: Final = frozenset({
@@ -22,6 +23,11 @@ SILENT: Final = frozenset({
     "rollbacker_deletes_log", "rollbacker_removes_instant",
 })  # fmt: skip
 """Steps of the model that change no fact of the relation: a part of the work of a service."""
+PAST: Final = {
+    "work": ("own_plan", "completing", "base_written"),
+    "service_work": ("log_plan_of", "logs_completing", "log_written"),
+}
+"""The relation of an actor's work -> relations of its operation, which it keeps after the operation has ended."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,8 @@ def compare(model: Model, system: System, most: int | None = None, elements: Ins
             wanted = _values(explorer, model, next_state)
             if step.action in SILENT and wanted == now:
                 continue
-            action = next((t.action for t, v in _candidates(explorer, now, step) if v == wanted), None)
+            candidates = _candidates(explorer, now, step)
+            action = next((t.action for t, v in candidates if present(explorer, v) == wanted), None)
             if action is None:
                 difference = f"no action of the relation is the step {model.describe(step)!r}"
                 return Compared(states, steps, frozenset(actions), difference)
@@ -66,6 +73,16 @@ def compare(model: Model, system: System, most: int | None = None, elements: Ins
 def _values(explorer: Explorer, model: Model, state: State) -> tuple[Any, ...]:
     facts = interpret(model, state, explorer.instance)
     return tuple(facts.get(key, first) for key, first in zip(explorer.keys, explorer.blank, strict=True))
+
+
+def present(explorer: Explorer, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The facts without those about the last operation of an idle actor, which no action reads."""
+    facts = zip(explorer.keys, values, strict=True)
+    idle = {(name, key[1]) for key, value in facts if value == IDLE for name in PAST.get(key[0], ())}
+    return tuple(
+        first if key[:2] in idle else value
+        for key, value, first in zip(explorer.keys, values, explorer.blank, strict=True)
+    )
 
 
 def _candidates(explorer: Explorer, now: tuple[Any, ...], step: Step) -> Iterator[tuple[Taken, tuple[Any, ...]]]:

@@ -49,9 +49,3 @@ def interpret(model: Model, state: State, facts: Table, covered: dict[int, set[A
         if own.step != "idle":
             facts |= {("log_plan_of", me): place[own.plan], ("logs_completing", me): own.completed}
             facts |= {("log_written", me, group): True for group in own.groups[: own.logs]}
-        elif ran := [each for each in done if each.actor == me]:
-            # The relation remembers the plan that a log compactor ran last.
-            last = max(ran, key=lambda each: each.completed)
-            number = place[last.requested]
-            facts |= {("log_plan_of", me): number, ("logs_completing", me): last.completed}
-            facts |= {("log_written", me, part.group): True for part in plans[number].groups}

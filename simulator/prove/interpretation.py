@@ -102,7 +102,9 @@ def interpret(model: Model, state: State, elements: Instance) -> Table:
     for me in model.actors_of("compactor"):
         own = model.component(state, me)
         if own.step == "idle" or not by_log:
-            _compactor(me, own, plans, place, compactions, lock, facts)
+            _compactor(me, own, place, lock, facts)
+            facts["without_files", me] = "without_files" in model.components and me in model.component(
+                state, "without_files")
     rows.interpret(model, state, elements, facts, place, by_time)
     if by_log:
         decided.interpret(model, state, elements, facts, place)
@@ -197,14 +199,8 @@ def _content(
                     facts["holds", number, log] = True
 
 
-def _compactor(me: str, own: Any, plans: Any, place: Any, compactions: Any, lock: Any, facts: Table) -> None:
+def _compactor(me: str, own: Any, place: Any, lock: Any, facts: Table) -> None:
     if own.step == "idle":
-        # The relation remembers the plan that a compactor ran last.
-        ran = [(each.completed, number) for number, each in compactions.items() if each.actor == me]
-        if ran:
-            completed, number = max(ran)
-            facts |= {("own_plan", me): number, ("completing", me): completed}
-            facts |= {("base_written", me, part.group): True for part in plans[number].groups}
         return
     dead = own.step == DEAD
     facts |= {

@@ -30,6 +30,7 @@ _NOT_OURS: Final = {
     ("rollback_check", "before_lock"): "failed writes are chosen under the lock",
     ("lost_answer", "reported_failed"): "a writer reads the completed instant that it finds",
     ("commit_check", "before_lock"): "a writer checks its heartbeat under the lock",
+    ("plan_check", "before_lock"): "a runner checks under the lock whether its plan is completed",
     ("commit_check", "none"): "a writer checks its heartbeat under the lock",
     ("archive_lookup", "before_listing"): "a reader looks into the archive after it has listed the timeline",
     ("horizon", "after_delete"): "a clean publishes its horizon with its plan",

@@ -2,7 +2,7 @@
 
 To map a new action, append a row.
 
-One call of Hudi's client does several steps of the model. At the granularity `call` of a world the model takes the
+One call of Hudi's client does several steps of the model. In a world with the granularity `call` the model takes the
 steps of one call together.
 """
 
@@ -51,6 +51,11 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     PeerStep("compactor_takes_completion_time", because="`commit_compaction` takes the lock, the time, and publishes",
              takes=True),
     PeerStep("compactor_publishes_instant",     "commit_compaction"),
+
+    *(PeerStep(action, impossible=True,
+               because="a second compactor of Hudi's first rolls back the first one's run and deletes its files")
+      for action in ("compactor_finds_it_done", "compactor_checks_plan", "compactor_misses_files",
+                     "compactor_finds_input_cleaned")),
 
     PeerStep("bulk_inserter_requests_instant",  "start", takes=True),
     PeerStep("bulk_inserter_starts_writing",    "bulk"),
@@ -104,12 +109,14 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 
     *(PeerStep(action, impossible=True, because="Hudi's clean also rolls back failed writes, and counts requests")
       for action in ("cleaner_schedules_clean", "cleaner_starts_clean", "cleaner_resumes_clean",
+                     "cleaner_finds_it_done", "cleaner_checks_plan",
                      "cleaner_deletes_files", "cleaner_takes_lock", "cleaner_takes_completion_time",
                      "cleaner_publishes_instant")),
     *(PeerStep(action, impossible=True, because="Hudi savepoints and restores in one call, by its own rules")
       for action in ("savepointer_pins_instant", "savepointer_publishes_savepoint", "savepointer_drops_savepoint",
                      "restorer_plans_restore", "restorer_starts_restore", "restorer_resumes_restore",
-                     "restorer_undoes_instant", "restorer_takes_lock", "restorer_takes_completion_time",
+                     "restorer_finds_it_done", "restorer_checks_plan", "restorer_undoes_instant",
+                     "restorer_takes_lock", "restorer_takes_completion_time",
                      "restorer_publishes_instant", "compactor_finds_plan_gone", "compactor_misses_input",
                      "compactor_is_refused", "compactor_gives_up", "log_compactor_finds_plan_gone",
                      "log_compactor_misses_input", "log_compactor_is_refused", "log_compactor_gives_up",
@@ -123,7 +130,9 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "overwriter_passes_check", "overwriter_aborts", "overwriter_takes_back_replace")),
     *(PeerStep(action, impossible=True, because="Hudi stamps its log compactions; the protocol is not fitted to them")
       for action in ("log_compactor_schedules_plan", "log_compactor_starts_plan", "log_compactor_resumes_plan",
-                     "log_compactor_writes_log", "log_compactor_takes_lock", "log_compactor_takes_completion_time",
+                     "log_compactor_finds_it_done", "log_compactor_checks_plan", "log_compactor_misses_files",
+                     "log_compactor_finds_input_cleaned", "log_compactor_writes_log",
+                     "log_compactor_takes_lock", "log_compactor_takes_completion_time",
                      "log_compactor_publishes_instant")),
     *(PeerStep(action, impossible=True, because="Hudi archives in one call, by its own rules")
       for action in ("archiver_archives_instants", "archiver_resumes_archiving", "archiver_removes_instant")),

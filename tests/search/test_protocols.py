@@ -63,6 +63,7 @@ BREAKS = {
     ("batch_ids", "ignored"): {"ONCE"},
     ("replay_difference", "keep"): {"ONCE"},
     ("rollback_check", "before_lock"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
+    ("plan_check", "before_lock"): {"PART", "CLEAN", "RETAIN", "MONO"},
     ("commit_check", "before_lock"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
     ("commit_check", "none"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
     ("retention", "barrier"): {"PART", "CLEAN", "RETAIN"},
@@ -126,6 +127,7 @@ SHOWS_IN = {
     ("replay_difference", ""): "sent_otherwise",
     ("rollback_check", ""): "failed_writer",
     ("commit_check", ""): "failed_writer",
+    ("plan_check", ""): "rivals",
     ("visibility", "unless_pending"): "failed_writer",
     ("log_compaction_rank", ""): "log_compaction",
     ("column_merge", ""): "partial_updates",
@@ -207,6 +209,7 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps |= {"bulk-insert-unchecked"}
     changes_steps |= {"clean-behind-pending-plan", "clean-by-requested-time"}  # the cleaner plans other files
     changes_steps |= {"commit-checked-early", "commit-unchecked", "eager-rollback", "rollback-chosen-early"}
+    changes_steps |= {"plan-checked-early"}
     changes_steps |= {"lost-answer-is-failure", "batch-ids-at-request", "batch-ids-ignored", "lock-wait-times-out"}
     changes_steps |= {"batch-known-by-its-id"}
     changes_steps |= {"rfc-22-option-1", "occ-clustering"}

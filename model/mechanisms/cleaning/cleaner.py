@@ -44,7 +44,7 @@ class Cleaner(NamedTuple):
     records: tuple[Any, ...] = ()
 
 
-CLEANER = Kind(name="cleaner", prefix="clean", first=Cleaner(), in_random_worlds=(0, 1), service=True)
+CLEANER = Kind(name="cleaner", prefix="clean", first=Cleaner(), in_random_worlds=(0, 1, 0, 2), service=True)
 
 
 class CleanPlan(NamedTuple):

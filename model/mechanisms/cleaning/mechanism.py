@@ -47,8 +47,6 @@ MECHANISM = Mechanism(
                "{actor} schedules a clean"),
         Action("cleaner_starts_clean", "puts the inflight instant of the clean it scheduled",
                "{actor} starts its clean"),
-        Action("cleaner_resumes_clean", "resumes the oldest pending clean whose runner died",
-               "{actor} resumes the clean of a dead cleaner"),
         Action("cleaner_deletes_files", "deletes the superseded files of one file group",
                "{actor} deletes the superseded files of group {group}", data_phase=True),
         *publication_actions("cleaner"),

@@ -51,7 +51,9 @@ class LogCompactor(NamedTuple):
         return self.groups[self.logs]
 
 
-LOG_COMPACTOR = Kind(name="log_compactor", prefix="logc", first=LogCompactor(), in_random_worlds=(0, 1), service=True)
+LOG_COMPACTOR = Kind(
+    name="log_compactor", prefix="logc", first=LogCompactor(), in_random_worlds=(0, 1, 0, 2), service=True
+)
 
 
 def compose(composition: Composition) -> None:

@@ -26,8 +26,6 @@ MECHANISM = Mechanism(
                "{actor} schedules a log compaction"),
         Action("log_compactor_starts_plan", "puts the inflight instant of the plan it scheduled",
                "{actor} starts its plan"),
-        Action("log_compactor_resumes_plan", "resumes the oldest pending log compaction whose runner died",
-               "{actor} resumes the plan of a dead log compactor"),
         Action("log_compactor_writes_log", "puts the log that replaces the planned logs of one file group",
                "{actor} writes one log for those of group {group}", data_phase=True),
         *publication_actions("log_compactor"),

@@ -52,8 +52,6 @@ MECHANISM = Mechanism(
         Action("restorer_plans_restore", "under the lock: puts the plan; from then on no actor sees what it undoes",
                "{actor} plans the restore to the newest savepoint"),
         Action("restorer_starts_restore", "puts the inflight instant of its restore", "{actor} starts its restore"),
-        Action("restorer_resumes_restore", "resumes the restore of a dead restorer",
-               "{actor} resumes the restore of a dead restorer"),
         Action("restorer_undoes_instant", "deletes the files of one instant, then its files on the timeline",
                "{actor} undoes {instant}", data_phase=True),
         *publication_actions("restorer"),

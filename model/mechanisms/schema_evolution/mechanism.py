@@ -14,20 +14,19 @@ from typing import Any, NamedTuple
 
 from ...kernel.clock import TakeTime
 from ...kernel.lock import LOCK_IS_FREE
-from ...kernel.publication import Publication, publication, publication_actions
+from ...kernel.publication import COMMITS, Publication, publication, publication_actions
 from ...kernel.table import Instant, Plan, Table
 from ...kernel.timeline import PENDING, TABLE
 from ...kernel.writer import REQUESTS
 from ...machine.composition import Composition
 from ...machine.marks import with_mark
 from ...machine.mechanism import Kind, Mechanism
-from ...machine.plans import STARTS_PLAN
+from ...machine.plans import RESUMES_PLAN, STARTS_PLAN
 from ...machine.transition import Action, Args, Changes, Guard, preset, transition
 from ...protocol import Protocol
 from ...world import World
 from ..clocks import Skew
 from ..copy_on_write import is_copy_on_write
-from ..crashes import RESUMES_PLAN
 from ..lost_locks import LostLocks
 from ..partial_updates.mechanism import PartialColumns
 from .options import Alterations, SchemaEvolution
@@ -71,8 +70,11 @@ def compose(composition: Composition) -> None:
         publication(composition, Publication("schema_evolver", me, "started", partial(published_change, me)))
     opens = composition.find(REQUESTS, actors=composition.actors_of("writer"))
     opens.add_argument(known_columns).extend(know_columns, "own_known_columns")
-    keeps = preset(keep_columns, table_protocol=composition.protocol)
-    composition.find(STARTS_PLAN, RESUMES_PLAN, actors=composition.actors_of("compactor")).extend(keeps, "plans")
+    compactors = composition.actors_of("compactor")
+    composition.add_field("compactor", "known_columns", Columns())
+    opens_plan = preset(open_plan, table_protocol=composition.protocol)
+    composition.find(STARTS_PLAN, RESUMES_PLAN, actors=compactors).extend(opens_plan, "own_known_columns")
+    composition.find(COMMITS, actors=compactors).precede(keep_columns, "plans")
     composition.map_view(PENDING, pending_changes)
     composition.map_view(TABLE, table_with_columns)
 
@@ -117,10 +119,15 @@ def know_columns(*, columns: int) -> Changes:
     return {"own_known_columns": Columns(columns)}
 
 
-def keep_columns(own: Any, plans: tuple[Plan, ...], schemas: Schemas, table_protocol: Protocol) -> Changes:
-    """Record the columns of a plan's base files: the present columns, or the columns when the service opened the table.
-    """
-    known = PlanColumns(len(schemas) if table_protocol[SchemaEvolution].columns_written == "current" else 0)
+def open_plan(schemas: Schemas, table_protocol: Protocol) -> Changes:
+    """Record the columns that a service writes: the present ones, or those that it first knew."""
+    current = table_protocol[SchemaEvolution].columns_written == "current"
+    return {"own_known_columns": Columns(len(schemas) if current else 0)}
+
+
+def keep_columns(own: Any, own_known_columns: Columns, plans: tuple[Plan, ...]) -> Changes:
+    """Under the lock: record the columns of the base files that complete the plan."""
+    known = PlanColumns(own_known_columns.found)
 
     def marked(plan: Plan) -> Plan:
         return plan._replace(marks=with_mark(plan.marks, known)) if plan.requested == own.plan else plan
@@ -162,7 +169,7 @@ def check(world: World) -> None:
 MECHANISM = Mechanism(
     rules=refine,
     compose=compose,
-    after=("crashes", "occ"),
+    after=("rivals", "occ"),
     kinds=(SCHEMA_EVOLVER,),
     options=SchemaEvolution,
     limits=Alterations,

@@ -47,7 +47,7 @@ class Lemmas:
     def described(self) -> dict[str, tuple[Any, ...]]:
         """The options of the model that the relation describes, with the values that it supports."""
         hints = get_type_hints(self.options)
-        return {each.name: get_args(hints[each.name]) for each in fields(self.options) if each.name != "rivals"}
+        return {each.name: get_args(hints[each.name]) for each in fields(self.options) if each.name != "any_plan"}
 
     def under(self, protocol: Mapping[str, Any]) -> tuple[System | None, str]:
         """The relation under a protocol's options; None with the reason if it does not describe one of them."""

@@ -118,7 +118,11 @@ class Cleaning(Services):
             },
             ("cleaner_deletes_files",),
         )  # fmt: skip
-        return (*super().actions(), schedules, resumes, deletes)
+        ends = Action(
+            "cleaner finds its clean completed", (SERVICE,), lambda s, a: is_alive(s, a, AT_WORK),
+            lambda s, a: {"service_work": at(s.service_work, a, to=0)}, ("cleaner_finds_it_done",),
+        )  # fmt: skip
+        return (*super().actions(), schedules, resumes, deletes, ends)
 
     def clauses(self) -> dict[str, Formula]:
         def newer(s: Any, g: Term, time: Term) -> Term:

@@ -31,9 +31,18 @@ def alive(s: Any, c: Term, work: int) -> Term:
     return both(s.work(c) == work, no(s.dead_compactor(c)))
 
 
-def orphan(s: Any, c: Term, q: Term) -> Term:
-    """The plan is pending, its runner is dead, and that runner is another compactor."""
-    return both(s.planned(q), no(s.done(q)), s.dead_compactor(s.runner(q)), s.runner(q) != c)
+def pending(s: Any, q: Term) -> Term:
+    """The plan is put and not completed."""
+    return both(s.planned(q), no(s.done(q)))
+
+
+def removes_files(s: Any, c: Term) -> Mapping[str, Update]:
+    """The compactor deletes the base files that other live runners of its plan have put."""
+    def is_rival(b: Term) -> Term:
+        files = s.some(GROUP, lambda g: s.base_written(b, g))
+        return both(b != c, s.own_plan(b) == s.own_plan(c), s.work(b) > IDLE, no(s.dead_compactor(b)), files)
+
+    return {"without_files": lambda b: either(s.without_files(b), is_rival(b))}
 
 
 class Compactors(Relations):
@@ -84,14 +93,13 @@ class Compactors(Relations):
         }
 
     def may_resume(self, s: Any, c: Term, p: Term) -> Term:
-        """A compactor may run the plan: any pending plan, or the oldest whose runner died."""
-        if self.options.rivals:
-            return both(s.planned(p), no(s.done(p)))
-        oldest = s.every(PLAN, lambda q: implies(orphan(s, c, q), s.barrier(p) <= s.barrier(q)))
-        return both(orphan(s, c, p), oldest)
+        """A compactor may run the plan, alone or next to its runner: any pending plan, or the oldest one."""
+        if self.options.any_plan:
+            return pending(s, p)
+        return both(pending(s, p), s.every(PLAN, lambda q: implies(pending(s, q), s.barrier(p) <= s.barrier(q))))
 
     def compactors(self) -> tuple[Action, ...]:
-        return (*self.running(), *self.completing_plans(), *self.dying_compactors())
+        return (*self.running(), *self.completing_plans(), *self.giving_way(), *self.dying_compactors())
 
     def running(self) -> tuple[Action, ...]:
         """Schedule or resume a plan, and write its base files."""
@@ -101,9 +109,11 @@ class Compactors(Relations):
                 self.may_schedule, self.schedule, ("compactor_schedules_plan",),
             ),
             Action(
-                "compactor starts plan", (COMPACTOR,), lambda s, c: alive(s, c, SCHEDULED),
+                "compactor starts plan", (COMPACTOR,),
+                lambda s, c: both(alive(s, c, SCHEDULED), no(s.done(s.own_plan(c)))),
                 lambda s, c: {
-                    "work": at(s.work, c, to=RUNNING), "started": at(s.started, s.own_plan(c), to=True)
+                    "work": at(s.work, c, to=RUNNING), "started": at(s.started, s.own_plan(c), to=True),
+                    "runner": at(s.runner, s.own_plan(c), to=c),
                 },
                 ("compactor_starts_plan",),
             ),
@@ -130,6 +140,13 @@ class Compactors(Relations):
     def completing_plans(self) -> tuple[Action, ...]:
         """Take the lock and the completion time, and publish."""
         outside = self.outside
+
+        def has_files(s: Any, c: Term, checks: bool) -> Term:
+            return no(s.without_files(c)) if checks else True
+
+        def removes(s: Any, c: Term, checks: bool) -> Mapping[str, Update]:
+            return removes_files(s, c) if checks else {}
+
         return (
             Action(
                 "compactor takes lock", (COMPACTOR,),
@@ -145,21 +162,48 @@ class Compactors(Relations):
             Action(
                 "compactor takes completion time", (COMPACTOR,),
                 lambda s, c: both(alive(s, c, RUNNING if outside else COMPLETING), all_bases_written(s, c),
-                                  outside or s.compactor_locks(c)),
+                                  outside or s.compactor_locks(c), has_files(s, c, not outside)),
                 lambda s, c: {
-                    **tick(s), "completing": at(s.completing, c, to=s.clock() + 1), "work": at(s.work, c, to=TIMED)
+                    **removes(s, c, not outside), **tick(s),
+                    "completing": at(s.completing, c, to=s.clock() + 1), "work": at(s.work, c, to=TIMED)
                 },
                 ("compactor_takes_completion_time",),
             ),
             Action(
                 "compactor publishes instant", (COMPACTOR,),
-                lambda s, c: both(alive(s, c, COMPLETING if outside else TIMED), s.compactor_locks(c)),
+                lambda s, c: both(alive(s, c, COMPLETING if outside else TIMED), s.compactor_locks(c),
+                                  has_files(s, c, outside)),
                 lambda s, c: {
+                    **removes(s, c, outside),
                     "compactor_locks": at(s.compactor_locks, c, to=False), "work": at(s.work, c, to=IDLE),
                     "done": at(s.done, s.own_plan(c), to=True),
                     "compacted": at(s.compacted, s.own_plan(c), to=s.completing(c)),
                 },
                 ("compactor_publishes_instant",),
+            ),
+        )  # fmt: skip
+
+    def giving_way(self) -> tuple[Action, ...]:
+        """Find the plan completed by a rival, or the own files deleted by a rival that has not completed it."""
+        return (
+            Action(
+                "compactor finds its plan completed", (COMPACTOR,),
+                lambda s, c: both(no(s.dead_compactor(c)), s.done(s.own_plan(c)), either(
+                    s.work(c) == SCHEDULED,
+                    both(s.work(c) == (TIMED if self.outside else RUNNING), all_bases_written(s, c),
+                         self.lock_is_free(s)),
+                )),
+                lambda s, c: {"work": at(s.work, c, to=IDLE), "without_files": at(s.without_files, c, to=False)},
+                ("compactor_finds_it_done",),
+            ),
+            Action(
+                "compactor misses its files", (COMPACTOR,),
+                lambda s, c: both(alive(s, c, COMPLETING), s.compactor_locks(c), s.without_files(c)),
+                lambda s, c: {
+                    "work": at(s.work, c, to=IDLE), "without_files": at(s.without_files, c, to=False),
+                    "compactor_locks": at(s.compactor_locks, c, to=False),
+                },
+                ("compactor_misses_files",),
             ),
         )  # fmt: skip
 

@@ -14,7 +14,7 @@ from ..logic import Relation, Sort, Term, Update, at, both, choose, either, iff,
 from ..system import Action, Claim, Formula
 from . import options
 from .giving_up import extended
-from .services import AT_WORK, HAS_TIME, SERVICE, Services, is_alive
+from .services import AT_WORK, HAS_TIME, SERVICE, UNDER_LOCK, Services, is_alive
 from .state import GROUP, LOG, PLAN, has_base, newest_of_all, published, tick
 
 LOG_PLAN = Sort("Logplan")
@@ -112,7 +112,7 @@ class LogCompaction(Services):
         )  # fmt: skip
         begins = Action(
             "log compactor starts plan", (SERVICE,),
-            lambda s, a: both(is_alive(s, a, AT_WORK), no(s.logs_started(s.log_plan_of(a)))),
+            lambda s, a: is_alive(s, a, AT_WORK),
             lambda s, a: starts(s, s.log_plan_of(a)), ("log_compactor_starts_plan",),
         )  # fmt: skip
         resumes = Action(
@@ -130,6 +130,19 @@ class LogCompaction(Services):
             ),
             lambda s, a, g: {"log_written": at(s.log_written, a, g, to=True)}, ("log_compactor_writes_log",),
         )  # fmt: skip
+        ends = Action(
+            "log compactor finds its plan completed", (SERVICE,),
+            lambda s, a: both(is_alive(s, a, AT_WORK), s.logs_done(s.log_plan_of(a))),
+            lambda s, a: {"service_work": at(s.service_work, a, to=0)}, ("log_compactor_finds_it_done",),
+        )  # fmt: skip
+        misses = Action(
+            "log compactor misses its files", (SERVICE,),
+            lambda s, a: both(is_alive(s, a, UNDER_LOCK), s.service_locks(a)),
+            lambda s, a: {
+                "service_work": at(s.service_work, a, to=0), "service_locks": at(s.service_locks, a, to=False)
+            },
+            ("log_compactor_misses_files",),
+        )  # fmt: skip
         more = {
             f"{self.kind} takes lock": (lambda s, a: both(
                 s.logs_started(s.log_plan_of(a)), no(s.logs_done(s.log_plan_of(a))),
@@ -137,7 +150,7 @@ class LogCompaction(Services):
             f"{self.kind} takes completion time": (None, lambda s, a: {
                 "logs_completing": at(s.logs_completing, a, to=s.clock() + 1)}),
         }  # fmt: skip
-        return (*extended(super().actions(), more), schedules, begins, resumes, writes)
+        return (*extended(super().actions(), more), schedules, begins, resumes, writes, ends, misses)
 
     def when_published(self, s: Any, a: Term) -> Mapping[str, Update]:
         k = s.log_plan_of(a)

@@ -21,8 +21,8 @@ class Options:
     visibility: Literal["completed", "any"] = "completed"
     as_of_axis: Literal["completion", "requested"] = "completion"
     incremental_axis: Literal["completion", "requested"] = "completion"
-    rivals: bool = True
-    """Whether a compactor may run the plan of a live compactor."""
+    any_plan: bool = True
+    """Whether a compactor may run any pending plan; otherwise only the oldest one, as in the model."""
 
 
 class Relations:

@@ -44,6 +44,7 @@ RELATIONS: Final = (
     Relation("dead_compactor", (COMPACTOR,)),
     Relation("own_plan", (COMPACTOR,), PLAN),
     Relation("base_written", (COMPACTOR, GROUP)),
+    Relation("without_files", (COMPACTOR,)),
     Relation("completing", (COMPACTOR,), "time"),
     Relation("reading", (READER,), "time"),
     Relation("there_write", (READER, WRITE)),
@@ -114,6 +115,7 @@ def takes_up(s: Any, c: Term, p: Term, work: int) -> dict[str, Update]:
         "work": at(s.work, c, to=work),
         "own_plan": at(s.own_plan, c, to=p),
         "base_written": lambda b, g: choose(b == c, False, s.base_written(b, g)),
+        "without_files": at(s.without_files, c, to=False),
         "completing": at(s.completing, c, to=0),
     }
 
@@ -127,7 +129,8 @@ def initially(s: Any) -> Term:
         s.every(PLAN, lambda p: both(no(s.planned(p)), no(s.started(p)), no(s.done(p)))),
         s.every(PLAN, GROUP, lambda p, g: no(s.part(p, g))),
         s.every(PLAN, LOG, lambda p, log: no(s.holds(p, log))),
-        s.every(COMPACTOR, lambda c: both(no(s.compactor_locks(c)), s.work(c) == IDLE, no(s.dead_compactor(c)))),
+        s.every(COMPACTOR, lambda c: both(
+            no(s.compactor_locks(c)), s.work(c) == IDLE, no(s.dead_compactor(c)), no(s.without_files(c)))),
         s.every(READER, lambda d: s.reading(d) == 0),
         s.every(READER, WRITE, lambda d, w: both(no(s.there_write(d, w)), no(s.kept_write(d, w)))),
         s.every(READER, PLAN, lambda d, p: both(no(s.there_plan(d, p)), no(s.seen_plan(d, p)), no(s.kept_plan(d, p)))),
