@@ -41,7 +41,7 @@ LINKS: Final = {
 class Explanation:
     """An explanation: the sentence `about`, its `source`, further lines `more`, and an example.
 
-    `run` makes the example; `shows` introduces it, and is '' if there is none.
+    `run` makes the example. `shows` is the sentence that introduces the example; it is '' if there is no example.
     """
 
     name: str

@@ -207,22 +207,24 @@ def complete(
             refusal = there or dead or twice(context, timeline, batch_id) or refused_by(timeline)
             if refusal is None:
                 remove_late_attempts(context, requested, files, storage)
-                time = early or new_time(context)
-                if last is None:
-                    instant = put_completed(context.storage, requested, time, action, commit)
-                else:
-                    entry = Decision(last.number + 1, "commit", requested, action, time, commit, last.begun)
-                    instant = entry.instant if decide(context, entry) else None
+                instant = _published(context, requested, action, early or new_time(context), commit, last)
     if instant is None:
         assert refusal is not None, "the loop ends with one of the two"
         undo_own_write(context, requested, action)
         raise refusal
-    steps = [
-        partial(forget_markers, context, requested),
-        *([partial(context.heartbeats.stop, requested)] if beats else []),
-    ]
-    together(context.storage, steps)
+    stop = [partial(context.heartbeats.stop, requested)] if beats else []
+    together(context.storage, [partial(forget_markers, context, requested), *stop])
     return instant
+
+
+def _published(
+    context: Context, requested: str, action: str, time: str, commit: bytes, last: Decision | None
+) -> Instant | None:
+    """Publish the instant; None if another actor took the number after `last` in the decision log."""
+    if last is None:
+        return put_completed(context.storage, requested, time, action, commit)
+    entry = Decision(last.number + 1, "commit", requested, action, time, commit, last.begun)
+    return entry.instant if decide(context, entry) else None
 
 
 def _folders(context: Context, requested: str, beats: bool) -> list[str]:

@@ -176,7 +176,7 @@ def _newest(published: tuple[Any, ...]) -> Write | None:
 def _time_is_too_early(model: Model, before: State, step: Step, after: State) -> str | None:
     """How a reader misses the newest write.
 
-    Its first listing shows what existed when it began, and fixes the time of the read; beside an archiver the time is
+    Its first listing shows what existed when it began, and fixes the time of the read. With an archiver the time is
     final when it answers. No later step takes an earlier time.
     """
     had, has = model.component(before, step.actor), model.component(after, step.actor)

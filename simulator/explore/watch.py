@@ -98,7 +98,7 @@ def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
 
 
 class _Group:
-    """Promises that read the same components. All other components are hidden from these promises."""
+    """Promises that read the same components. All components that the promises do not read are hidden from them."""
 
     def __init__(self, system: Any, members: list[Watch]) -> None:
         self.system = system

@@ -14,8 +14,9 @@ from .history import GroupHistory, LogPlanned, Written
 class Link(NamedTuple):
     """The plans that concern a write, by their numbers.
 
-    `near`: the plans around its request and its completion, and all that list it. `taken`: for each log that a plan
-    took, the plan, the log's position in it, and the log version. `early`: a plan took it before it completed.
+    `near`: the plans around the request and the completion of the write, and all plans that list the write. `taken`:
+    for each log that a plan took, the plan, the log's position in it, and the log version. `early`: whether a plan took
+    a log of the write before the write completed.
     """
 
     near: AbstractSet[int]
@@ -83,7 +84,7 @@ class PlanIndex:
         return self.with_later(numbers)
 
     def with_later(self, numbers: set[int]) -> set[int]:
-        """The log compactions, and all that took a log made by one of them."""
+        """The log compactions, and all further log compactions that took a log made by one of them."""
         reached, new = set[int](), numbers
         while new:
             reached |= new

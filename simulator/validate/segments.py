@@ -1,4 +1,5 @@
-"""A file group's history cut into small segments. The model plays each in a millisecond, and few of them differ.
+"""A file group's history cut into small segments. The model plays each segment in a millisecond, and few segments have
+different shapes.
 
 A segment holds a few neighbouring writes and the plans that could take their logs. One write that completes right
 before a plan represents the other logs that the plan took. Segments suffice for two reasons: a planner decides on each

@@ -43,9 +43,9 @@ class View:
     @property
     def mismatches(self) -> Sequence[tuple[str, Stat]]:
         """Listed files that are missing, are not data files, or have another size or instant than listed. Most tables
-        have no such files.
+        have no listed file with such a fault.
 
-        Each comes with the requested time of the commit that lists it.
+        Each file is a pair: the requested time of the commit that lists the file, and the listed name and size.
         """
         return self._listed[1]
 

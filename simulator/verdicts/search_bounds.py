@@ -93,8 +93,8 @@ def _service(given: Mapping[str, Any]) -> Service:
 
 @cache
 def large() -> tuple[SearchBound, ...]:
-    """The worlds in which only the default protocol is searched, at full depth: the worlds of the file, each service,
-    every two services.
+    """The worlds that only the default protocol is searched in, and only at full depth. The TOML file lists some
+    worlds. The function adds a world for each table service and a world for every two table services.
     """
     given = [from_mapping({**each, "depth": "full"}) for each in _file()["large"]]
     alone = [_with_services(each, groups=2, crashes=1) for each in services()]

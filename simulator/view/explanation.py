@@ -31,8 +31,8 @@ from .wording import (
 class WrongAnswer(NamedTuple):
     """The path of one wrong answer: from `instant` over its `file` in `slice` to the cell of `key`.
 
-    `stop`: the place where the row is lost. The stop is that slice, or the base file that took the log. `barrier`: the
-    barrier that makes the file count as older (0: none). `source_file`: the file whose row is read instead ("": none).
+    `stop`: the place where the row is lost, which is `slice` or the base file that took the log. `barrier`: the barrier
+    that makes the file count as older (0: none). `source_file`: the file whose row is read instead ("": none).
     `captions`: a sentence for each of the four stops; `right`: what happens under the default protocol.
     """
 
@@ -50,7 +50,7 @@ class WrongAnswer(NamedTuple):
 def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongAnswer | None:
     """Explain one wrong answer. None if no present file holds the row, or if rows combine several files.
 
-    Rows combine several files where updates are partial and where a function merges.
+    A row combines several files if updates are partial or if a merge function merges rows.
     """
     if context.model.merger.combination:
         return None
@@ -98,7 +98,8 @@ def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongA
 def _outcome(case: Case, right: str, row: Parts) -> Parts:
     """What the default protocol does, and the resulting answer.
 
-    The second part is omitted if both answers are one read before and after a service, because either may be wrong.
+    The resulting answer is omitted if both answers come from one read before and after a service, because either may be
+    wrong.
     """
     text = f"{right[0].upper()}{right[1:]}"
     steady = case.reading.stable and case.reading.query.kind == "snapshot"
@@ -149,7 +150,7 @@ def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -
 
 
 def _rule(context: Context, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
-    """The sentence about the rule that decided, and about the default protocol; a general sentence if none fits."""
+    """The sentences about the rule that decided and about the default protocol; a general sentence if no rule fits."""
     differences = context.protocol.differences()
     field = next((name for name in HELPS[status] if name in differences), next(iter(differences), ""))
     rule = RULES.get(f"{field}={differences.get(field)}")

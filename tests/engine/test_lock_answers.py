@@ -21,7 +21,8 @@ from nbcc.engine.lock.waiting import Waiting
 from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
 
-from .s3_server import Bucket, Fault, s3_server
+from .s3_faults import Fault
+from .s3_server import Bucket, s3_server
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"

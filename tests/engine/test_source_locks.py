@@ -16,7 +16,8 @@ from nbcc.engine.table import Table
 from tests.builders.data_source import CREATE, SCHEMA, load, plain, save
 from tests.builders.tables import table_of
 
-from .s3_server import Bucket, Fault, s3_server
+from .s3_faults import Fault
+from .s3_server import Bucket, s3_server
 
 URL = "s3://lake/t"
 TASKS = [table_of(SCHEMA, ("a", "p", 2, "x"), ("b", "q", 2, "y")), table_of(SCHEMA, ("c", "p", 2, "z"))]

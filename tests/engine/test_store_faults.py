@@ -22,7 +22,8 @@ from nbcc.engine.lock.waiting import Waiting
 from nbcc.engine.storage import open_storage
 from nbcc.simulator.validate import validate
 
-from .s3_server import Bucket, Fault, s3_server
+from .s3_faults import Fault
+from .s3_server import Bucket, s3_server
 
 SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"

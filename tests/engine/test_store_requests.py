@@ -22,7 +22,8 @@ from nbcc.engine.table import Table
 from nbcc.engine.timeline.decisions import Decision, put_decision
 from nbcc.engine.writes.decision_log import catch_up
 
-from .s3_server import Bucket, Fault, Meeting, s3_server
+from .s3_faults import Fault, Meeting
+from .s3_server import Bucket, s3_server
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"

@@ -63,7 +63,7 @@ BREAKS = {
     ("batch_ids", "ignored"): {"ONCE"},
     ("replay_difference", "keep"): {"ONCE"},
     ("rollback_check", "before_lock"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
-    ("plan_check", "before_lock"): {"CLEAN", "MONO"},
+    ("plan_check", "before_lock"): {"PART", "CLEAN", "RETAIN", "MONO"},
     ("commit_check", "before_lock"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
     ("commit_check", "none"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
     ("retention", "barrier"): {"PART", "CLEAN", "RETAIN"},
