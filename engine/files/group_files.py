@@ -42,8 +42,8 @@ class LogFile(NamedTuple):
     `named`: The instant in the name of the log, which is the instant of the write that put it. In the old layout, it is
         the instant of the base file that the writer found.
     `covers`: The logs that were merged into this log by a log compaction.
-    `appended`: True if several writes have appended blocks to the log (old layout). In this case `size` is a lower
-        bound.
+    `appended`: True if several writes have appended blocks to the log (old layout). For a log with `appended`, `size`
+        is a lower bound.
     """
 
     partition: str
