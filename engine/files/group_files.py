@@ -21,8 +21,8 @@ Group = tuple[str, str]
 
 
 class BaseFile(NamedTuple):
-    """A base file of a file group. `requested`: its requested time, which is its barrier; `size`: in bytes. (Python
-    creates a tuple 4x as fast as a dataclass.)
+    """A base file of a file group. `requested`: the requested time of the base file, which is its barrier. `size`: the
+    size of the file in bytes. (Python creates a tuple 4x as fast as a dataclass.)
     """
 
     partition: str

@@ -137,8 +137,8 @@ def undo_own_write(context: Context, requested: str, action: str) -> None:
 
 @contextmanager
 def lock_or_leave(context: Context, requested: str) -> Iterator[None]:
-    """Hold the lock while the body completes or undoes an instant. If the lock is unavailable or the body fails, the
-    heartbeat stops, and a rollback may then undo the instant.
+    """Hold the lock while the body of the context completes or undoes an instant. If the lock is unavailable or the
+    body fails, the heartbeat stops, and a rollback may then undo the instant.
     """
     with stop_heartbeat_on_error(context, requested), held(context.lock):
         yield

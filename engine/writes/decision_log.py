@@ -55,8 +55,7 @@ def decide(context: Context, decision: Decision) -> bool:
 
 
 def cut(context: Context, last: Decision | None) -> None:
-    """Publish a checkpoint just before the last decision, and delete the entries whose numbers cannot be taken a second
-    time.
+    """Publish a checkpoint just before the last decision, and delete older entries of the decision log.
 
     The caller holds the lock and has published `last` and every earlier entry.
     """
