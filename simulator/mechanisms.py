@@ -52,7 +52,7 @@ def names() -> Names:
 
 
 def load(name: str) -> Mechanism:
-    """A mechanism by name.
+    """The mechanism with this name.
 
     Raises:
         ValueError: no mechanism has this name, or its file is wrong.

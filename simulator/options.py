@@ -30,7 +30,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """A writer, by its file of options.
+    """A writer, described by its file of options.
 
     `row` is None if no row describes this writer; `because` is the reason. `unknown`: options that Hudi does not have,
     each with the nearest existing one, or ''.

@@ -1,8 +1,8 @@
 """Detects that a ``hoodie.properties`` file was truncated.
 
-A truncated file may still parse, but it would describe a table with other rules or another lock. nbcc writes the
-checksum last, so a truncated file of nbcc has no valid checksum. Java programs write the keys in any order. A truncated
-file from Java is recognised because a mandatory key or the last line end is missing.
+A truncated file may still parse, but it would describe a table with other rules or another lock. A writer of nbcc
+writes the checksum last, so a truncated file of nbcc has no valid checksum. Java programs write the keys in any order.
+A truncated file from Java is recognised because a mandatory key or the last line end is missing.
 """
 
 from __future__ import annotations

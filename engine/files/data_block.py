@@ -39,7 +39,7 @@ def encode_data(
 
     `instant`: the requested time of the commit that writes the block. `schema`: the Avro JSON of the rows, including
     the meta columns. `compacted`: the instants whose blocks a log compaction replaces with this block. `partial`: True
-    if the rows set only the columns that they have; `schema` may have more columns.
+    if the write set only the columns that `rows` has; `schema` may have more columns.
     """
     if partial:
         schema = _narrowed(schema, rows.column_names)

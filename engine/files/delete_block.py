@@ -83,10 +83,10 @@ def encode_deletes(
     """Encode the deletes of one file group as the bytes of one delete block.
 
     `orderings`: the ordering values in the exact type of the ordering column, without nulls. With one exact type, all
-    records of the block use one branch of the union (hudi-rs rejects blocks with several branches). `None`: the deletes
-    win over all records before them; Hudi stores an int 0 for this case. `schema`: the Avro JSON of the records in the
-    log. `compacted`: the same as in `encode_data`. Raises `Unsupported` if Hudi has no wrapper for the type of the
-    ordering values.
+    records of the block use one branch of the union (hudi-rs rejects blocks with several branches). If `orderings` is
+    None, the deletes win over all records before them; Hudi stores an int 0 for this case. `schema`: the Avro JSON of
+    the records in the log. `compacted`: the same as in `encode_data`. Raises `Unsupported` if Hudi has no wrapper for
+    the type of the ordering values.
     """
     content = _encode_list(keys, partition, orderings)
     headers = {Header.INSTANT: instant, Header.SCHEMA: schema, **compacted_header(compacted)}

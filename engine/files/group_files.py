@@ -21,8 +21,8 @@ Group = tuple[str, str]
 
 
 class BaseFile(NamedTuple):
-    """A base file of a file group. `requested`: its requested time, which is its barrier; `size`: in bytes. (Python
-    creates a tuple 4x as fast as a dataclass.)
+    """A base file of a file group. `requested`: the requested time of the base file, which is its barrier. `size`: the
+    size of the file in bytes. (Python creates a tuple 4x as fast as a dataclass.)
     """
 
     partition: str
@@ -42,8 +42,8 @@ class LogFile(NamedTuple):
     `named`: The instant in the name of the log, which is the instant of the write that put it. In the old layout, it is
         the instant of the base file that the writer found.
     `covers`: The logs that were merged into this log by a log compaction.
-    `appended`: True if several writes have appended blocks to the log (old layout). In this case `size` is a lower
-        bound.
+    `appended`: True if several writes have appended blocks to the log (old layout). For a log with `appended`, `size`
+        is a lower bound.
     """
 
     partition: str

@@ -6,9 +6,9 @@ since it was read. A lease counts as free only 500 ms after it has expired, beca
 expired lease may still be alive, and the file has no fencing number that a store could check. Only `decision = log`
 protects a table from a holder whose lease has expired (docs/locks.md).
 
-The holder remembers the version of the object that it has put. With that version the holder can renew or release the
-lease in one request. The same process can take the lease a second time in one request if no other writer has held it in
-the meantime.
+The holder remembers the version of the object that it has put. The holder can renew or release the lease in one
+request, because it has stored the version of the object. The same process can take the lease a second time in one
+request if no other writer has held it in the meantime.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ def horizon(context: Context, timeline: Timeline) -> str | None:
 
     The plan of a clean by nbcc records the horizon of that clean. A clean by Hudi retains one instant, E, as the
     earliest that can be read. In each file group that clean keeps the newest slice that is older than E, and every
-    later slice (docs/hudi-format.md). Hudi identifies the retained instant E by its requested time. A read uses the
-    slice older than E only if every write requested before E has completed.
+    later slice (docs/hudi-format.md). Hudi identifies the retained instant E by its requested time. A read uses this
+    oldest slice only if every write requested before E has completed.
     """
     ours = context.commits.horizon(timeline)
     cleans = [i for i in timeline.completed if i.action == "clean" and not context.commits.clean(i.requested).horizon]

@@ -98,7 +98,8 @@ def refuse_replacements(context: Context, window: Window, *, clustering: bool) -
     """Raise `Unsupported` if file groups were replaced in the window, because a replace does not list the rows that it
     changed.
 
-    `clustering`: True if clustering in the window is refused too, because it moves rows to other file groups.
+    `clustering`: True if the function also refuses clustering in the window, because clustering moves rows to other
+    file groups.
     """
     for instant in window.timeline.completed:
         if instant.action != "replacecommit" or not window.after < completion_of(instant) <= window.until:

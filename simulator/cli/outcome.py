@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class Exit(enum.IntEnum):
-    """How a command ended. The numbers are part of the interface and do not change."""
+    """The outcome with which a command ended. The numbers are part of the interface and do not change."""
 
     AGREES = 0
     VIOLATED = 1

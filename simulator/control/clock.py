@@ -47,7 +47,7 @@ class ActorsClock:
     time.
 
     ``ahead`` is the lead of this clock over the slowest clock, in ticks. If ``ahead`` is -1, the clock shows the newest
-    taken tick again.
+    tick that was taken.
     """
 
     def __init__(self, virtual: VirtualClock) -> None:

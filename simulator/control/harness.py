@@ -108,8 +108,8 @@ class ControlledClock:
         return instant
 
     def not_before(self, instant: str) -> None:
-        """Make later times greater than this one. `not_before` is not a scheduling point, because other actors cannot
-        observe it.
+        """Make all later times of the clock greater than this time. `not_before` is not a scheduling point, because
+        other actors cannot observe it.
         """
         self._clock.not_before(instant)
 

@@ -43,7 +43,7 @@ class MemoryStorage:
         return self.objects[path]
 
     def list(self, prefix: str) -> list[Entry]:
-        """All objects below the prefix, by path."""
+        """All objects below the prefix, sorted by path."""
         folder = confined_folder(prefix) + "/" if prefix else ""
         return [Entry(path, len(data)) for path, data in sorted(self.objects.items()) if path.startswith(folder)]
 

@@ -72,7 +72,7 @@ def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
 
 
 def _shape(choose: Choose, groups: int) -> tuple[int, ...]:
-    """The number of log versions in each group, at least one in total."""
+    """The number of log versions in each group: 0, 1 or 2, with at least one group that has a log version."""
     first = choose(groups)
     return tuple(1 + int(choose(4) == 3) if group == first or choose(2) else 0 for group in range(groups))
 
@@ -175,8 +175,8 @@ def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
 
 
 def keys_of(world: World, group: int) -> tuple[str, ...]:
-    """The record keys of a file group. Their number is the maximum of the world's number of keys and number of log
-    versions.
+    """The record keys of a file group. The group has as many record keys as the maximum of the world's number of keys
+    and number of log versions.
     """
     partition, bucket = divmod(group, world.buckets)
     most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)

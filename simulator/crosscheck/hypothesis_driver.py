@@ -1,7 +1,7 @@
 """Plays histories with Hypothesis, which generates the random numbers of each history and simplifies them after a
 failure.
 
-Hypothesis varies each history a few times before it generates a new one. If the caller disables shrinking, every
+Hypothesis varies each history a few times before it generates a new history. If the caller disables shrinking, every
 history gets independent random numbers instead.
 """
 

@@ -22,7 +22,7 @@ IN_COPY_ON_WRITE: Final = ("writer", "reader", "querier", "archiver")
 
 
 def themed(choose: Choose, world: World) -> World:
-    """The random world with a theme, or, more often, without one."""
+    """The random world with a theme, or, more often, without a theme."""
     return THEMES[choose(len(THEMES))](choose, world)
 
 

@@ -63,7 +63,9 @@ def _never_returns(several: Iterable[_Edges]) -> bool:
 
 
 class _WithoutNames:
-    """The changes of components, with values as numbers. Two values have equal numbers if they differ only in names."""
+    """Collects the changes of each component, with numbers in place of values. Two values have equal numbers if they
+    differ only in names.
+    """
 
     def __init__(self, coding: Coding, exchangeable: Iterable[Iterable[str]]) -> None:
         self.coding = coding

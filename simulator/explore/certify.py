@@ -3,10 +3,11 @@
 `symmetry_detection` finds exchangeable actors on a sample of states. For the model of the table a sample suffices,
 because its actors of one kind have the same transitions. A `TransitionSystem` may declare with `uniform` that its
 actors of one kind have the same transitions. The transitions of any other system are arbitrary functions: two actors
-may differ in states outside of the sample. Therefore this module checks the search of any other system after its end.
-It checks every evaluated transition on every footprint, and every promise on every value that it read. It also checks
-their images under the exchanges, until no new image appears. If all checked transitions and promises commute with the
-exchanges, every step of every reachable state commutes with the exchanges.
+may differ in states outside of the sample. Therefore, without `uniform` this module checks the search of a
+`TransitionSystem` after its end. The module checks every evaluated transition on every footprint, and every promise on
+every value that the promise read. It also checks the images of transitions and promises under the exchanges, until no
+new image appears. If all checked transitions and promises commute with the exchanges, every step of every reachable
+state commutes with the exchanges.
 """
 
 from __future__ import annotations
@@ -163,7 +164,7 @@ class _Transitions:
 
 
 class _Promise:
-    """A promise restricted to the components that it reads and those that an exchange maps to them."""
+    """A promise restricted to the components that it reads, and to the components that an exchange maps to these."""
 
     def __init__(self, system: TransitionSystem, promise: Any, exchangeable: Sequence[Sequence[str]]) -> None:
         self.system, self.promise = system, promise

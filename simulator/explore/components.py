@@ -12,7 +12,7 @@ Following = Callable[[int], Iterator[int | None]]
 
 
 def numbered(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) -> Following:
-    """The states that follow another one in a search, by number.
+    """The numbers of the states that follow another state in a search.
 
     Successors are computed again from cached transitions, because a list of all edges would take ten times the memory
     of the states.

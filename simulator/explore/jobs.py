@@ -45,7 +45,7 @@ class SearchJob:
         """The system that is explored.
 
         Raises:
-            ValueError: a name does not exist; the message lists those that do.
+            ValueError: a name does not exist; the message lists the existing names.
         """
         from nbcc.simulator import specs
 
@@ -120,7 +120,7 @@ def applied(name: str) -> AbstractContextManager[Any]:
 
 
 def try_job(job: SearchJob, **bounds: Any) -> Result:
-    """As `run_job`; the result of a job that fails is UNDETERMINED, with the reason."""
+    """Do the same as `run_job`, but return UNDETERMINED with the reason for a job that fails."""
     try:
         return run_job(job, **bounds)
     except Exception as error:  # any error ends this job alone

@@ -1,8 +1,8 @@
 """Lassos: counterexamples of promises about runs. A run reaches a cycle, and repeats it forever.
 
 Fairness is judged between states of the system itself. After a reduced search only the states on cycles of the reduced
-graph are unfolded: into their images under all exchanges of actors, with every possible private step taken or not. A
-cycle of the system stays within the unfolded states.
+graph are unfolded. A state is unfolded into its images under all exchanges of actors, with every possible private step
+taken or not. A cycle of the system stays within the unfolded states.
 """
 
 from __future__ import annotations

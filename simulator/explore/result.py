@@ -93,7 +93,9 @@ class Result:
         return f"{part}{self.distinct:,} states{whole}, {self.generated:,} generated, depth {self.depth}"
 
     def to_json(self, world: str, protocol: str) -> dict[str, Any]:
-        """The object that `explore --json` prints; a trace is a list of steps by name."""
+        """The object that `explore --json` prints; a trace is a list of steps, each with its actor, action and
+        arguments.
+        """
         return {
             "format": 1,
             "world": world,

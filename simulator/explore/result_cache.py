@@ -28,7 +28,8 @@ NO_BOUNDS: Final = ("workers", "memory", "raises")
 
 
 class ResultCache:
-    """A cache of finished searches. `hits` counts the searches found in the cache, `misses` those that were run.
+    """A cache of finished searches. `hits` counts the searches found in the cache, `misses` counts the searches that
+    were run.
 
     Raises:
         ValueError: the file is not a cache of searches, or another version of the code wrote it.

@@ -103,7 +103,7 @@ class Search:
         return None
 
     def _add(self, coming: Sequence[Any]) -> None:
-        """Add those states that the search has not discovered yet."""
+        """Add the states among these that the search has not discovered yet."""
         for state in coming:
             if state not in self.numbers:
                 self.numbers[state] = len(self.states)
@@ -146,7 +146,7 @@ class Search:
             self.progress(len(self.states), self.generated, self.depth, len(self.states) - self.at)
 
     def chain(self, number: int) -> list[Any]:
-        """The canonical states on a shortest path from the first state to this one."""
+        """The canonical states on a shortest path from the first state to the state with this number."""
         numbers = [number]
         while self.parents[numbers[-1]] >= 0:
             numbers.append(self.parents[numbers[-1]])

@@ -9,8 +9,8 @@ the members of a set, every order is tried, and the smallest image is canonical.
 every renaming is tried, once for each value of these components.
 
 A search does not store the renamings of its edges. The path to a canonical state is reconstructed from the first state:
-each step leads to a successor whose canonical state is the next one. The reconstructed path is a run of the original
-system.
+each step leads to a successor whose canonical state is the next state of the path. The reconstructed path is a run of
+the original system.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class PropertyCache:
         self._held: dict[Hashable, bool] = {}
 
     def apart(self, one: Moved, other: Moved) -> str | None:
-        """The name of a promise that only one of two steps violates; None if there is none."""
+        """The name of a promise that only one of two steps violates; None if no promise is violated by only one."""
         for (kind, shape), promises in self._alike.items():
             if shape is not None and self._shaped_alike(kind, shape, one, other):
                 continue

@@ -107,7 +107,7 @@ class HudiSystem:
         return tuple(instants[requested] for requested in sorted(instants))
 
     def entries(self) -> list[dict[str, str | None]]:
-        """The files of the timeline, by the parts of their names."""
+        """The files of the timeline, each as the parts of its name."""
         return [match.groupdict() for name in self._look()["timeline"] if (match := _INSTANT.match(name))]
 
     def slices(self) -> tuple[Any, ...]:

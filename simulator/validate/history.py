@@ -141,7 +141,7 @@ def _unplayable(view: View, group: Group) -> str | None:
 
 
 def _pending_logs(view: View) -> Mapping[Group, list[LogFile]]:
-    """The existing logs of pending instants, by file group."""
+    """The existing logs of pending instants, for each file group."""
     logs: dict[Group, list[LogFile]] = {}
     for file in view.audit.files.values():
         if file.completed is None and view.pending(file.requested) and _is_log(file, view):

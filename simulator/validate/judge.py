@@ -107,7 +107,9 @@ class _Judging:
             self.left.pop(name, None)
 
     def _refusals(self, shape: Shape, axes: tuple[str, ...]) -> Iterator[tuple[str, Refused]]:
-        """The remaining protocols that refuse a shape, among those that sort neighbours by one of the axes."""
+        """The remaining protocols that refuse a shape, among the protocols that sort neighbouring writes by one of the
+        axes.
+        """
         for name in {self.own: 0, **self.left}:
             protocol = protocols()[name]
             if protocol[Order].merge_order in axes and (refused := play(shape, protocol)) is not None:

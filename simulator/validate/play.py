@@ -30,8 +30,8 @@ COMPLETES: Final[Mapping[str, Kind]] = {
 class Refused(NamedTuple):
     """The model refuses the event with this number; `reasons` are the conditions that were false.
 
-    `enabled` are the possible steps as sentences. The actors in these sentences are the actors of the segment: w1 is
-    its first write.
+    `enabled` contains the steps that were possible, as sentences. The actors in these sentences are the actors of the
+    segment: w1 is its first write.
     """
 
     event: int

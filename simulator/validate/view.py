@@ -74,7 +74,7 @@ class View:
 
     @cached_property
     def plans(self) -> Mapping[Group, tuple[GroupPlan, ...]]:
-        """The known compaction plans of each file group, by barrier."""
+        """The known compaction plans of each file group, sorted by barrier."""
         by_group: dict[Group, list[GroupPlan]] = {}
         for barrier, plan in sorted(self.audit.plans.items()):
             completed = self.audit.completed.get(barrier)

@@ -1,7 +1,7 @@
 """Selects what a page shows: the read that broke, and rows of one key that make the break visible.
 
 A trace of a search holds no rows. Each write can put the key k1, delete it or leave it out. The page shows the simplest
-combination for which the reader's answer differs from the promised one.
+combination for which the reader's answer differs from the promised answer.
 """
 
 from __future__ import annotations
@@ -182,7 +182,9 @@ def _records(rows: Mapping[Any, Record | Change | Several]) -> dict[Any, Record]
 
 
 def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
-    """The case that shows the break: with the trace's rows if they show it, otherwise with the simplest rows of k1."""
+    """The case that shows the break. The case has the trace's rows if these rows show the break, otherwise the simplest
+    rows of k1.
+    """
     given = [data] if data else []
     for rows in chain(given, valuations(puts, model.merger)):
         for reading in readings(model, states, broke, promise):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from ..logic import Relation, Term, Update, at, both, choose, either, implies, no
-from ..system import Action, Formula
+from ..system import Action, Claim, Formula
 from . import core
 from .state import IDLE, LOCKED, WRITE, WRITING
 
@@ -66,6 +66,10 @@ class GivingUp(core.Core):
     def writers(self) -> tuple[Action, ...]:
         forgets = {"writer crashes": (None, lambda s, w: {"given_up": at(s.given_up, w, to=False)})}
         return extended(super().writers(), forgets)
+
+    def claims_of_the_core(self) -> tuple[Claim, ...]:
+        """FREE is not claimed: its formula excludes each write that the mechanism may refuse."""
+        return tuple(claim for claim in super().claims_of_the_core() if claim.promise != "FREE")
 
     def clauses(self) -> dict[str, Formula]:
         return super().clauses() | {

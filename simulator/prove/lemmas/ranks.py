@@ -153,10 +153,14 @@ class Ranks(core.Core):
         return frozenset(super().clauses())
 
     def claims(self) -> tuple[Claim, ...]:
+        rows = (
+            ("the row of a read from any base file has the greatest rank", self.row_is_greatest),
+            ("the record of greatest rank is the row from any base file", self.greatest_is_row),
+        )
         return (
             *super().claims(),
-            Claim("QUIET", "the row of a read from any base file has the greatest rank", self.row_is_greatest, by=ROWS),
-            Claim("QUIET", "the record of greatest rank is the row from any base file", self.greatest_is_row, by=ROWS),
+            *(Claim(promise, about, formula, by=ROWS)
+              for promise in ("QUIET", "SNAP", "INCR") for about, formula in rows),
             Claim("LAWS", "rank is a strict total order of the records of completed logs: merging is a maximum",
                   self.total),
         )  # fmt: skip

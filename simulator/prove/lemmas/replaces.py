@@ -175,6 +175,8 @@ class Replaces(core.Core):
         return frozenset(self.clauses())
 
     def claims_of_the_core(self) -> tuple[Claim, ...]:
+        """Without ATOM and INCR: their formulas are about logs, and ignore what a replace hides."""
         about = "a read contains exactly the logs that completed by then and that no complete replace hides"
-        return tuple(replace(each, about=about) if each.promise == "SNAP" else each
-                     for each in super().claims_of_the_core())  # fmt: skip
+        others = (each for each in super().claims_of_the_core() if each.promise not in {"ATOM", "INCR"})
+        claims = tuple(replace(each, about=about) if each.promise == "SNAP" else each for each in others)
+        return (*claims, Claim("PART", "readers use the slices of the plans", self.snap))
