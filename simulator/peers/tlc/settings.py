@@ -1,4 +1,4 @@
-"""The constants of the twin (specs/tla/Nbcc.tla) for a world and a protocol."""
+"""Computes the constants of the TLA+ twin (specs/tla/Nbcc.tla) for a world and a protocol."""
 
 from __future__ import annotations
 
@@ -36,9 +36,11 @@ def configuration(
     invariants: tuple[str, ...] = INVARIANTS,
     symmetric: bool = False,
 ) -> str:
-    """The text of a TLC configuration. ValueError: the twin cannot express the world or the protocol.
+    """Return the text of a TLC configuration. Raises `ValueError` if the TLA+ twin cannot express the world or the
+    protocol.
 
-    `symmetric`: actors are model values, and TLC stores one state for all that differ only in their names (`SAME`).
+    If `symmetric` is True, actors are model values, and TLC stores only one of several states that differ only in the
+    names of actors (`SAME`).
     """
     unknown = sorted(protocol.differences().keys() - set(KNOWN))
     if unknown or protocol[Slicing].slicing == "base_instant":
