@@ -192,7 +192,7 @@ def _broken_by(field: str, value: str) -> Trace | None:
 
 
 def _source_of(field: str) -> str:
-    """The source of an option without a protocol file."""
+    """Return the RFC passage from which an option comes, for an option that no protocol file documents."""
     return {
         "scheduling": "RFC-66, non-serial scheduling of compaction; RFC-22 plans only when no write is pending",
         "plan_takes": "RFC-66, a plan takes logs completed before its barrier",

@@ -21,7 +21,7 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
 
     A time T is settled if an instant completed at T or later is published, or if the clock has returned T or later
     under the lock. Once T is settled, no instant can complete at or before T. One listing shows whether the time is
-    settled, but it may miss instants that are published during the listing. The timeline is listed a second time to
+    settled, but that listing may miss instants that are published during it. The timeline is listed a second time to
     find instants that the first listing missed. Raises `BadInput` if `time` is in the future.
     """
     timeline = load(context.storage)

@@ -45,7 +45,8 @@ def is_unobserved(path: str) -> bool:
 def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = None) -> list[str]:
     """One sentence for each segment whose intermediate state another actor could have seen; empty if all were atomic.
 
-    ``crashed`` maps an actor to the step in which it died. No later segment can interleave with its calls.
+    ``crashed`` maps an actor to the step in which the actor crashed. No later segment can interleave with the calls of
+    a crashed actor.
     """
     observed = [access for access in accesses if not is_unobserved(access.path)]
     attempts = unread_attempts(observed)
@@ -59,7 +60,7 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
 
 
 def unread_attempts(accesses: Iterable[Access]) -> set[str]:
-    """The data files of rival attempts at one instant that no actor has read.
+    """Return the data files that rivals put for one instant and that no actor has read.
 
     Rivals are several actors that put files of one instant. Readers open only files that a completed instant lists.
     Therefore only the marker of a rival's unread file shows other actors when the file is put or deleted.

@@ -27,7 +27,8 @@ from .shards import Shard
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchJob:
-    """One search. `world` and `protocol` are names, paths or values. Without `promises` all are judged.
+    """One search. `world` and `protocol` are names, paths or values. If `promises` is empty, the search judges all
+    promises.
 
     A `world` of the form ``package.module:factory`` names a model of your own, which `factory()` returns. `mutant`
     names a file of specs/mutants that is applied during the search. `reduce` and `shard` are as in `explore`. A shard

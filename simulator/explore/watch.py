@@ -1,4 +1,5 @@
-"""Promises during a search: each is evaluated once for each footprint or shape, until its first violation.
+"""Evaluates promises during a search: each promise once for each different footprint or shape of a state, until its
+first violation.
 
 In a breadth-first search the first violation has a shortest counterexample. All undeclared components of a state are
 hidden: a promise that reads more than it declares fails (`packed.UndeclaredRead`).

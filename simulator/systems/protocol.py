@@ -1,7 +1,7 @@
 """The interface of a system: it takes steps one at a time, and its table can be observed between two steps.
 
-Times are ticks of one clock, as in the model. A system whose times are instants translates ticks
-(`nbcc.simulator.control.clock`).
+Times are ticks of one clock, as in the model. If the times of a system are instants, the system translates ticks to
+instants (`nbcc.simulator.control.clock`).
 """
 
 from __future__ import annotations

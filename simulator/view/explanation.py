@@ -96,9 +96,9 @@ def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongA
 
 
 def _outcome(case: Case, right: str, row: Parts) -> Parts:
-    """What the default protocol does, and the resulting answer.
+    """Return what the default protocol does, and the answer that the reader then returns.
 
-    The resulting answer is omitted if both answers come from one read before and after a service, because either may be
+    The text omits the reader's answer if the case compares one read before and after a service: either answer may be
     wrong.
     """
     text = f"{right[0].upper()}{right[1:]}"
