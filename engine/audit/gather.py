@@ -110,7 +110,8 @@ class _Gatherer:
         )
 
     def _timeline_names(self, first: Iterable[str]) -> tuple[list[str], bool]:
-        """List the timeline's folder twice; return the names, and True if the second listing has more names.
+        """Return the names in the listing `first` and in a second listing of the timeline, and True if only the second
+        has some name.
 
         The second listing of the timeline runs after the listing of the data files.
         """

@@ -1,8 +1,8 @@
 """Makes the inventory of a table older than version 8. The timeline of a table older than version 8 (layout 1) does not
 record when an instant completed.
 
-The names of the table's files show the state of each instant, and the slices: the name of a log contains the base
-instant of its slice. The inventory reports facts that the names do not show as unknown.
+The names of files show the state of each instant. The names also show the slices, because the name of a log contains
+the base instant of its slice. The inventory reports facts that the names do not show as unknown.
 """
 
 from __future__ import annotations

@@ -23,7 +23,9 @@ Rename = Callable[[str], str]
 
 
 def redacted(inventory: Inventory) -> Inventory:
-    """Return the inventory with pseudonyms. The path of a fault is removed unless the path is below ``.hoodie``."""
+    """Return the inventory with pseudonyms. A fault gets the pseudonym as its path unless the path is below
+    ``.hoodie``.
+    """
     partition = _numbered("p", _partitions(inventory))
     file_id = _file_ids(inventory)
     return replace(

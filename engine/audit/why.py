@@ -33,9 +33,9 @@ Status = Literal["answers", "outranked", "superseded", "hidden"]
 class Line:
     """One record of the key in one file.
 
-    `slice` is the barrier of the file's slice; None before every barrier. `status` says that the record answers, that
-    another record outranks it, that a newer base file supersedes its slice, or that no read uses its file. `because` is
-    the rule that decides the `status`.
+    `slice` is the barrier of the file's slice; None before every barrier. `status` is one of four facts: the record
+    answers; another record outranks it; a newer base file supersedes its slice; no read uses its file. `because` is the
+    rule that decides the `status`.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""The options of streams. docs/streams.md lists them for users."""
+"""The options of streams. docs/streams.md lists the options of streams for users."""
 
 from __future__ import annotations
 
@@ -56,14 +56,16 @@ class StreamOptions:
 
 
 def asks_for_stream(given: Mapping[str, str]) -> bool:
-    """Whether the options of a load can only be those of a stream: Spark does not say which of the two it begins."""
+    """Return True if only a stream can have these options of a load. Spark does not say whether a load begins a batch
+    read or a stream.
+    """
     names = {name.lower() for name in given}
     incremental = next((value for name, value in given.items() if name.lower() == QUERY), "").lower() == "incremental"
     return any(name.lower() in names for name in STREAM) or (incremental and BEGIN not in names)
 
 
 def stream_options(given: Mapping[str, str]) -> StreamOptions:
-    """Parse the options of a stream; `BadInput` or `Unsupported` for invalid ones."""
+    """Parse the options of a stream; raises `BadInput` or `Unsupported` for an invalid option."""
     options = known_options(given, (PATH, COLUMNS, QUERY, FORMAT, *STREAM), "read a stream")
     query, shape = options.get(QUERY, "incremental").lower(), options.get(FORMAT, "latest_state").lower()
     if query != "incremental":
@@ -96,5 +98,5 @@ def _limit(options: Mapping[str, str], name: str) -> int | None:
 
 
 def stream_write_options(given: Mapping[str, str]) -> WriteOptions:
-    """The write of a stream: `write_options`, without the options that Spark's query takes for itself."""
+    """Parse the options of a stream's writer with `write_options`, without the options that only Spark's query uses."""
     return write_options({name: value for name, value in given.items() if name.lower() not in OF_QUERY})
