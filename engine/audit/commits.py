@@ -1,4 +1,4 @@
-"""The fault-tolerant parser of commits. One regular expression parses a whole file of most commits."""
+"""The fault-tolerant parser of commits. For most commits, one regular expression parses the whole file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A storage that counts requests, so that a command can report how much it read."""
+"""A storage that counts requests, so that a command can report the number of its requests and bytes."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def gather(storage: Storage, progress: Progress = no_progress) -> Audit:
 
 @dataclass
 class _Archive:
-    """The archived instants: their states, and the metadata of archived writes and cleans by requested time."""
+    """The states of archived instants, and the metadata of archived writes and cleans by requested time."""
 
     states: list[Instant] = field(default_factory=list)
     completed: dict[str, str] = field(default_factory=dict)
@@ -143,7 +143,7 @@ class _Gatherer:
     def _read(
         self, kind: str, instants: Iterable[Instant], parse: Callable[[Instant, bytes], Parsed]
     ) -> Iterator[tuple[Instant, Parsed]]:
-        """Return the parsed file of each of the given instants, in its present state."""
+        """Return the parsed timeline file of each given instant, in the present state of the instant."""
         files = [(instant, f"{FOLDER}/{instant.file_name}") for instant in instants]
         contents = prefetch(self.storage, [path for _, path in files])
         for done, ((instant, path), data) in enumerate(zip(files, contents, strict=True)):

@@ -1,4 +1,4 @@
-"""The inventory of a table, from its properties, its timeline and the names of its files."""
+"""Makes the inventory of a table from its properties, its timeline and the names of its files."""
 
 from __future__ import annotations
 

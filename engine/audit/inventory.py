@@ -27,7 +27,7 @@ class InstantRow:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A data file of a slice: its name, its size, and when its write was requested and completed."""
+    """A data file of a slice: its name, its size, and the requested time and completion time of its write."""
 
     name: str
     size: int
@@ -38,11 +38,11 @@ class FileRow:
 @dataclass(frozen=True, slots=True)
 class SliceRow:
     """A file slice. `logs` are in merge order; `tombstones` are the logs of deletes that the compaction of `base` put
-    next to it.
+    next to the base file.
 
     `role` is the way in which a snapshot uses the slice. A snapshot reads the slice, or does not read it because a
-    newer base file supersedes it. If the base file of the slice is only planned, a snapshot reads the slice with the
-    slice before it.
+    newer base file supersedes it. If the base file of the slice is only planned, a snapshot reads the slice together
+    with the previous slice.
     """
 
     partition: str

@@ -184,8 +184,8 @@ class Audit:
 
     @cached_property
     def orphans(self) -> tuple[File, ...]:
-        """The data files whose instant is neither active nor archived. The write of each of the files never completed,
-        and its instant was removed.
+        """The data files whose instant is neither active nor archived. The write of an orphan never completed, and the
+        instant of the write was removed.
         """
         return tuple(file for file in self.files.values() if not self.known(file.requested))
 
@@ -221,7 +221,7 @@ class Audit:
 
     @cached_property
     def rewritten(self) -> frozenset[str]:
-        """The paths of files that no reader saw and whose rows a later write repeats."""
+        """The paths of data files that readers ignore and whose rows a later write has written again."""
         batches = (commit.batch for commit in self.commits.values() if commit.batch)
         return frozenset(batch.removeprefix(REWRITE) for batch in batches if batch.startswith(REWRITE))
 

@@ -23,7 +23,7 @@ Rename = Callable[[str], str]
 
 
 def redacted(inventory: Inventory) -> Inventory:
-    """Return the inventory with pseudonyms. A fault gets the pseudonym as its path unless the path is below
+    """Return the inventory with pseudonyms. A pseudonym replaces the path of a fault unless the path is below
     ``.hoodie``.
     """
     partition = _numbered("p", _partitions(inventory))

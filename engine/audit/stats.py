@@ -1,4 +1,6 @@
-"""Statistics of a table: its instants and files, what a snapshot reads, and how much its services have rewritten."""
+"""Computes statistics of a table: its instants and files, the files that a snapshot reads, and the bytes that its
+services have rewritten.
+"""
 
 from __future__ import annotations
 

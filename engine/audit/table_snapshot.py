@@ -30,8 +30,8 @@ class TableSnapshot:
 
     @cached_property
     def shown(self) -> Timeline:
-        """The timeline at the time of the snapshot. An instant that completed after that time is inflight; an instant
-        requested after it is absent.
+        """The timeline at the time of the snapshot. An instant that completed after the snapshot's time is inflight; an
+        instant requested after the snapshot's time is absent.
         """
         if self.time is None:
             return self.timeline
@@ -70,7 +70,9 @@ class TableSnapshot:
 
     @cached_property
     def unknown_names(self) -> tuple[Fault, ...]:
-        """Listed files that are neither data files of table versions 8 and 9 nor CDC files: their rows are unknown."""
+        """The names of files in commits that are neither CDC files nor data files of table versions 8 and 9. The rows
+        of the files are unknown.
+        """
         stats = ((stat.path, commit.instant) for commit in self._commits for stat in commit.stats)
         unknown = ((path, instant) for path, instant in stats if data_file(path, 0, instant) is None)
         return tuple(

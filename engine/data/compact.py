@@ -25,9 +25,9 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     """Merge the slice and put the base file, even if the merge returns no rows. If deletes win in the merge, put a log
     of tombstones as well.
 
-    The commit time and sequence number of a row stay the same. Without tombstones an update of lower rank that
-    completes later would restore a deleted row (docs/contract.md, LAWS). Tombstones are typed deletes in a log of the
-    compaction's own instant, which Hudi and hudi-rs read too.
+    A compaction does not change the commit time and the sequence number of a row. Without tombstones an update of lower
+    rank that completes later would restore a deleted row (docs/contract.md, LAWS). Tombstones are typed deletes in a
+    log of the compaction's own instant, which Hudi and hudi-rs read too.
     """
     layers = slice_layers(storage, task.slice)
     rule = task.slice.shape.merge
@@ -57,7 +57,7 @@ def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.Table:
 
 def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
     """Return the winning deletes that have an ordering value. A delete without an ordering value loses against every
-    later record, so it is not kept.
+    later record, so the compaction does not store it.
     """
     ranked_by = task.slice.shape.merge.ranked_by
     if not task.keep_tombstones or ranked_by is None:

@@ -1,4 +1,4 @@
-"""The digest of a batch: its number of rows, and sums of one hash for each row, which do not depend on the order.
+"""Computes the digest of a batch: the number of rows, and sums of one hash for each row.
 
 The digest does not depend on the order of rows, on chunks, on Spark tasks, or on whether Spark or Arrow delivers the
 rows. All NaNs are equal, and -0.0 equals 0.0. A null in a column has the same effect as a missing column, so a column

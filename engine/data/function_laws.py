@@ -1,4 +1,4 @@
-"""Searches counterexamples to the laws of a user's merge function, before a table is created with it.
+"""Searches for counterexamples to the laws of a user's merge function, before a table with the function is created.
 
 If the function is commutative, associative and idempotent, its result does not depend on how merges are grouped,
 ordered or repeated (docs/contract.md, LAWS). The search tries a few characteristic values for each column; every call

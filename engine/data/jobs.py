@@ -56,8 +56,9 @@ class Jobs(Protocol):
         """Put the batch as log files or base files, separately for each partition, bucket and version. Readers do not
         see the files of the batch until the instant completes.
 
-        Raises `BadInput` if rows violate a rule of `data.check.RULES`. Rows are checked while they are written, to read
-        the batch only once. After an error, files of other groups may exist; the caller deletes the files.
+        Raises `BadInput` if rows violate a rule of `data.check.RULES`. The runner checks each row while it writes the
+        row, so that the batch is read only once. After an error, files of other groups may exist; the caller deletes
+        the files.
         """
         ...
 
@@ -79,7 +80,8 @@ class Jobs(Protocol):
 class InProcessJobs:
     """Runs tasks in this process, on pyarrow Tables. Every file access is a call of `storage`.
 
-    File groups are written in sequence in the calling thread, except in an object store.
+    On a file system the calling thread writes the file groups in sequence. In an object store several threads write
+    file groups at the same time.
     """
 
     def __init__(self, storage: Storage, names: Names) -> None:

@@ -44,7 +44,7 @@ class Merged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MergeRule:
-    """How the records of a key are merged.
+    """The rule by which the records of a key are merged.
 
     `mode` is EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING. `ordering` is the ordering column; None means that the table
     has no ordering column, and merges in commit time. `fold` is `rank` or `logs_first`. The value `rank` compares all

@@ -37,9 +37,9 @@ class _Part(NamedTuple):
 def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[WrittenFile]:
     """Merge the logs, and put the log that replaces the merged logs. The new log contains the winning rows and deletes.
 
-    The commit time and sequence number of a row stay the same. A delete without an ordering value wins over every
-    record before the merged logs, even if a later row wins among the logs. The new log therefore contains all deletes
-    without an ordering value, in a block before the rows.
+    A log compaction does not change the commit time and the sequence number of a row. A delete without an ordering
+    value wins over every record before the merged logs, even if a later row wins among the logs. The new log therefore
+    contains all deletes without an ordering value, in a block before the rows.
     """
     layers = slice_layers(storage, task.slice)
     merged = merged_of(layers, task.slice.shape.merge)

@@ -1,11 +1,11 @@
 """Partial updates: each record sets some columns, and each column is merged separately.
 
-A row exists if and only if a record outranks the greatest delete of its key. A column has its value in the highest
-record that outranks this delete and sets the column (docs/contract.md, SNAP). A merged row alone cannot be merged
-again. In event time, a column of the row may come from a record with a lower ordering value. A service therefore
-preserves the greatest delete and the *contributing* records, each with the columns taken from it. Hudi reads the
-contributing records as partial blocks, which agree with the base file. Hudi reads the preserved delete as a delete that
-loses against the base file.
+A row exists if and only if a record outranks the greatest delete of its key. The value of a column comes from the
+highest record that outranks the greatest delete and sets the column (docs/contract.md, SNAP). A merged row alone cannot
+be merged again. In event time, a column of the row may come from a record with a lower ordering value. A service
+therefore preserves the greatest delete and the *contributing* records, each with the columns taken from it. Hudi reads
+the contributing records as partial blocks, which agree with the base file. Hudi reads the preserved delete as a delete
+that loses against the base file.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
     """Return the contributing rows that a compaction must store in addition to the merged rows of the base file.
 
     The result has the rows of two kinds of keys: keys whose columns come from records with different ordering values,
-    and keys whose tombstone has the ordering value of the row. In commit time the result is empty.
+    and keys whose tombstone has the ordering value of the row. In commit time the function returns no rows.
     """
     if rule.ranked_by is None:
         return []

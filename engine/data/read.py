@@ -52,8 +52,8 @@ def read_window(storage: Storage, task: WindowTask) -> pa.Table:
     """Return the winning records of a window's files, with the schema `task.shape.window_schema`. A delete has key,
     ordering and time only.
 
-    For partial updates the function returns the contributing records, each with the columns taken from the record.
-    Merging the result by ordering value into the state before the window produces the state after it.
+    For partial updates the function returns the contributing records, each with the columns taken from the record. A
+    merge of the result by ordering value into the state before the window produces the state after the window.
     """
     shape, layers = task.shape, window_layers(storage, task)
     found = in_window(layers, shape.merge) if shape.merge.partial else merged(layers, shape.merge)

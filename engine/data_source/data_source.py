@@ -1,4 +1,4 @@
-"""`spark.read.format("nbcc")` and `df.write.format("nbcc")`, through Spark's Python Data Source API.
+"""Implements `spark.read.format("nbcc")` and `df.write.format("nbcc")` through Spark's Python Data Source API.
 
 Spark creates the source in separate processes on the driver's machine: at `load()`, for each query and for each write.
 Methods therefore import modules on use. The plan of `load()` is an attribute of the source, because Spark pickles

@@ -98,7 +98,7 @@ def check_schema(schema: StructType, read_plan: ReadPlan) -> None:
 
 
 class FileGroup(InputPartition):
-    """One partition of the read: the rows of one task."""
+    """One partition of a read in Spark, which returns the rows of one read task."""
 
     def __init__(self, task: AnyRead) -> None:
         super().__init__(task)

@@ -38,11 +38,11 @@ OF_QUERY: Final = frozenset({"checkpointlocation", "queryname"})
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """What a stream that follows a table asks for.
+    """The options of a stream that follows a table.
 
-    start       "latest", or the time after which it begins
-    most_files, most_bytes  limits of a trigger; None: all there is
-    consumer    the name under which it publishes its progress; empty: it does not
+    `start` is "latest", or the time after which the stream begins. `most_files` and `most_bytes` are the limits of one
+    trigger; None means no limit. `consumer` is the name under which the stream publishes its progress; if the name is
+    empty, the stream publishes none.
     """
 
     path: str
@@ -98,5 +98,5 @@ def _limit(options: Mapping[str, str], name: str) -> int | None:
 
 
 def stream_write_options(given: Mapping[str, str]) -> WriteOptions:
-    """Parse the options of a stream's writer with `write_options`, without the options that only Spark's query uses."""
+    """Parse the options of a stream's writer like `write_options`. Options that only Spark's query uses are ignored."""
     return write_options({name: value for name, value in given.items() if name.lower() not in OF_QUERY})

@@ -43,9 +43,9 @@ HAND_OVER_SECONDS: Final = 600.0
 
 
 class BatchOfQuery(WriterCommitMessage):
-    """What one task did: the batch it belongs to, and the files or the digest of its rows.
+    """The message of one task: the batch of the task, and the files or the digest of the task's rows.
 
-    requested  the instant of its files; '' if the batch was written already
+    `requested` is the requested time of the files' instant; '' if the batch was already written before the task.
     """
 
     def __init__(self, query_id: str, number: int, requested: str, content: Written | TaskDigest) -> None:

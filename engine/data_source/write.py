@@ -1,4 +1,4 @@
-"""Writes through the data source: the commit protocol of `upsert`, with Spark's write tasks as its data phase.
+"""Writes through the data source by the commit protocol of `upsert`; Spark's write tasks put the data files.
 
 Spark's API has no shuffle here, so rows of a file group arrive in several tasks. Each task writes separate log files
 into a file group, also in a bulk insert. One base file for each group would need a shuffle, as in `Table.bulk_insert`.
