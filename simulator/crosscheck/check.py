@@ -188,7 +188,7 @@ def close(system: System) -> None:
 
 
 def trace_of(history: History, batches: traces.Batches, disagreement: Disagreement, found_by: str) -> traces.Trace:
-    """The trace of a history that disagreed, with the rows of its writes."""
+    """Return the trace of a history that disagreed, with the rows of its writes."""
     difference = disagreement.difference
     return traces.Trace(
         world=history.model.world,

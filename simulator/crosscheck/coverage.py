@@ -33,17 +33,19 @@ class EdgeCoverage:
             self._seen.add(quotient.edge(state, step, quotient.model.apply(state, step)))
 
     def count(self) -> int:
-        """The number of edges taken so far."""
+        """Return the number of edges taken so far."""
         return len(self._seen)
 
 
 @cache
 def pinned(world: World, protocol: Protocol) -> Quotient:
-    """The graph of the pinned world, cached so that its states have the same encoding in every history."""
+    """Return the graph of the pinned world. The graph is cached, so that each state has the same encoding in every
+    history.
+    """
     return Quotient(Model(world, protocol))
 
 
 @cache
 def all_edges(world: World, protocol: Protocol) -> int:
-    """The number of edges of the pinned world, found by exploring it."""
+    """Return the number of edges of the pinned world, found by exploring it."""
     return len(pinned(world, protocol).edges())

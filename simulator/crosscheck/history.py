@@ -64,15 +64,15 @@ class History:
         self.symbols = Symbols(())  # symbols of the times so far
 
     def enabled(self) -> list[Step]:
-        """The steps that the model allows now. The system must be able to take each enabled step."""
+        """Return the steps that the model allows now. The system must be able to take each enabled step."""
         return list(self.model.enabled(self.state))
 
     def resolved(self, named: Step) -> Step:
-        """A recorded step with ticks in place of symbols. Raises KeyError for a symbol without a tick."""
+        """Return a recorded step with ticks in place of symbols. Raises KeyError for a symbol without a tick."""
         return self.symbols.resolved(named)
 
     def sentence(self, text: str) -> str:
-        """A sentence of the model with symbols in place of ticks."""
+        """Return a sentence of the model with symbols in place of ticks."""
         return self.symbols.sentence(text)
 
     def take(self, step: Step) -> None:
@@ -116,7 +116,7 @@ class History:
         return getattr(self.model, "protocol", Protocol()) == Protocol() and is_assumed(world)
 
     def _is_retained(self, time: int) -> bool:
-        """Whether the slices as of a time can be listed. Slices before the horizon cannot be listed, because a
+        """True if the file slices as of a time can be listed. Slices before the horizon cannot be listed, because a
         savepoint keeps only their files.
         """
         horizon: Callable[[Any], int] = getattr(self.model, "horizon", lambda state: 0)
@@ -128,7 +128,7 @@ class History:
         return self._seen.get("timeline", ())
 
     def described(self, query: Query) -> str:
-        """A query as text, for example ``snapshot``, ``as of c2`` or ``incremental (0, c1]``."""
+        """Return a query as text, for example ``snapshot``, ``as of c2`` or ``incremental (0, c1]``."""
         kind, until = query.kind.replace("_", " "), self.symbols.symbol(query.until)
         if query.after is not None:
             return f"{kind} ({self.symbols.symbol(query.after)}, {until}]"
@@ -141,13 +141,13 @@ class History:
 
     @property
     def compaction_overlaps_write(self) -> bool:
-        """Whether a compaction and a write are pending now."""
+        """True if a compaction and a write are pending now."""
         pending = {action for action, _, _, completed in self.timeline if completed is None}
         return {"compaction", "deltacommit"} <= pending
 
     @property
     def _within_a_call(self) -> bool:
-        """Whether a call is in progress (granularity `call`). While a call is in progress in the model, the system has
+        """True if a call is in progress (granularity `call`). While a call is in progress in the model, the system has
         already executed the whole call.
         """
         continuations: frozenset[str] = getattr(self.model, "continuations", frozenset())
@@ -271,7 +271,7 @@ class History:
 
 
 def _or_refusal(read: Callable[[], tuple[Any, ...]]) -> Any:
-    """The rows of a read, or its refusal as text."""
+    """Return the rows of a read, or its refusal as text."""
     try:
         return read()
     except NoAnswer as refused:

@@ -17,7 +17,7 @@ from .check import CheckOptions
 
 
 def options_of(mutant: Mutant, options: CheckOptions) -> CheckOptions:
-    """The options of a check in which the mutated side, model or engine, has the mutant's options.
+    """Return the options of a check in which the mutated side, model or engine, has the mutant's options.
 
     A mutant that replaces a function has no options: run its check inside `nbcc.simulator.mutants.applied`.
     """

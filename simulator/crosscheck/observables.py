@@ -22,12 +22,12 @@ A user's batch may hold several records of a key: then it has `Several` in the p
 
 
 def records_in(entry: Record | Several) -> tuple[Record, ...]:
-    """The records of one key in a batch, in the order of the batch."""
+    """Return the records of one key in a batch, in the order of the batch."""
     return entry.records if isinstance(entry, Several) else (entry,)
 
 
 def as_written(batch: Batch) -> Batch:
-    """The rows that a writer puts: if the batch has several records of a key, only the record that wins."""
+    """Return the rows that a writer puts: if the batch has several records of a key, only the record that wins."""
     if not any(isinstance(entry, Several) for records in batch.values() for entry in records.values()):
         return batch
     return {
@@ -64,7 +64,7 @@ EVERY_STEP: Final[list[Observable]] = [
 
 
 def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """The model's answer to a read in canonical form, or `refused`."""
+    """Return the model's answer to a read in canonical form, or `refused`."""
     try:
         return canonical_rows(model.rows(state, query, data))
     except (BadInput, Cleaned) as error:
@@ -72,17 +72,17 @@ def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) 
 
 
 def refused(error: Exception | str) -> tuple[Any, ...]:
-    """A refusal in place of rows: the name of the error class, which is the same in model and system."""
+    """Return a refusal in place of rows: the name of the error class, which is the same in model and system."""
     return (("refused", error if isinstance(error, str) else type(error).__name__),)
 
 
 def is_answer(rows: Any) -> bool:
-    """Whether an answer has rows (possibly none) and is not a refusal."""
+    """True if an answer has rows (possibly none) and is not a refusal."""
     return isinstance(rows, tuple) and not (rows and rows[0][0] == "refused")
 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """The answer of a reader actor from the instants that it found, or `refused`.
+    """Return the answer of a reader from the instants that the reader found, or `refused`.
 
     A consumer answers with its newest window. A querier answers with its newest query.
     """
@@ -100,12 +100,12 @@ def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) 
 
 
 def query_rows(model: Any, own: Any, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """The answer of a querier, from the table of its second listing."""
+    """Return the answer of a querier, from the table of its second listing."""
     return canonical_rows(answer(model.rules, own.table, model.world.groups, own.query, 0, data, model.merger))
 
 
 def canonical_rows(rows: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """The rows of an answer, sorted by key, in the form in which a check compares answers.
+    """Return the rows of an answer, sorted by key, in the form in which a check compares answers.
 
     A record is ``(key, ordering, value, requested)``; the value of a delete is None. A change is ``(key, op, before,
     after)``, where before and after are ``(ordering, value)`` or None. In a window of partial updates a key can have
@@ -128,7 +128,7 @@ def _cells(row: Record | Change) -> tuple[Any, ...]:
 
 
 def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_windows: int = 6) -> Iterator[Query]:
-    """Every read that is compared at the end of a history: as-of points, windows, and the read-optimised read.
+    """Yield every read that is compared at the end of a history: as-of points, windows, and the read-optimised read.
 
     The incremental windows are all pairs of completion times (and 0), if there are at most ``most_windows`` pairs.
     Otherwise they are the windows between consecutive completion times, and the full window. Change logs compose, so

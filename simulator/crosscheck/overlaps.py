@@ -20,7 +20,8 @@ class Interval(NamedTuple):
 
 
 def overlapping_kinds(history: History) -> set[tuple[str, str]]:
-    """The kinds of each two instants that were pending on one file group at the same time, the earlier request first.
+    """Return pairs of kinds of instants that were pending on one file group at the same time. The kind of the instant
+    with the earlier request is first.
 
     The kind of a write is ``upsert``, or ``delete`` if it deletes in that file group. The kind of any other instant is
     its action.

@@ -39,7 +39,7 @@ class CheckReport:
 
     @property
     def agreed(self) -> bool:
-        """Whether at least one history was played and none disagreed."""
+        """True if at least one history was played and no history disagreed."""
         return self.disagreement is None and self.histories > 0
 
     @property
@@ -79,7 +79,7 @@ class CheckReport:
         return "\n".join([self.sentence, *figures, *run])
 
     def to_mapping(self) -> dict[str, Any]:
-        """The report as a JSON value."""
+        """Return the report as a JSON value."""
         return {
             "format": 1,
             "verdict": "DISAGREED" if self.disagreement else "AGREED" if self.histories else "UNDETERMINED",

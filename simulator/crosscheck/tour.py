@@ -67,7 +67,7 @@ class TourReport:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        """The report as a JSON value."""
+        """Return the report as a JSON value."""
         return {
             "format": 1,
             "verdict": "DISAGREED" if self.disagreement else "AGREED",

@@ -40,7 +40,8 @@ def explore(
     shard: Shard | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Visit every state of a system and judge promises; `system.Explorable` and `system.Property` say what these need.
+    """Visit every state of a system and judge promises. `system.Explorable` and `system.Property` define what a system
+    and a promise need.
 
     Args:
         canary: a promise that must be found violated; otherwise the search proves nothing.

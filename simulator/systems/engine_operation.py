@@ -107,7 +107,7 @@ def _several(words: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _only(times: tuple[int, ...]) -> Callable[[str], bool]:
-    """Whether a listing shows a concurrent change: a completed instant or a restore plan that was requested at one of
+    """True if a listing shows a concurrent change: a completed instant or a restore plan that was requested at one of
     these times.
     """
 

@@ -78,7 +78,7 @@ class HudiSystem:
         return {}
 
     def take_time(self) -> int:
-        """The tick that the model's clock returns in this step."""
+        """Return the tick that the model's clock returns in this step."""
         self._tick += 1
         return self._tick
 
@@ -107,11 +107,11 @@ class HudiSystem:
         return tuple(instants[requested] for requested in sorted(instants))
 
     def entries(self) -> list[dict[str, str | None]]:
-        """The files of the timeline, each as the parts of its name."""
+        """Return the files of the timeline, each as the parts of its name."""
         return [match.groupdict() for name in self._look()["timeline"] if (match := _INSTANT.match(name))]
 
     def slices(self) -> tuple[Any, ...]:
-        """The completed part of Hudi's own file-system view."""
+        """Return the completed part of Hudi's own file-system view."""
         done = {requested for _, state, requested, _ in self.timeline() if state == "completed"}
         plans = {requested for action, _, requested, _ in self.timeline() if action in ("commit", "compaction")}
         slices = []
@@ -145,7 +145,7 @@ class HudiSystem:
         return tuple((key, ordering, value, self.ticks[commit]) for key, ordering, value, commit in rows)
 
     def complaints(self) -> list[str]:
-        """A sentence if the order of the instants differs from the order of the steps that took them."""
+        """Return a sentence if the order of the instants differs from the order of the steps that took them."""
         by_instant = [tick for _, tick in sorted(self.ticks.items())]
         return [] if by_instant == sorted(by_instant) else [f"instants in the order of the ticks {by_instant}"]
 

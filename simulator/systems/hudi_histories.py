@@ -13,7 +13,7 @@ FITTED: Final = ("compactor", "rollbacker", "writer")
 
 
 def fitted(world: World) -> World:
-    """The world as Hudi can play it: merge-on-read, whole rows, all steps of a call together.
+    """Return the part of the world that Hudi can play: merge-on-read, whole rows, and all steps of a call together.
 
     A write has one log file in each group, because Hudi's client never starts a new log for so few rows. A world
     without a name has only actors of the kinds in `FITTED`.
@@ -25,7 +25,7 @@ def fitted(world: World) -> World:
 
 
 def does_otherwise(model: Any, state: Any, step: Step) -> bool:
-    """Whether Hudi's client would now act differently from the model's step.
+    """True if Hudi's client would now act differently from the model's step.
 
     Hudi takes the lock and publishes, or is refused, in one call: no other actor moves in between. No compactor resumes
     the plan of a live compactor: Hudi would first roll back the live run and delete its files. The check also leaves
@@ -58,7 +58,7 @@ def _differs_with_rollbacks(model: Any, state: Any, step: Step) -> bool:
 
 
 def _oldest_runner_is_alive(model: Any, state: Any) -> bool:
-    """Whether the runner of the oldest pending compaction plan is alive."""
+    """True if the runner of the oldest pending compaction plan is alive."""
     done = _completed(model, state)
     runner = next(plan.runner for plan in model.component(state, "plans") if plan.requested not in done)
     return bool(model.component(state, runner).step != DEAD)
@@ -74,6 +74,6 @@ def _rolled_back(model: Any, state: Any) -> set[int]:
 
 
 def _pending_targets(model: Any, state: Any) -> set[int]:
-    """The writes that a pending rollback names."""
+    """Return the writes that a pending rollback names."""
     done = _completed(model, state)
     return {each.target for each in model.component(state, "rollbacks") if each.requested not in done}

@@ -49,5 +49,5 @@ BY_LAWS: Final[dict[str, Callable[[Row, Row], Row]]] = {
 
 
 def name_of(laws: str) -> str:
-    """The name under which the engine imports the function."""
+    """Return the name under which the engine imports the function."""
     return f"{__name__}:{BY_LAWS[laws].__name__}"
