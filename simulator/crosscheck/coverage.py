@@ -1,6 +1,7 @@
 """The coverage of a small world: the share of its edges that random histories took.
 
-The world is small enough to be explored, so the total is known and a check can report what it did not cover.
+The world is small enough for a complete search. Therefore the total number of edges is known, and a check can report
+how many edges it did not take.
 """
 
 from __future__ import annotations

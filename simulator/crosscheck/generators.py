@@ -27,9 +27,9 @@ REPEATED_ONE_IN = 6
 def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
     """Return a random world, within the numbers of actors and the limits that mechanisms declare for random worlds.
 
-    The world has at most 3 buckets, 2 partitions and 2 writes for each writer. For each number, choice 0 is the
-    simplest world. `of`: the allowed kinds of actors (default: all). The possible numbers of actors of one kind do not
-    depend on the other kinds.
+    The world has at most 3 buckets, 2 partitions and 2 writes for each writer. For each number, choice 0 leads to the
+    simplest world. `of` has the allowed kinds of actors (default: all kinds). The possible numbers of actors of one
+    kind do not depend on the other kinds of actors.
     """
     actors = dict.fromkeys(kinds(), 0)
     for kind in sorted(kinds() if of is None else of):
@@ -67,8 +67,8 @@ def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
 
 
 def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
-    """Return a random choice among the given numbers. A single number consumes no choice, so that later choices do not
-    shift.
+    """Return a random choice among the given numbers. If only one number is given, the function makes no choice, so
+    that later choices do not shift.
     """
     return numbers[choose(len(numbers)) if len(numbers) > 1 else 0]
 
@@ -90,8 +90,8 @@ def draw_batches(choose: Choose, world: World, repeats: bool = False) -> dict[tu
     writes often have the same key or ordering value.
 
     If a write has several log versions in a group, each version has one row, because the engine starts a new log after
-    each row. Any other write has from one to ``world.keys`` rows in a group. With `repeats` a batch may have
-    two records of a key.
+    each row. A write with one log version in a group has from one to ``world.keys`` rows in the group. If `repeats` is
+    True, a batch may have two records of a key.
     """
     batches: dict[tuple[str, int], Batch] = {}
     repeats = repeats and not world.custom
@@ -154,7 +154,7 @@ def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool 
 
 def _with_repeats(choose: Choose, world: World, batch: Batch) -> Batch:
     """Return the batch with a second record for some keys. The two records of a key have different ordering values,
-    because a batch with equal ones is refused.
+    because a writer refuses a batch with equal ordering values for a key.
     """
     others = world.orderings - 1
 

@@ -1,4 +1,4 @@
-"""A history: the same steps on model and system, compared after each step."""
+"""A history: model and system take the same steps, and are compared after each step."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ SNAPSHOT = Query("snapshot")
 class History:
     """Plays steps one by one on model and system.
 
-    ``batches`` maps a write (its actor and its number from 1) to its rows. Once a write has taken its requested time,
-    the model finds the rows of the write under this time.
+    ``batches`` maps a write (its actor and its number from 1) to its rows. After a write has taken its requested time,
+    the model finds the rows of the write under this requested time.
 
     Raises (from `take` and `finish`):
         Disagreement: model and system differ, and the history cannot continue.
@@ -97,7 +97,7 @@ class History:
             self._observe("read", self.symbols.rows(read))
 
     def finish(self) -> None:
-        """Compare every read that is possible at the end, and check the system's own diagnostics."""
+        """Compare every read that is possible at the end of the history, and check the system's own diagnostics."""
         for query in final_queries(self.timeline, change_logs=self.keeps_promises):
             rows = self._compare_rows(query)
             if query.kind == "as_of" and query.until is not None and is_answer(rows) and self._is_retained(query.until):
@@ -116,15 +116,15 @@ class History:
         return getattr(self.model, "protocol", Protocol()) == Protocol() and is_assumed(world)
 
     def _is_retained(self, time: int) -> bool:
-        """True if the file slices as of a time can be listed. Slices before the horizon cannot be listed, because a
-        savepoint keeps only their files.
+        """True if the file slices as of a time can be listed. File slices before the horizon cannot be listed, because
+        a savepoint keeps only the files of these slices.
         """
         horizon: Callable[[Any], int] = getattr(self.model, "horizon", lambda state: 0)
         return time >= horizon(self.state)
 
     @property
     def timeline(self) -> tuple[Any, ...]:
-        """``(action, state, requested, completed)`` of every instant now."""
+        """Return ``(action, state, requested, completed)`` for every instant on the present timeline."""
         return self._seen.get("timeline", ())
 
     def described(self, query: Query) -> str:
@@ -136,7 +136,7 @@ class History:
 
     @property
     def written(self) -> set[tuple[str, int]]:
-        """The writes that have begun: (actor, number)."""
+        """Return the writes that have begun, as pairs (actor, number)."""
         return {(actor, number) for (actor, _), last in self._started.items() for number in range(1, last + 1)}
 
     @property
@@ -241,7 +241,7 @@ class History:
         return expected
 
     def _compare_slices(self, time: int) -> None:
-        """Compare file slices of earlier times, if the system offers them."""
+        """Compare the file slices as of earlier times, if the system can list these slices."""
         look = getattr(self.system, "slices_as_of", None)
         if look is None:
             self.skipped[f"{self.system.name} offers no past file slices"] += 1

@@ -1,4 +1,4 @@
-"""The kinds of actions that overlapped on a file group in a history, as pairs ordered by their requests."""
+"""Collects the kinds of actions that overlapped on a file group in a history, as pairs ordered by requested time."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _written(history: History, requested: int) -> list[int]:
 
 
 def _undone(history: History) -> Mapping[int, int]:
-    """Requested time of a rollback -> requested time of its write."""
+    """Return a mapping from the requested time of each rollback to the requested time of the write that it undoes."""
     if "rollbacks" not in history.model.components:
         return {}
     return {each.requested: each.target for each in history.model.component(history.state, "rollbacks")}

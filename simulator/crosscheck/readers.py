@@ -1,4 +1,4 @@
-"""Other readers, which read the system's table at the end of a history."""
+"""Readers of other programs, which read the system's table at the end of a history."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
 def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
     """True if the as-of time precedes the first commit, and a rolled back write has left files.
 
-    See the finding rolled-back-write-shown-before-the-first-commit.
+    The finding rolled-back-write-shown-before-the-first-commit describes this behaviour.
     """
     model, state = history.model, history.state
     if query.kind != "as_of" or "rollbacks" not in model.components:

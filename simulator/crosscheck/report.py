@@ -1,4 +1,4 @@
-"""The report of a check: its figures, and the disagreement if there is one."""
+"""The report of a check: the figures of the check, and the disagreement, if any."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class CheckReport:
 
     @property
     def sentence(self) -> str:
-        """The verdict. The verdict is never HOLDS, because histories are random."""
+        """Return the verdict in a sentence. The verdict of a check is never HOLDS, because histories are random."""
         if self.disagreement is not None:
             return f"DISAGREED after {self.histories} histories: {self.disagreement.because}"
         if not self.histories:
@@ -58,7 +58,7 @@ class CheckReport:
 
     @property
     def text(self) -> str:
-        """The report as text: the verdict, the figures, and the interleaving that disagreed, if there is one."""
+        """Return the report as text: the verdict, the figures, and the interleaving that disagreed, if any."""
         figures = (
             []
             if not self.histories

@@ -1,4 +1,4 @@
-"""Symbols for times (r1, c1), so that observations read the same in every run."""
+"""Replaces times by symbols (r1, c1), so that equal observations have equal texts in every run."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from nbcc.model import Step
 
 
 class Symbols:
-    """Symbols for the times of a history: ``r1`` is the first requested time, ``c1`` that instant's completion time.
+    """Symbols for the times of a history: ``r1`` is the first requested time, and ``c1`` is the completion time of the
+    instant with this requested time.
 
     Requested times increase, so later steps do not change the meaning of a symbol. If an instant leaves the timeline,
-    the symbols that `then` returns still include its times.
+    the symbols that `then` returns still include the times of this instant.
     """
 
     def __init__(self, timeline: tuple[Any, ...]) -> None:

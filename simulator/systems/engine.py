@@ -1,4 +1,6 @@
-"""The engine as a system: its operations run in actor threads, and stop at the end of each model action's segment."""
+"""The engine as a system. The operations of the engine run in threads of actors, and stop at the end of the segment of
+each model action.
+"""
 
 from __future__ import annotations
 
@@ -159,7 +161,7 @@ class EngineSystem:
         return {}
 
     def _late_file(self, actor: str, group: int, version: int) -> None:
-        """Put a marker and an incomplete data file, as a task that outlives its driver does."""
+        """Put a marker and an incomplete data file, like a task that continues after its driver has crashed."""
         puts = [access.path for access in self.harness.accesses if access.actor == actor and access.verb == "put"]
         requested = [name["requested"] for name in map(parsed, puts) if "requested" in name][-1]
         number, bucket = divmod(group, self.world.buckets)
@@ -170,7 +172,7 @@ class EngineSystem:
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """The table as files in a temporary folder, for other readers."""
+        """Write the table as files into a temporary folder, in which other readers can read the table."""
         with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as name:
             folder = Path(name)
             for entry in self.harness.storage.list(""):
@@ -182,8 +184,8 @@ class EngineSystem:
     def complaints(self) -> list[str]:
         """Return the segments of the history whose intermediate state another actor could have seen.
 
-        If a lock can be lost, no segment is atomic. If a lock can be lost, the model has separate steps wherever
-        promises depend on the lock.
+        In a world with lost locks no segment is atomic. In such a world the model has separate steps wherever promises
+        depend on the lock.
         """
         if self.world[LostLocks].lock_losses:
             return []
@@ -206,8 +208,8 @@ class EngineSystem:
         return EngineOperation(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
-        """Return the runner of the actor's data phase. The runner works in the actor's thread; each file is a call of
-        the actor's storage.
+        """Return the runner of the actor's data phase. The runner works in the actor's thread. Each access to a file is
+        a call of the actor's storage.
         """
         return InProcessJobs(handle.storage, handle.names)
 
@@ -296,7 +298,8 @@ class EngineSystem:
         return self._operations[operation].run(self._looking, config, **arguments)
 
     def _cached(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Return a value that depends only on stored objects. The value is computed again only after a put or delete.
+        """Return a value that depends only on stored objects. The value is computed again only after an object was put
+        or deleted.
         """
         changes = getattr(self.harness.storage, "changes", None)
         if changes is None:

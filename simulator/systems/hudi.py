@@ -37,7 +37,7 @@ WAITS_ONE_IN: Final = 3
 
 
 class HudiSystem:
-    """A table that Hudi creates, in a folder in memory if the machine has one."""
+    """A table that Hudi creates in a temporary folder, which is in memory if the machine has a folder in memory."""
 
     name = "hudi"
     impossible: Mapping[str, str] = IMPOSSIBLE
@@ -83,7 +83,7 @@ class HudiSystem:
         return self._tick
 
     def close(self) -> None:
-        """Forget the table."""
+        """Close the table and delete its folder."""
         self.ask("forget")
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -188,7 +188,7 @@ class HudiOperation:
         return {}
 
     def crash(self) -> None:
-        """End the client and let its heartbeat expire. The client takes no more steps."""
+        """End the client and let the client's heartbeat expire. The client takes no more steps."""
         self._system.ask("crash", actor=self._actor)
 
     def _start(self) -> None:

@@ -1,4 +1,6 @@
-"""The histories that Apache Hudi can play: which part of a world, and which steps must be left out."""
+"""The histories that Apache Hudi can play. The module selects the part of a world that Hudi can play, and the steps
+that a history must omit.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,10 @@ def fitted(world: World) -> World:
 def does_otherwise(model: Any, state: Any, step: Step) -> bool:
     """True if Hudi's client would now act differently from the model's step.
 
-    Hudi takes the lock and publishes, or is refused, in one call: no other actor moves in between. No compactor resumes
-    the plan of a live compactor: Hudi would first roll back the live run and delete its files. The check also leaves
-    out four kinds of steps. Each kind concerns a live writer whose heartbeat other clients consider expired:
+    In one call, Hudi takes the lock and publishes, or is refused: no other actor takes a step during the call. No
+    compactor resumes the plan of a live compactor, because Hudi would first roll back the live run and delete its
+    files. The check also omits four kinds of steps. Each of the four kinds concerns a live writer whose heartbeat other
+    clients consider expired:
 
     - The heartbeat expires before the writer's files are on storage. A rollback at this time makes Hudi's client fail.
     - The writer is refused before its rollback has completed. Hudi commits until the rollback has completed.

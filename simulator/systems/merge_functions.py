@@ -1,7 +1,7 @@
 """Merge functions for the engine. Each function merges two rows into a text: the names of the writes that made the
 rows.
 
-One of the functions keeps all laws of merging. Each of the other functions breaks exactly one law.
+The function `union` keeps all laws of merging. Each other merge function of this module breaks exactly one law.
 `nbcc.model.mechanisms.merge_function` has the model's counterparts, which share no code with these.
 """
 

@@ -64,8 +64,8 @@ def partition_name(number: int) -> str:
 
 
 def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
-    """Return the rows of a write, for each file group and log version. Deletes are marked. A writer sets all ``added``
-    columns.
+    """Return the rows of a write, for each file group and log version. A column marks the rows that are deletes. A
+    writer sets all ``added`` columns.
     """
     rows = [
         {

@@ -2,7 +2,7 @@
 replays it.
 
 Columns: the number of the step; the actors in order of appearance, with the step in its actor's column; and what became
-visible on the timeline. If these columns are wider than the screen, the columns of actors hold only names, and the step
+visible on the timeline. If the columns are wider than the screen, the columns of actors have only names, and the step
 and its visible changes follow. The text depends only on the trace and the width, so replays with the same observations
 print the same text.
 """
