@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The dependencies of the operations on one table. The engine accesses the outside only through these objects.
+    """The dependencies of the operations on one table. The engine accesses storage, lock, clock and Spark only through
+    a `Context`.
 
     `commits` caches decoded completed instants, which never change. Heartbeats are stored in `storage` unless
     `own_heartbeats` is given.
@@ -41,5 +42,7 @@ class Context:
         object.__setattr__(self, "heartbeats", self.own_heartbeats or StoredHeartbeats(self.storage))
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """The timeline with the archived instants, if the rules take files from commits; else unchanged."""
+        """Return the timeline with the archived instants, if the rules take files from commits; otherwise return the
+        timeline unchanged.
+        """
         return self.commits.whole(timeline) if self.rules.files == "listed" else timeline

@@ -23,11 +23,11 @@ class ThreadLock:
         _ALL.add(self)
 
     def acquire(self, timeout: float = -1) -> bool:
-        """Whether the lock was acquired within `timeout` seconds (-1: no limit)."""
+        """Acquire the lock within `timeout` seconds (-1: no limit); returns False if the lock was not acquired."""
         return self._lock.acquire(timeout=timeout)
 
     def release(self) -> None:
-        """Unlock; RuntimeError if it is not locked."""
+        """Release the lock; raises RuntimeError if the lock is not locked."""
         self._lock.release()
 
     def __enter__(self) -> None:

@@ -21,9 +21,10 @@ _SAMPLE: Final = 1000  # rows that are compressed to estimate the ratio
 
 
 def encode_parquet(rows: pa.Table) -> bytes:
-    """The bytes of a Parquet file with these rows, meta columns first. A file without rows is valid.
+    """Return the bytes of a Parquet file with the given rows, meta columns first. A file without rows is valid.
 
-    The file has no Arrow schema and keeps its time units: readers use the commit's Avro schema.
+    The file contains no Arrow schema, because readers use the commit's Avro schema. Times have the same units in the
+    file as in the rows.
     """
     return bytes(_encoded(rows, _codecs(rows) if len(rows) > _SAMPLE else _CODEC))
 
@@ -42,15 +43,17 @@ def _encoded(rows: pa.Table, codecs: Mapping[str, str] | str) -> pa.Buffer:
 
 
 def _codecs(rows: pa.Table) -> dict[str, str]:
-    """Path of each leaf column -> its codec. Incompressible columns, such as hashes, stay uncompressed."""
+    """Return a mapping from the path of each leaf column to its codec. Columns that compression does not make smaller,
+    such as hashes, stay uncompressed.
+    """
     sample = pq.read_metadata(pa.BufferReader(_encoded(rows.slice(0, _SAMPLE), _CODEC))).row_group(0)
     leaves = [sample.column(number) for number in range(sample.num_columns)]
     return {leaf.path_in_schema: "none" if _stays_large(leaf) else _CODEC for leaf in leaves}
 
 
 def _stays_large(leaf: pq.ColumnChunkMetaData) -> bool:
-    """Whether compression saves too little. A sample with less than a byte for each row (mostly nulls) is too small to
-    decide.
+    """Return True if compression of the column saves too little space. Returns False if the sample has less than a byte
+    for each row (mostly nulls), because such a sample is too small to decide.
     """
     size: int = leaf.total_uncompressed_size
     return size > _SAMPLE and leaf.total_compressed_size > _WORTH * size
@@ -63,11 +66,12 @@ def decode_parquet(
     packed: bool = False,
     bounds: Limits | None = None,
 ) -> pa.Table:
-    """The rows of a Parquet file: all columns, or the requested `columns` that the file has.
+    """Return the rows of a Parquet file: all columns, or the requested `columns` that the file has.
 
-    The types are unchanged, but dictionaries are unpacked. `packed` leaves `FEW_VALUES` as dictionaries, for rows that
-    are merged and written again. `name` names the file in errors. Raises `Damaged` if the bytes are not Parquet. Raises
-    `LimitExceeded` if the rows need more memory than `bounds` (default: the limits of this process) allows.
+    The columns have the types of the file, but dictionaries are unpacked. If `packed` is true, the columns `FEW_VALUES`
+    stay dictionaries; callers that merge and write rows use this. `name` is the file's name in errors. Raises `Damaged`
+    if the bytes are not Parquet. Raises `LimitExceeded` if the rows need more memory than `bounds` (default: the limits
+    of this process) allows.
     """
     buffer, few = pa.py_buffer(data), FEW_VALUES if packed else ()
     try:

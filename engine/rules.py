@@ -1,6 +1,6 @@
 """The rules on which RFC-66, RFC-22 and Hudi's readers differ; each rule is an option of a table.
 
-For each rule, one small function in `files`, `timeline`, `actions` or the merge reads the option. With the default
+One small function in `files`, `timeline`, `actions` or the merge reads the option of each rule. With the default
 options the engine keeps every promise of docs/contract.md.
 """
 
@@ -18,29 +18,30 @@ Axis = Literal["completion", "requested"]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The options that determine how a table is read and written. The first value of each option is its default.
+    """The options that determine how a table is read and written. In the type of each option the first value is the
+    default.
 
     `slicing`: Which time of a log is compared with the barriers to find the slice of the log. The value "base_instant"
         means the time in the name of the log, as in the old layout.
     `merge_order`: Which time of the logs determines their order in a slice.
     `as_of_axis`: Which time of an instant is compared with the time T of a read as of T.
     `incremental_axis`: Which time of an instant is compared with the bounds of an incremental window.
-    `completion_time`: Whether a writer takes the completion time under the lock under which it publishes, or without a
-        lock.
-    `tombstones`: Whether a compaction keeps the deletes that it merges, or drops them.
-    `listing`: Whether a reader lists the timeline twice or once; one listing is not a consistent snapshot.
+    `completion_time`: Where a writer takes its completion time: under the lock of its publication, or without a lock.
+    `tombstones`: What a compaction does with the deletes that it merges: it keeps the deletes, or drops them.
+    `listing`: How often a reader lists the timeline: twice, or once; one listing is not a consistent snapshot.
     `read_time`: Which time a snapshot reads as of: the greatest completion time in its first listing, or the clock's
         time.
     `fold`: How the records of a key are merged: all records by rank, or first the logs and then their result with the
         base file.
-    `scheduling`: Whether a compaction may be planned while writes are pending, or only if no write is pending.
+    `scheduling`: When a compaction may be planned: at any time, or only if no write is pending.
     `plan_takes`: Which logs a plan takes: logs that completed before its barrier, or any logs.
     `visibility`: Which rows readers show: rows of completed instants, or rows of all instants.
     `conflict_check`: When an optimistic writer checks for conflicts: under the lock of its publication, or before it
         takes the lock.
     `conflict_window`: Which writes an optimistic writer checks: those that completed since it began, or those requested
         since it began.
-    `conflict_reads`: Whether a write also conflicts with later writes to the partitions that it has read.
+    `conflict_reads`: Which writes conflict besides writes to the same files: later writes to the partitions that the
+        writer has read, or no others.
     `priority`: Which compactions conflict with an optimistic writer: none, or those that completed before the writer.
     `failed_writes`: Which writes a rollback undoes: only those whose heartbeat has expired, or all pending writes.
     `batch_ids`: When a repeated batch is detected: at its request and at its publication, only at its request, or
@@ -51,22 +52,22 @@ class Rules:
         or no files.
     `restore_by`: Which instants a restore undoes: those that completed after the pinned instant, or those requested
         after it.
-    `restore_pending`: Whether a restore also undoes instants that are pending.
-    `archive_bound`: Whether archiving stops at an instant that was requested, or that completed, after the oldest
-        pending instant was requested.
-    `archive_lookup`: Whether a reader reads the archive after each listing of the active timeline.
+    `restore_pending`: What a restore does with pending instants: it undoes them, or leaves them pending.
+    `archive_bound`: Which instants may be archived: instants that completed before the oldest pending instant was
+        requested, or any completed instants.
+    `archive_lookup`: When a reader reads the archive: after each listing of the active timeline, or never.
     `decision`: How a commit is decided: by holding the lock, or by putting the next numbered entry of the decision log.
-    `claims`: Whether an actor with a decision log claims each time, by creating an object named after the time, before
-        using it. Without claims, a barrier and the requested time of a write may be equal.
+    `claims`: How an actor with a decision log gets a time: it first creates an object named after the time, or it
+        creates none. Without such an object for each time, a barrier and the requested time of a write may be equal.
     `tombstone_logs`: Which log with a compaction's deletes counts: the log that the commit lists, or any log requested
         at the base file's time.
     `files`: Which files readers use: the files that completed instants list, or all files in the directories.
-    `log_compaction_rank`: Which completion time ranks the log of a log compaction: that of its newest input, or its
-        own.
-    `bulk_insert`: Whether a bulk insert checks, also before publication, that the file groups of its base files have no
-        completed file.
-    `unmarked`: Which rules merge a file group whose base file another engine wrote: that engine's rules, or the
-        table's.
+    `log_compaction_rank`: Which completion time ranks the log of a log compaction: the time of its newest input, or its
+        own time.
+    `bulk_insert`: What a bulk insert checks before publication: that the file groups of its base files have no
+        completed file, or nothing.
+    `unmarked`: Which rules merge a file group whose base file another engine wrote: the rules of the other engine, or
+        the rules of the table.
     """
 
     slicing: Literal["completion", "requested", "base_instant"] = "completion"

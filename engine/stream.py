@@ -1,5 +1,5 @@
-"""The sink of a streaming query. `foreachBatch` calls it for each batch, and repeats a batch that may not have been
-written.
+"""The sink of a streaming query. `foreachBatch` calls the sink for each batch, and repeats a batch that may not have
+been written.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ QUERY_ID: Final = "sql.streaming.queryId"
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A table that the session of each batch opens: Spark Connect pickles the sink."""
+    """A description of a table that can be pickled. Spark Connect pickles the sink, and the session of each batch then
+    opens the table.
+    """
 
     kind: type[Table]
     storage: Storage
     config: TableConfig
 
     def of(self, batch: Any) -> Table:
-        """The table, opened by the session of this batch."""
+        """Return the table, opened by the session of the batch `batch`."""
         context = coordinated(context_of(batch.sparkSession, self.storage), self.config)
         return self.kind(context, self.config)
 
@@ -38,8 +40,8 @@ class Opened:
 class StreamSink:
     """Upserts each batch of a stream under the batch id ``<query id>/<number>``.
 
-    Spark's checkpoint records the query id, which stays the same after a restart. A new checkpoint starts a new query
-    with another id, and numbers its batches from 0 again. `name` is a label for messages.
+    Spark's checkpoint records the query id, which stays the same after a restart of the query. With a new checkpoint
+    Spark starts a new query with a new id, whose batches are numbered from 0. `name` is a label for messages.
     """
 
     table: Table | Opened
@@ -61,7 +63,9 @@ class StreamSink:
 
 
 def sink_of(table: Table, name: str, query_id: str | None, replay_difference: str) -> StreamSink:
-    """The sink of a table. Raises `BadInput` if the id of the query is needed but unreadable."""
+    """Return the sink of a table. Raises `BadInput` if `query_id` is None and the driver cannot read the id of the
+    query.
+    """
     check(query_id, replay_difference)
     if query_id is None and not getattr(table.context.jobs, "has_local_properties", True):
         raise _unreadable("batches", name, "Spark Connect shows no local properties")
@@ -69,7 +73,8 @@ def sink_of(table: Table, name: str, query_id: str | None, replay_difference: st
 
 
 def query_id_of(batch: Any) -> str | None:
-    """The id of the streaming query whose `foreachBatch` passed this DataFrame; None if it is not readable."""
+    """Return the id of the streaming query whose `foreachBatch` passed this DataFrame; None if the id is not readable.
+    """
     try:
         found = batch.sparkSession.sparkContext.getLocalProperty(QUERY_ID)
     except AttributeError:  # also that of Spark Connect; a pyarrow Table has no session at all
@@ -78,7 +83,7 @@ def query_id_of(batch: Any) -> str | None:
 
 
 def _unreadable(batches: str, name: str, why: str) -> BadInput:
-    """Why batches of a stream cannot be identified."""
+    """Return the error for a stream whose batches cannot be identified."""
     stream = f" of the stream {name!r}" if name else ""
     remedy = "give the sink an id that is new with each checkpoint: table.sink(query_id=...)"
     return BadInput(f"write {batches}{stream}", f"the id of the query is not readable: {why}", remedy)

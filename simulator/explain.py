@@ -41,7 +41,7 @@ LINKS: Final = {
 class Explanation:
     """An explanation: the sentence `about`, its `source`, further lines `more`, and an example.
 
-    `run` makes the example; `shows` introduces it, and is '' if there is none.
+    `run` makes the example. `shows` is the sentence that introduces the example; it is '' if there is no example.
     """
 
     name: str
@@ -192,7 +192,7 @@ def _broken_by(field: str, value: str) -> Trace | None:
 
 
 def _source_of(field: str) -> str:
-    """The source of an option without a protocol file."""
+    """Return the RFC passage from which an option comes, for an option that no protocol file documents."""
     return {
         "scheduling": "RFC-66, non-serial scheduling of compaction; RFC-22 plans only when no write is pending",
         "plan_takes": "RFC-66, a plan takes logs completed before its barrier",

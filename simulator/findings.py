@@ -83,7 +83,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def load(name: str) -> Finding:
-    """A finding by name.
+    """The finding with this name.
 
     Raises:
         ValueError: no finding has this name, or its file is wrong.

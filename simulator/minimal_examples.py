@@ -161,7 +161,7 @@ def one_after_another(world: World) -> Trace:
 
 
 def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model: True) -> Trace | None:
-    """The run in the first model that has one. Models without the action are not searched."""
+    """The wanted run in the first of these models that has such a run. Models without the action are not searched."""
     for world, protocol in small_models():
         model = Model(world, protocol)
         if not can(model):

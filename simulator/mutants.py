@@ -61,7 +61,7 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> Mutant:
-    """A mutant by name.
+    """The mutant with this name.
 
     Raises:
         ValueError: no mutant has this name, or its file is wrong.

@@ -80,14 +80,16 @@ def _kept(folder: Path, history: History) -> None:
 
 
 def broken_promise(model: Model, before: Any, step: Step, after: Any, promise: str) -> str | None:
-    """How a step breaks the promise; None if it keeps it."""
+    """The sentence that says how a step breaks the promise; None if the step keeps the promise."""
     if promise not in PROMISES:
         raise ValueError(f"no promise {promise!r}; there are {', '.join(PROMISES)}")
     return PROMISES[promise].holds(model, before, step, after)
 
 
 def repeated(model: Model, states: Sequence[State], trace: Trace) -> str | None:
-    """How the cycle at the end of a trace breaks its promise; None if it keeps it, or is no cycle any more."""
+    """How the cycle at the end of a trace breaks its promise. None if the cycle keeps the promise, or if the steps form
+    no cycle any more.
+    """
     cycle = states[-trace.cycle :]
     closes = len(states) > trace.cycle and states[-trace.cycle - 1] == states[-1]
     return never(PROMISES[trace.promise], model, cycle) if closes else None

@@ -20,11 +20,11 @@ def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tupl
     """Archive the oldest instants that may be archived, and return them ordered by requested time. At least the newest
     `retained` writes stay active.
 
-    The archive's manifest is written first; then the originals are deleted, oldest first. Thus at every moment, also
-    after a crash, each completed instant is in the active timeline or in the archive. Instants that a crashed archiver
-    left in both timelines are deleted from the active timeline first. Under the lock, an instant's pending files are
-    deleted before its completed file: no lock holder mistakes an archived instant for a pending one. Raises `BadInput`
-    unless `retained` is a positive number.
+    The archive's manifest is written first; then the originals are deleted, oldest first. Because of this order, each
+    completed instant is at every moment in the active timeline or in the archive, also after a crash. Instants that a
+    crashed archiver left in both timelines are deleted from the active timeline first. Under the lock, an instant's
+    pending files are deleted before its completed file: no lock holder mistakes an archived instant for a pending one.
+    Raises `BadInput` unless `retained` is a positive number.
     """
     config.check_writable()
     refuse_retained(retained)

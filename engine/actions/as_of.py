@@ -17,8 +17,8 @@ ASKED = "read the table as of"
 
 
 def run(context: Context, config: TableConfig, time: Time) -> Any:
-    """The table as of `time`, with the columns of that time. The answer for a given time never changes. (RFC-66, "Time
-    travel query", on the completion axis.) Raises `BadInput` for a time in the future, before the first commit, or
+    """The table as of `time`, with the columns of that time. The answer for a given time never changes (RFC-66, "Time
+    travel query", on the completion axis). Raises `BadInput` for a time in the future, before the first commit, or
     without time zone. The *requested* time of a write is refused, because it does not determine which writes were
     visible.
     """

@@ -27,10 +27,10 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     """Write a batch under a new instant: base files in empty file groups, log files in the others.
 
     A base file hides every log that completed before the base file's instant was requested, and ranks below every later
-    log. Thus the base file must be the first completed file of its file group. The writer determines the empty groups
-    before it writes the rows, and checks them under the lock before it publishes. If another write has completed in one
-    of these groups in the meantime, this write deletes its files and raises `Conflict`. (Apache Hudi raises a conflict
-    too if its row writer is off.)
+    log. A bulk insert may therefore put a base file only if it is the first completed file of its file group. The
+    writer determines the empty groups before it writes the rows, and checks them under the lock before it publishes. If
+    another write has completed in one of these groups in the meantime, this write deletes its files and raises
+    `Conflict`. (Apache Hudi raises a conflict too if its row writer is off.)
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)

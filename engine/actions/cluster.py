@@ -17,8 +17,8 @@ def run(context: Context, config: TableConfig, sort_by: Sequence[str]) -> Instan
     """Compact the table and sort the rows of each base file by these columns; None if there is nothing to compact.
 
     The buckets determine the file ids of these tables, so clustering is implemented as a compaction that sorts. Apache
-    Hudi's clustering replaces a file group by a new file group. Such a replacement would hide the logs that
-    non-blocking writers complete later in the old file group.
+    Hudi's clustering replaces a file group by a new file group. In a table of nbcc, a replacement of the file group
+    would hide the logs that non-blocking writers complete later.
     """
     config.check_writable()
     if not sort_by:

@@ -61,8 +61,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 def _in_our_order(
     context: Context, timeline: Timeline, operations: Iterable[CompactionOperation]
 ) -> Iterator[CompactionOperation]:
-    """Return the plan of another engine with its logs in the order in which this engine merges them. The other engine
-    lists logs by requested time, but the rules of the file group may use another order.
+    """Return the operations of another engine's plan, with their logs in the order in which nbcc merges them. The other
+    engine lists logs by requested time, but the rules of the file group may use another order.
     """
     slices = all_slices(context.storage, context.whole(timeline), context.commits, context.rules)
     logs = {log.path: log for piece in slices for each in (*piece.tombstones, *piece.logs) for log in each.files}

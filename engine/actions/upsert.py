@@ -40,7 +40,7 @@ def run(
     An optimistic writer deletes its files and raises `Conflict` if another write to its buckets has completed since it
     began (RFC-22). `retries`: the number of further attempts after a conflict, each with a new instant. `based_on`: the
     time of the read from whose result the rows were computed. `reads`: the paths of the partitions that this read has
-    read (default: all). If a later write to one of these partitions has completed, the conflict is raised without a
+    read (default: all). If a later write to a partition in `reads` has completed, the conflict is raised without a
     retry.
 
     `columns`: the columns that the rows set in addition to key, partition and ordering (partial update).

@@ -1,4 +1,4 @@
-"""The options of a table: arguments of `Table.create`, most of them keys of ``hoodie.properties`` as well."""
+"""The options of a table: the arguments of `Table.create`, most of which are also keys of ``hoodie.properties``."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ Refusal = Callable[[str, str, str], NbccError]
 
 
 class Option(NamedTuple):
-    """An option, identified by its name.
+    """An option of a table, identified by its name.
 
-    `field`: The field that it sets, of `TableConfig`, `Coordination` or `ArchivePolicy`. These classes hold the
-        defaults.
-    `parse`: Converts a text to a value; None if the text is not a value of the option.
-    `needed`: A description of valid texts, for messages.
+    `field`: The field that the option sets in `TableConfig`, `Coordination` or `ArchivePolicy`. The defaults of the
+        options are the defaults of these classes.
+    `parse`: A function that converts a text to a value; it returns None if the text is not a value of the option.
+    `needed`: A description of valid texts, for error messages.
     """
 
     name: str
@@ -56,7 +56,7 @@ def _text(text: str) -> str | None:
 
 
 def _provider(text: str) -> str | None:
-    """A lock provider by the name of its class, with or without its package."""
+    """The lock provider whose class has this name, with or without the package of the class."""
     name = text.rpartition(".")[2]
     return name if name in PROVIDERS else None
 
@@ -99,8 +99,8 @@ OPTIONS: Final = (*TABLE, *COORDINATION, *ARCHIVE)
 
 
 def parsed(options: Iterable[Option], texts: Mapping[str, str], refuse: Refusal) -> dict[str, Any]:
-    """Field -> value for the options that `texts` sets. Raises `refuse(…)` for a text that is not a value of its
-    option.
+    """Maps fields to values, for the options that `texts` sets. Raises the error that `refuse` returns if a text is not
+    a value of its option.
     """
     values = {}
     for option in options:

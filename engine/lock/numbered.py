@@ -1,8 +1,10 @@
-"""RFC-22, option 2: lock files with increasing numbers, only ever created; an expired heartbeat marks a dead holder.
+"""Locks according to RFC-22, option 2: lock files with increasing numbers are only created; an expired heartbeat shows
+that a holder is dead.
 
-Acquire puts ``.hoodie/.nbcc/locks/<n>.acquired`` if absent; release puts ``<n>.released``. A writer that finds the
-newest lock unreleased and its heartbeat older than the lease releases it for its holder. The store needs no other
-conditional operation than put-if-absent. The number is a fencing token, but no store checks it.
+A writer acquires the lock by putting ``.hoodie/.nbcc/locks/<n>.acquired`` if absent; it releases the lock by putting
+``<n>.released``. If the newest lock is unreleased and its heartbeat is older than the lease, another writer releases it
+on behalf of the holder. Put-if-absent is the only conditional operation that the store must support. The number of the
+lock is a fencing token, but no store checks the token.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ FOLDER: Final = ".hoodie/.nbcc/locks"
 
 
 class _Last(NamedTuple):
-    """The greatest number (0: none), whether it was released, and when each of its files was put (epoch ms)."""
+    """The greatest lock number (0: none), whether that lock was released, and when each of its files was put (epoch
+    ms).
+    """
 
     number: int
     released: bool
@@ -28,7 +32,7 @@ class _Last(NamedTuple):
 
 
 class NumberedLock(Waiting):
-    """A lease of `valid_seconds`; a thread renews its heartbeat every `renew_seconds`."""
+    """A lock that is a lease of `valid_seconds`; a thread renews its heartbeat every `renew_seconds`."""
 
     def __init__(
         self,
@@ -48,7 +52,9 @@ class NumberedLock(Waiting):
 
     @property
     def token(self) -> int:
-        """The number of the last lock acquired here, which is greater than the number of every earlier lock."""
+        """The number of the last lock that this object acquired; it is greater than the number of every earlier
+        lock.
+        """
         return self._number
 
     def try_once(self) -> bool:
@@ -87,14 +93,16 @@ class NumberedLock(Waiting):
         return f"{_path(self._last().number, 'acquired')} is not released"
 
     def _last(self) -> _Last:
-        """The newest lock."""
+        """The newest lock in the storage."""
         files = [(*entry.path.rpartition("/")[2].partition(".")[::2], entry) for entry in self._storage.list(FOLDER)]
         last = max((int(number) for number, _, _ in files if number.isdecimal()), default=0)
         modified = {kind: round(entry.modified * 1000) for number, kind, entry in files if number == f"{last:020d}"}
         return _Last(last, "released" in modified, modified)
 
     def _is_own(self, number: int) -> bool:
-        """Whether an earlier attempt of this process acquired the lock, and its answer or its release was lost."""
+        """Whether an earlier attempt of this process acquired the lock, although the response to it or the
+        release was lost.
+        """
         if self._holds:
             return False
         try:
@@ -103,7 +111,9 @@ class NumberedLock(Waiting):
             return False
 
     def _is_dead(self, last: _Last) -> bool:
-        """Whether the newest heartbeat expired. For an empty or truncated file the put time counts."""
+        """Whether the newest heartbeat of a lock has expired. If the heartbeat file is empty or truncated, the time
+        of its put counts instead.
+        """
         for kind in ("heartbeat", "acquired"):
             try:
                 since = int(json.loads(self._storage.get(_path(last.number, kind)))["since"])

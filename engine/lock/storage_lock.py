@@ -1,11 +1,14 @@
-"""Hudi's StorageBasedLockProvider (RFC-91): a lease in ``.hoodie/.locks/table_lock.json``, renewed while it is held.
+"""Hudi's StorageBasedLockProvider (RFC-91): a lease in the object ``.hoodie/.locks/table_lock.json``, renewed while it
+is held.
 
-The content is ``{"expired", "validUntil" (epoch ms), "owner"}``; it is replaced only if unchanged since it was read. A
-lease is free 500 ms after it expired, because clocks drift. The holder of an expired lease may still be alive, and the
-file has no fencing number. Only `decision = log` protects a table from such a holder (docs/locks.md).
+The object contains ``{"expired", "validUntil" (epoch ms), "owner"}``; a writer replaces it only if it has not changed
+since it was read. A lease counts as free only 500 ms after it has expired, because clocks drift. The holder of an
+expired lease may still be alive, and the file has no fencing number that a store could check. Only `decision = log`
+protects a table from a holder whose lease has expired (docs/locks.md).
 
-The holder remembers the version that it has put. So the holder renews or releases the lease by one request. Taking it
-again also needs one request if no other writer has held the lease since.
+The holder remembers the version of the object that it has put. The holder can renew or release the lease in one
+request, because it has stored the version of the object. The same process can take the lease a second time in one
+request if no other writer has held it in the meantime.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ DRIFT_MS: Final = 500
 
 
 class Lease(NamedTuple):
-    """The content of the object; `until` in milliseconds since the epoch."""
+    """The content of the lease object; `until` is in milliseconds since the epoch."""
 
     expired: bool
     until: int
@@ -34,7 +37,9 @@ class Lease(NamedTuple):
 
 
 class _Held:
-    """One acquisition: the state shared by the thread that renews it and the thread that releases it."""
+    """One acquisition of the lease: the state shared by the thread that renews the lease and the thread that
+    releases it.
+    """
 
     def __init__(self, owner: str, version: Version, until: int) -> None:
         self.owner, self.process = owner, os.getpid()
@@ -44,9 +49,10 @@ class _Held:
 
 
 class StorageLock(Waiting):
-    """A lease of `valid_seconds` in the table's own storage. A thread renews the lease every `renew_seconds`.
+    """A lock that is a lease of `valid_seconds` in the table's own storage. A thread renews the lease every
+    `renew_seconds`.
 
-    `file`: the object of the lease, if not the one in `storage`.
+    `file`: the object that stores the lease; default: the one in `storage`.
     """
 
     def __init__(
@@ -80,7 +86,7 @@ class StorageLock(Waiting):
         return (known is None or self._is_free(known)) and self._take(known).done
 
     def _take(self, known: Version | None) -> Replaced:
-        """Replace a free lease by one of this process, unless another writer was faster."""
+        """Replace a free lease with a lease of this process, unless another writer does so first."""
         until, owner = self._end(), self._attempts.begin()
         taken = replace_verified(self._file, _text(expired=False, until=until, owner=owner), known)
         if taken.done and taken.version is not None:
@@ -106,7 +112,7 @@ class StorageLock(Waiting):
                 self.warn_of_lease(failed, self._valid_ms // 1000)
 
     def renew(self) -> bool:
-        """Extend the lease; False if another owner has it, or it was released."""
+        """Extend the lease; return False if another owner has it, or if it was released."""
         return (held := self._held_here()) is not None and self._renew_held(held)
 
     def held_by(self) -> str:
@@ -117,7 +123,7 @@ class StorageLock(Waiting):
         return f"{FILE} changes hands" if known is None else f"{FILE} holds no lease that can be read"
 
     def _held_here(self) -> _Held | None:
-        """The acquisition of this process; None in a forked child of the holder."""
+        """This process's acquisition of the lease; None in a forked child of the holder."""
         return self._held if self._held is not None and self._held.process == os.getpid() else None
 
     def _renew_held(self, held: _Held) -> bool:
@@ -147,7 +153,9 @@ class StorageLock(Waiting):
                     return
 
     def _expire(self, held: _Held) -> Version | None:
-        """Replace the lease by a released one; the new version. None if another writer has the lease."""
+        """Replace the lease with a released one, and return the new version of the object. Returns None if another
+        writer has the lease.
+        """
         known: Version | None = held.version
         for _ in range(2):  # a put of a renewal whose answer was lost may have replaced the version
             lease = None if known is None else lease_of(known)
@@ -160,11 +168,13 @@ class StorageLock(Waiting):
         return None
 
     def _end(self) -> int:
-        """When a lease that begins now ends, in milliseconds since the epoch."""
+        """The time at which a lease that begins now would end, in milliseconds since the epoch."""
         return self._now() + self._valid_ms
 
     def _is_free(self, known: Version) -> bool:
-        """Whether the lease expired. An unreadable one counts as held for `valid_seconds` after its put."""
+        """Whether the lease has expired or was released. A lease that cannot be decoded counts as held for
+        `valid_seconds` after its put.
+        """
         lease = lease_of(known)
         if lease is None:
             return self._now() > known.modified_ms + self._valid_ms + DRIFT_MS
@@ -174,7 +184,7 @@ class StorageLock(Waiting):
 
 
 def lease_of(known: Version) -> Lease | None:
-    """The lease in an object; None if the content is empty, truncated or not a lease."""
+    """The lease that an object contains; None if the content is empty, truncated or not a lease."""
     try:
         content = json.loads(known.data)
         expired, until, owner = content["expired"], content["validUntil"], content["owner"]

@@ -1,4 +1,6 @@
-"""Hudi's ZookeeperBasedLockProvider: Curator's mutex at ``<base_path>/<lock_key>``, by kazoo (extra ``zookeeper``)."""
+"""Hudi's ZookeeperBasedLockProvider: Curator's mutex at ``<base_path>/<lock_key>``, accessed with kazoo (extra
+``zookeeper``).
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from .waiting import Waiting
 
 
 class ZookeeperLock(Waiting):
-    """A lock held by an ephemeral sequential node of ZooKeeper. The server removes the node if its client is silent for
-    longer than its session.
+    """A lock that is held by means of an ephemeral sequential node of ZooKeeper. The server removes the node if the
+    client sends nothing for longer than its session lasts.
     """
 
     def __init__(

@@ -1,10 +1,11 @@
 """Selects the instants to archive: the oldest completed ones that no reader or writer needs on the active timeline.
 
-Instants are archived in the order of their requested times. Thus every instant older than the active timeline is
-completed, which Apache Hudi's readers assume. An instant is not archived if it was requested or completed after a
-pending instant was requested. This bound keeps the files of a failed write recognisable until a rollback deletes them.
-The bound also keeps on the active timeline every write that completed since an optimistic writer began. Instants after
-a savepoint are not archived, because a restore can undo only instants of the active timeline.
+Instants are archived in the order of their requested times. In this order, every instant older than the active timeline
+is completed, which Apache Hudi's readers assume. An instant is not archived if it was requested or completed after a
+pending instant was requested. Archiving stops at a pending instant, so the files of a failed write remain recognisable
+until a rollback deletes them. For the same reason, the active timeline contains every write that completed since a
+pending optimistic writer began. Instants after a savepoint are not archived, because a restore can undo only instants
+of the active timeline.
 """
 
 from __future__ import annotations

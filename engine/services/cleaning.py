@@ -109,7 +109,7 @@ def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
 def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:
     """The files that earlier cleans kept for savepoints and log compactions, and that no read needs any longer.
 
-    A later clean needs this search because `load_slices` omits the slices before the horizon.
+    A later clean must search for skipped files, because `load_slices` omits the slices before the horizon.
     """
     done = [i for i in timeline.instants if i.action == "clean"]
     cleans = [context.commits.clean(i.requested) for i in done]

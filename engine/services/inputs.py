@@ -1,5 +1,5 @@
-"""Finds the input files of a plan, with the sizes that their commits list. The lookup is necessary because a plan
-records the names of its files but not their sizes.
+"""Finds the input files of a plan, with the sizes that their commits list. Sizes are looked up in commits because a
+plan records only the names of its files.
 """
 
 from __future__ import annotations

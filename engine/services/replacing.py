@@ -43,8 +43,7 @@ ACTION = "compaction"
 def replace_partitions(
     context: Context, config: TableConfig, partitions: Collection[str], data: Any, operation: str
 ) -> Instant:
-    """Replace all rows of the partitions with these paths with the rows of `data`; None: delete all rows of these
-    partitions.
+    """Replace all rows of the named partitions with the rows of `data`; None: delete all rows of these partitions.
 
     Raises `Conflict` and publishes nothing while a plan is pending in one of the partitions. With a decision log,
     `Conflict` is also raised if another actor has put a decision first. An optimistic writer also raises `Conflict` if

@@ -1,6 +1,8 @@
-"""Independent requests of one operation: in an object store at the same time, elsewhere one after the other.
+"""Sends the independent requests of one operation: to an object store at the same time, to a file system one after the
+other.
 
-On a file system they would gain nothing, and the simulator stops an operation before each of its calls.
+On a file system, concurrent requests would save no time. The simulator needs sequential requests, because it stops an
+operation before each of its calls.
 """
 
 from __future__ import annotations
@@ -18,16 +20,19 @@ T = TypeVar("T")
 
 
 def together(storage: Storage, calls: Sequence[Callable[[], T]]) -> list[T]:
-    """The answers of calls that access `storage`, in order. Their order in time matters only if they fail."""
+    """Return the answers of calls that access `storage`, in the order of `calls`. The order in which the calls run
+    matters only if a call fails.
+    """
     if isinstance(storage, ObjectStorage) and len(calls) > 1:
         return in_parallel(calls)
     return [call() for call in calls]
 
 
 class ListedAhead(ObjectStorage):
-    """An object store whose listings of some folders have begun. They stay the same until `forget`.
+    """An object store whose listings of some folders have begun. A listing that has begun returns the same objects
+    until `forget` is called.
 
-    It is made under a lock, whose holder would list the folders one after the other.
+    The holder of a lock creates a `ListedAhead`, because it would otherwise list the folders one after the other.
     """
 
     def __init__(self, storage: ObjectStorage, folders: Sequence[str]) -> None:
@@ -45,10 +50,10 @@ class ListedAhead(ObjectStorage):
         return super().list(prefix, after) if listing is None else listing.result()
 
     def forget(self) -> None:
-        """List again from now on."""
+        """Drop the listings that have begun, so that later calls list the folders again."""
         self._listings.clear()
 
 
 def listed_ahead(storage: Storage, *folders: str) -> Storage:
-    """The storage with listings of these folders under way, if it is an object store."""
+    """Return the storage; if it is an object store, listings of the given folders have begun."""
     return ListedAhead(storage, folders) if isinstance(storage, ObjectStorage) else storage

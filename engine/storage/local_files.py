@@ -1,12 +1,12 @@
 """Files below one local folder: atomic and durable puts, reached through folder descriptors that follow no links.
 
-The first access to a folder opens each folder from the root down without following links. If a component is a link, it
-is resolved: the walk restarts if the target is below the root, and is refused otherwise. Later accesses open the folder
-by its path, and compare its device and inode with the first ones.
+The first access to a folder opens each folder from the root down without following links. If a component of the path is
+a link to a folder below the root, the access continues at the target of the link. A link to any other target is
+refused. Later accesses open the folder by its path, and compare its device and inode with those of the first access.
 
-A put is durable when it returns: the file is synced before the link to its name, the folder after it. A folder is
-synced in its parent before its first file, even if another process has just created it. Of an empty file only the
-folder entry is synced.
+A put is durable when it returns. The put syncs the file before it links the file to its name, and syncs the folder
+afterwards. The parent of a folder is synced before the first put into the folder, even if another process created the
+folder. For an empty file the put syncs only the folder.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _NUMBERS: Final = itertools.count()
 
 
 class LocalFiles:
-    """The files below `root`. Without `durable` nothing is synced, so that a power failure may lose or tear files."""
+    """The files below `root`. If `durable` is false, nothing is synced, and a power failure may lose or truncate files.
+    """
 
     def __init__(self, root: str, durable: bool = True) -> None:
         self._root = root
@@ -45,7 +46,7 @@ class LocalFiles:
         self._known: set[str] = set()  # folders that this process has made durable in their parents
 
     def create(self, path: str, data: bytes) -> bool:
-        """Put a new file; False if the name exists."""
+        """Put a new file; returns False if a file of that name exists."""
         head, _, name = path.rpartition("/")
         folder = self._open(head, make=True)
         try:
@@ -58,7 +59,7 @@ class LocalFiles:
             os.close(folder)
 
     def replace(self, path: str, data: bytes, durable: bool = True) -> None:
-        """Put a file, replacing an existing one."""
+        """Put a file, and replace an existing file of the same name."""
         head, _, name = path.rpartition("/")
         folder = self._open(head, make=True)
         try:
@@ -75,7 +76,9 @@ class LocalFiles:
             os.close(folder)
 
     def read(self, path: str) -> bytes:
-        """The content of a regular file; FileNotFoundError, also for a folder. Never waits for a FIFO or a device."""
+        """Return the content of a regular file. Raises FileNotFoundError for a missing file or a folder. The method
+        never waits for a FIFO or a device.
+        """
         head, _, name = path.rpartition("/")
         folder = self._open(head)
         try:
@@ -101,7 +104,7 @@ class LocalFiles:
             os.close(file)
 
     def remove(self, head: str, names: Iterable[str], durable: bool = True) -> None:
-        """Remove files of a folder and their checksum side files. Missing files are ignored; links are not followed."""
+        """Remove files of a folder and their checksum side files; missing files are ignored, links are not followed."""
         try:
             folder = self._open(head, flags=_CHANGE)
         except (FileNotFoundError, NotADirectoryError):
@@ -114,7 +117,8 @@ class LocalFiles:
             os.close(folder)
 
     def has_folder(self, head: str) -> bool:
-        """Whether there is such a folder below the root; `UnsafePath` if a link to it leads elsewhere."""
+        """Return True if the folder `head` exists below the root; raises `UnsafePath` if a link leads outside the root.
+        """
         try:
             os.close(self._open(head))
         except (FileNotFoundError, NotADirectoryError):
@@ -122,7 +126,7 @@ class LocalFiles:
         return True
 
     def _open(self, head: str, *, make: bool = False, flags: int = _SEARCH) -> int:
-        """A descriptor of the folder. The caller closes the descriptor."""
+        """Return a descriptor of the folder, which the caller closes."""
         flags = _CHANGE if make else flags
         if head and (identity := self._walks.get((head, make))):
             with suppress(OSError):  # the walk below raises the precise error
@@ -188,7 +192,9 @@ class LocalFiles:
         return BadInput(f"write below {self._root}", str(refused.strerror), "name a folder that can be made")
 
     def _resolved(self, path: str) -> str:
-        """The path below the root to which links lead; `UnsafePath` if they lead elsewhere."""
+        """Return the path below the root to which the links in a path lead. Raises `UnsafePath` if the links lead
+        outside the root.
+        """
         root, target = os.path.realpath(self._root), os.path.realpath(f"{self._root}/{path}")
         if target == root:
             return ""
@@ -225,7 +231,7 @@ class LocalFiles:
 
 
 def make_folders(path: str, durable: bool) -> None:
-    """Create a folder and its missing parents, each durable in its parent."""
+    """Create a folder and its missing parents, and sync the parent of each new folder."""
     missing = []
     while not os.path.isdir(path):
         missing.append(path)
@@ -245,7 +251,7 @@ def make_folders(path: str, durable: bool) -> None:
 
 
 def sync_folder(folder: int) -> None:
-    """Sync a folder's entries, if the file system can sync folders."""
+    """Sync the entries of a folder, if the file system can sync folders."""
     try:
         os.fsync(folder)
     except OSError as refused:
@@ -254,13 +260,14 @@ def sync_folder(folder: int) -> None:
 
 
 def checksum_of(path: str) -> str:
-    """The Hadoop checksum side file of `path`. A stale one makes Java readers refuse the file (docs/hudi-format.md)."""
+    """Return the path of the checksum side file, which makes Java readers refuse `path` if stale (docs/hudi-format.md).
+    """
     folder, _, name = path.rpartition("/")
     return f"{folder}/.{name}.crc" if folder else f".{name}.crc"
 
 
 def _opened(above: int, name: str, make: bool, flags: int) -> tuple[int, bool]:
-    """A descriptor of a folder inside another one, and whether this call created it."""
+    """Return a descriptor of a folder inside another folder, and True if this call created the folder."""
     flags |= os.O_NOFOLLOW
     try:
         return os.open(name, flags, dir_fd=above), False
@@ -302,7 +309,9 @@ def _content(file: int, size: int) -> bytes:
 
 
 def _stage_name() -> str:
-    """A unique file name: a random text per process (a forked child draws its own) and a counter."""
+    """Return a unique file name: a random text for each process and a counter. A forked child generates its own random
+    text.
+    """
     process = os.getpid()
     if _RANDOM[0] != process:
         _RANDOM[:] = process, secrets.token_hex(8)
@@ -310,7 +319,7 @@ def _stage_name() -> str:
 
 
 def _staged(folder: int, data: bytes, durable: bool) -> str:
-    """Write a new temporary file with this content; returns its name."""
+    """Write a new temporary file with this content; returns the name of the file."""
     stage = _stage_name()
     file = os.open(stage, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
     try:

@@ -1,7 +1,7 @@
 """The storage protocol on object stores, through obstore.
 
-Only objects that writers agree on are put conditionally, in one request each. Data files go up unconditionally, in
-parts, because stores have no conditional multipart put. Large objects are read in ranges.
+An object for which several writers may compete is put conditionally, in one request. Data files are uploaded
+unconditionally, in parts, because stores have no conditional multipart put. Large objects are read in ranges.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class ObjectStorage:
         return f"{type(self).__name__}({without_user(self.url)!r})"
 
     def _reach(self) -> ObjectStore:
-        """The store with the time limit of the next request, opened at first use."""
+        """Return the store with the time limit of the next request. The first use opens the store."""
         refuse_forked(without_user(self.url))
         limit = request_limit(without_user(self.url))
         if limit not in self._stores:
@@ -85,11 +85,11 @@ class ObjectStorage:
             raise self._typed("open", "", refused) from refused
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """As in the protocol; also True if the object already has this content.
+        """Create `path` with `data`, atomically. Returns True also if the object already has the content `data`.
 
         The library raises the same error for the store's 412, its 409 and the answer to its own retry; after a time-out
-        the outcome is unknown. So the object is read: if there is none, the put is repeated. Equal content counts as
-        success; `put_own` explains why.
+        the outcome is unknown. After a failed put the method reads the object. If there is no object, the method
+        repeats the put. An object with the content `data` counts as success; `put_own` explains why.
         """
         confined(path)
         unsure: StorageError | None = None
@@ -117,9 +117,10 @@ class ObjectStorage:
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, use_multipart=False))
 
     def put_in_parts(self, path: str, data: bytes) -> bool:
-        """Put a data file, in parts if it is large. No other attempt may use the name of the file.
+        """Put a data file, in parts if the file is large. No other attempt may use the name of the file.
 
-        Parts that were put before an error stay in the store until its rule for incomplete uploads deletes them.
+        Parts that were put before an error stay in the store until the store's rule for incomplete uploads deletes the
+        parts.
         """
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, chunk_size=PART_BYTES))
         return True
@@ -131,7 +132,9 @@ class ObjectStorage:
             raise NotFound(path) from None
 
     def list(self, prefix: str, after: str = "") -> list[Entry]:
-        """As in the protocol. `after`: only the objects whose paths are greater than this one."""
+        """List all objects below a folder, sorted by path. `after`: list only objects whose paths are greater than
+        `after`.
+        """
         confined_folder(prefix)
         request = partial(obstore.list, prefix=prefix or None, offset=after or None)
         pages = self._repeated("list", prefix, lambda store: [*request(store)])
@@ -143,12 +146,13 @@ class ObjectStorage:
         )
 
     def last_seen(self, folder: str) -> str:
-        """The path after which a listing of the folder may begin, because all earlier objects are known; '' if none is.
+        """Return the path after which a listing of the folder may begin, because all objects up to it are known.
+        Returns '' if no object is known.
         """
         return self._last_seen.get(folder, "")
 
     def remember(self, folder: str, path: str) -> None:
-        """Let later listings of the folder begin after this path."""
+        """Let later listings of the folder begin after the path `path`."""
         self._last_seen[folder] = path
 
     def delete(self, path: str) -> None:
@@ -169,9 +173,11 @@ class ObjectStorage:
             return
 
     def _repeated(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send a request that may be executed twice. Repeat it if the store answers 409, or not at all.
+        """Send a request that may be executed twice. The method repeats the request if the store answers 409 or does
+        not answer.
 
-        The library repeats most failures for minutes. A failure after that is final.
+        After most failures the library repeats the request for minutes. A failure that the library reports after its
+        repetitions is final.
         """
         began = time.monotonic()
         for pause in PAUSES:
@@ -187,7 +193,9 @@ class ObjectStorage:
         raise error
 
     def _ask(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send a request. Absence and a failed put condition are raised unchanged, other errors as `StorageError`."""
+        """Send a request. The method raises absence and a failed put condition unchanged, and any other error as
+        `StorageError`.
+        """
         store = self._reach()
         try:
             return request(store)
@@ -207,8 +215,8 @@ class ObjectStorage:
 
 
 def _content(store: ObjectStore, path: str) -> bytes:
-    """The object's content. If the object is large, its stream is dropped and ranges are read: large objects never
-    change.
+    """Return the content of an object. If the object is large, the function reads it in ranges instead of one stream,
+    because large objects never change.
     """
     answer = obstore.get(store, path)
     size = answer.meta["size"]
@@ -222,7 +230,8 @@ def _content(store: ObjectStore, path: str) -> bytes:
 
 
 def _limited(arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
-    """Arguments that end each request, its repetitions included, within `limit` seconds."""
+    """Return the arguments with which the library ends each request, its repetitions included, within `limit` seconds.
+    """
     first, longest_pause = timedelta(seconds=min(0.1, limit / 16)), timedelta(seconds=limit / 8)
     pauses = {"init_backoff": first, "max_backoff": longest_pause, "base": 2}
     client = arguments.get("client_options", {})
@@ -234,10 +243,12 @@ def _limited(arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
 
 
 def is_checksum(name: str) -> bool:
-    """Whether the name belongs to a Hadoop checksum side file, which a copied table may contain."""
+    """Return True for the name of a Hadoop checksum side file, which a copied table may contain."""
     return name[:1] == "." and name[-4:] == ".crc"
 
 
 def _is_of_store(error: BaseException) -> bool:
-    """Whether the library raised the error. Errors of other origin, such as an interrupt, propagate unchanged."""
+    """Return True if the store library raised the error. An error of other origin, such as an interrupt, propagates
+    unchanged.
+    """
     return isinstance(error, BaseError | OSError | ValueError | TypeError) or is_panic(error)

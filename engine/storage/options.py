@@ -1,4 +1,5 @@
-"""The storage options: one of nbcc, and the options of obstore for object stores (docs/storage-options.md)."""
+"""The storage options: nbcc's option `durable`, and the options of obstore for object stores (docs/storage-options.md).
+"""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ _NESTED: Final = ("client_options", "retry_config", "credential_provider", "conf
 
 
 def checked_options(options: object) -> dict[str, Any]:
-    """A copy of `storage_options`; `BadInput` unless it maps names to values."""
+    """Return a copy of `storage_options`; raises `BadInput` unless `storage_options` maps names to values."""
     if options is None:
         return {}
     if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
@@ -71,7 +72,7 @@ def checked_options(options: object) -> dict[str, Any]:
 
 
 def local_options(options: Mapping[str, Any]) -> bool:
-    """The option `durable` of a local table; `BadInput` for any other option."""
+    """Return the value of the option `durable` of a local table; raises `BadInput` for any other option."""
     if unknown := sorted(set(options) - {DURABLE}):
         raise BadInput(
             f"open a local table with the storage option {unknown[0]!r}",
@@ -82,7 +83,7 @@ def local_options(options: Mapping[str, Any]) -> bool:
 
 
 def is_durable(options: Mapping[str, Any]) -> bool:
-    """The value of `durable`: a bool or its text; the default is true."""
+    """Return the value of the option `durable`, which is a bool or the text of a bool; the default is true."""
     value = options.get(DURABLE, True)
     meaning = value if isinstance(value, bool) else _MEANINGS.get(str(value).strip().lower())
     if meaning is None:
@@ -91,7 +92,7 @@ def is_durable(options: Mapping[str, Any]) -> bool:
 
 
 def as_duration(value: object) -> timedelta | None:
-    """The duration in an option of the HTTP client, such as ``250ms``; None for other forms."""
+    """Return the duration in an option of the HTTP client, such as ``250ms``; None for a text in another form."""
     if isinstance(value, timedelta):
         return value
     found = _DURATION.fullmatch(value) if isinstance(value, str) else None
@@ -99,11 +100,12 @@ def as_duration(value: object) -> timedelta | None:
 
 
 def store_arguments(url: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of `obstore.store.from_url` for these options. Values of secrets appear in no message.
+    """Return the arguments of `obstore.store.from_url` for these storage options. No error message contains the value
+    of a secret option.
 
     Names are accepted in any case, with or without the prefix of the store (aws_, google_, azure_storage_). Options of
-    the HTTP client go into `client_options`. Raises `BadInput` for a name that the store does not have: obstore itself
-    panics on some of them.
+    the HTTP client go into `client_options`. Raises `BadInput` for the name of an option that the store does not have,
+    because obstore itself panics on some unknown names.
     """
     kind = _kind_of(url)
     own = STORES.get(kind, ())
@@ -132,7 +134,7 @@ def _kind_of(url: str) -> str:
 
 
 def _plain(name: str, kind: str) -> str:
-    """The normalised name of an option, as in the tables above."""
+    """Return the normalised name of an option, as in the tables of this module."""
     plain = name.lower()
     for prefix in _PREFIXES.get(kind, ()):
         plain = plain.removeprefix(prefix)

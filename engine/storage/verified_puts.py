@@ -1,7 +1,8 @@
-"""Puts that recognise their own earlier success.
+"""Puts that succeed if an earlier attempt of the same put has already created the object.
 
-A store may execute a put and still report a failure: the answer is lost, or the client's own retry finds the object of
-the first attempt. So the object decides, not the answer. The content of such a put must be unique to its writer.
+A store may execute a put and still report a failure. For example, the answer is lost, or the client's own retry finds
+the object of the first attempt. After a failure this module therefore compares the object's content with the put's
+content. The content of a verified put must be unique to its writer.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ class StorageInParts(Protocol):
     def put_in_parts(self, path: str, data: bytes) -> bool:
         """Put a data file, in parts if it is large. No other attempt may use the name of the file.
 
-        False if the storage detects another file of that name.
+        Returns False if the storage detects a different file of that name.
         """
         ...
 
 
 def put_unique(storage: Storage, path: str, data: bytes) -> bool:
-    """Put a data file whose name no other attempt uses. False if there is another file of that name.
+    """Put a data file whose name no other attempt uses. Returns False if there is a different file of that name.
 
-    In an object store the put is unconditional, because large files go up in parts: a put that is repeated after a lost
-    answer replaces the same bytes.
+    In an object store the put is unconditional, because large files are uploaded in parts. A put that is repeated after
+    a lost answer replaces the object by the same bytes.
     """
     if isinstance(storage, StorageInParts):
         return storage.put_in_parts(path, data)
@@ -41,17 +42,19 @@ def put_unique(storage: Storage, path: str, data: bytes) -> bool:
 
 
 class Replaced(NamedTuple):
-    """The result of `replace_verified`: whether this put succeeded, and the version that the object has now."""
+    """The result of `replace_verified`: True if the put succeeded, and the version that the object has after the put.
+    """
 
     done: bool
     version: Version | None
 
 
 def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> Replaced:
-    """Replace the version `known` by `data`, which must be unique to this put. Not done: another writer's is there.
+    """Replace the version `known` by `data`, which must be unique to this put. The replacement fails if the object has
+    the version of another writer.
 
-    After a failed answer the object is read. The put is repeated while the object is still `known`. Raises the store's
-    last error if all attempts fail.
+    After a failed answer the function reads the object. The function repeats the put while the object still has the
+    version `known`. Raises the store's last error if all attempts fail.
     """
     error: Exception | None = None
     now: Version | None = None
@@ -77,9 +80,10 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
 def put_own(storage: Storage, path: str, data: bytes) -> bool:
     """Create `path` with `data`. Also True if `path` already contains `data`; False for any other content.
 
-    Equal content counts as success. Either the content names its writer (a requested time, a completion time, a write
-    token), so only an earlier attempt of the same writer can have put it; or its effect does not depend on the writer
-    (a plan for the same time, an inflight file). If the object disappears between put and read, it is put again.
+    Content equal to `data` counts as success. Most content names its writer by a requested time, a completion time or a
+    write token. Only an earlier attempt of the same writer can have put content that names the writer. The effect of
+    other content, such as an inflight file, does not depend on the writer. If the object disappears between put and
+    read, the function puts the object again.
     """
     for _ in range(ATTEMPTS):
         if storage.put_if_absent(path, data):

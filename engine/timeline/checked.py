@@ -1,8 +1,8 @@
 """Checks times, names and paths when timeline files are decoded.
 
 A plan or commit may come from another engine, a damaged disk or an attacker, and nbcc reads or deletes the files that
-it names. Therefore paths must be below the table and outside ``.hoodie``, and times must consist of digits. Every check
-returns its argument, or raises `Damaged` with the name of the timeline file.
+it names. For safety, paths must be below the table and outside ``.hoodie``, and times must consist of digits. Every
+check returns its argument, or raises `Damaged` with the name of the timeline file.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """The decision log: numbered entries, each created only if absent, decide which instants commit and in which order.
 
-A lock can be lost between any two steps of its holder. Therefore, with `decision = log`, a writer publishes in three
-steps. First the writer publishes the last entry, if that entry's writer has not. Then the writer puts the next entry,
-with a greater time and everything that other writers need to publish it. Then the writer publishes its own entry.
-Entries are never changed. The plan of a service is an entry of the log, like a commit.
+A lock can be lost between any two steps of its holder. With `decision = log`, a writer publishes in three steps, so
+that the loss of its lock does no damage. First the writer publishes the last entry, if that entry's writer has not.
+Second, the writer puts the next entry, with a greater time and everything that other writers need to publish it. Third,
+the writer publishes its own entry. Entries are never changed. The plan of a service is an entry of the log, like a
+commit.
 
 Archiving shortens the decision log. The archiver publishes a checkpoint, the number up to which all entries are
 published, and deletes older entries after an hour. Once an entry is deleted, another actor could put an entry with the
-same number. Therefore an actor that took longer than an hour to put its entry compares the entry's number with the
+same number. An actor that took longer than an hour to put its entry therefore compares the entry's number with the
 checkpoint. In an object store, a listing of the decision log begins at the checkpoint.
 """
 

@@ -1,10 +1,10 @@
 """A fast parser of commits for audits: one regular expression reads the needed fields of each listed file.
 
 For each of its files, a commit has a record of about thirty fields. Nearly all fields of these records are nullable
-numbers and texts. The encoding of these fields is a regular language, except that a length precedes each text.
-Therefore the expression matches texts as printable characters, and the parser compares the lengths afterwards. If the
-lengths agree, an Avro reader would decode the same values as the fast parser. Otherwise the parser raises `Odd`, and
-the caller uses `decode_record`, the complete decoder.
+numbers and texts. The encoding of these fields is a regular language, except that a length precedes each text. The
+expression matches texts as printable characters, and the parser compares their lengths afterwards. If the lengths
+agree, an Avro reader would decode the same values as the fast parser. If the lengths disagree, the parser raises `Odd`,
+and the caller uses `decode_record`, the complete decoder.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _NEVER: Final = rb"(?!)"
 
 
 class Odd(ValueError):
-    """Raised if the bytes have a form that the fast parser does not support. Such bytes may still be a valid
-    commit.
+    """Raised if the bytes have a form that the fast parser does not support. Bytes for which the fast parser raises
+    `Odd` may still be a valid commit.
     """
 
 

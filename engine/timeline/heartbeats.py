@@ -41,7 +41,7 @@ class Heartbeats(Protocol):
         ...
 
     def stop_renewing(self, requested: str) -> None:
-        """Stop renewing the heartbeat from this process. Afterwards another process continues the instant, or the
+        """Stop renewing the heartbeat from this process. After this call another process continues the instant, or the
         heartbeat expires.
         """
         ...

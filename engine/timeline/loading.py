@@ -61,10 +61,11 @@ def load_settled(
 ) -> Timeline:
     """A timeline with every instant that completed at or before some time T, and with no later one.
 
-    One listing may show a late publication and miss an earlier one. Thus T is the greatest completion in a first
-    listing: every instant that completed by T was published before T, so a second listing shows it. Instants that are
-    archived between the listings are in the archive, which `commits` reads after each listing. `Rules(listing="once")`
-    uses only the first listing; `Rules(read_time="clock")` uses `now` for T, even if it is not settled.
+    One listing may show a late publication and miss an earlier one. The function takes as T the greatest completion in
+    a first listing; every instant that completed by T was published before, so a second listing shows it. Instants that
+    are archived between the listings are in the archive, which `commits` reads after each listing.
+    `Rules(listing="once")` uses only the first listing; `Rules(read_time="clock")` uses `now` for T, even if it is not
+    settled.
     """
     listed = list_once(storage, rules, commits)
     time = read_time(listed, rules, now)

@@ -1,6 +1,6 @@
 """Writes the archived timeline: archive files, merged levels, and manifests (docs/hudi-format.md).
 
-Readers ignore archive files that no manifest lists. Therefore a change puts the archive files first, then the next
+Readers ignore archive files that no manifest lists. A change of the archive puts the archive files first, then the next
 manifest, then the version file that names the manifest. Archive files that are no longer needed are deleted afterwards.
 The caller holds the table's lock, so the version numbers only increase.
 """

@@ -6,7 +6,8 @@ actor claims each time before it uses the time: it creates an object named after
 exists already, the actor reads its clock again and claims the later time.
 
 `forget` deletes claims that are more than an hour older than the newest completion. An actor that needed more than an
-hour to create its claim discards the time. This is safe because all clocks agree within the bound on clock skew.
+hour to create its claim discards the time. The age of a claim can be judged because all clocks agree within the bound
+on clock skew.
 """
 
 from __future__ import annotations

@@ -111,8 +111,8 @@ def undo_on_error(context: Context, requested: str, action: str) -> Iterator[Non
     """Delete the files and the instant of a data phase that fails.
 
     An error after the start of completion deletes nothing, because the instant may have been published. A crash or an
-    interrupt deletes nothing either. In that case the instant never completes, and readers ignore its files until a
-    rollback deletes them.
+    interrupt deletes nothing either. After a crash or an interrupt the instant never completes, and readers ignore its
+    files until a rollback deletes them.
     """
     with stop_heartbeat_on_error(context, requested):
         try:
@@ -137,8 +137,8 @@ def undo_own_write(context: Context, requested: str, action: str) -> None:
 
 @contextmanager
 def lock_or_leave(context: Context, requested: str) -> Iterator[None]:
-    """Hold the lock while the body completes or undoes an instant. If the lock is unavailable or the body fails, the
-    heartbeat stops, and a rollback may then undo the instant.
+    """Hold the lock while the body of the context completes or undoes an instant. If the lock is unavailable or the
+    body fails, the heartbeat stops, and a rollback may then undo the instant.
     """
     with stop_heartbeat_on_error(context, requested), held(context.lock):
         yield
@@ -297,8 +297,8 @@ def remove_late_attempts(
     """Delete the files that other attempts at this instant have written. The caller calls this function before it
     publishes the instant.
 
-    Without this step, readers that list directories would count two files of one instant in a file group. nbcc's
-    readers use commits. The marker is deleted before the file. A running attempt detects that its marker is missing and
+    Without this step, readers that list directories would count two files of one instant in a file group; readers of
+    nbcc use commits. The marker is deleted before the file. A running attempt detects that its marker is missing and
     raises `Conflict`.
     """
     ours = {file.path for file in files}

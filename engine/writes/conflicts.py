@@ -60,7 +60,8 @@ def conflict_of(
 
     Another write conflicts if it completed after `sealed` was loaded and has files in the buckets of `files`, or in
     partitions of the `read_set`. The caller holds the lock under which it publishes. `now`: the timeline listed under
-    that lock; None: this function lists it. Writers that are non-blocking or alone on the table do not check.
+    that lock; None: this function lists it. Only a writer with optimistic concurrency control checks for conflicts. For
+    every other mode the function returns None.
     """
     if config.concurrency_mode != OPTIMISTIC:
         return None

@@ -55,8 +55,7 @@ def decide(context: Context, decision: Decision) -> bool:
 
 
 def cut(context: Context, last: Decision | None) -> None:
-    """Publish a checkpoint just before the last decision, and delete the entries whose numbers cannot be taken a second
-    time.
+    """Publish a checkpoint just before the last decision, and delete older entries of the decision log.
 
     The caller holds the lock and has published `last` and every earlier entry.
     """
@@ -76,9 +75,9 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
     """Publish a plan that was made from the state after the decision `last`, and return its instant. Returns None if
     another actor has put a decision after `last`.
 
-    Another actor can put a decision only if this actor has lost the lock. In that case a write that the plan undoes may
-    have committed, or another write may have committed before the barrier of the plan. The next call makes a plan from
-    the new state.
+    Another actor can put a decision only if this actor has lost the lock. If the lock was lost, a write that the plan
+    undoes may have committed, or another write may have committed before the plan's barrier. The next call makes a plan
+    from the new state.
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)

@@ -65,8 +65,8 @@ def replaced(write: Write) -> tuple[int, ...]:
 
 
 def ranks_at(write: Write, group: int) -> int | None:
-    """Return the time at which the records of a write rank in a file group. The records of a replace rank at its
-    requested time, and all other records at the completion time of their write.
+    """Return the time at which the records of a write rank in a file group. The records of a replacing write rank at
+    the requested time of that write. The records of any other write rank at the completion time of that write.
     """
     return write.requested if group in replaced(write) else write.completed
 

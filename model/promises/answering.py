@@ -1,4 +1,4 @@
-"""Promises about which reads are answered, and as of when: ANSWER, FRESH."""
+"""Promises about answers to reads. ANSWER: which reads are answered. FRESH: how recent the time of a read is."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CONTEXT = ("cleans", "log_plans", "restores", "savepoints")
 
 
 class Read(NamedTuple):
-    """A read that a user may ask for, with the times that the user states."""
+    """A read that a user may request, with the times that the user passes."""
 
     kind: Kind
     times: tuple[float, ...] = ()
@@ -36,7 +36,9 @@ class Read(NamedTuple):
 
 
 def answer_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ANSWER: each read at a settled time that is retained is answered; each other read is refused by its class."""
+    """ANSWER: each read at a settled and retained time is answered. Every other read is refused with the class of error
+    that the contract names.
+    """
     view, contract = view_of(model, after), _Contract(model, after)
     bounds = model.read_bounds(after)
     for read in _reads(view, contract.settled):
@@ -54,7 +56,9 @@ def answer_holds(model: Model, before: State | None, step: Step | None, after: S
 
 
 def _reads(view: View, settled: int) -> Iterator[Read]:
-    """Reads of every kind at every time that a user may pass: known ones, times between, now and the future."""
+    """Return reads of every kind at every time that a user may pass: known times, times between known times, now and
+    the future.
+    """
     yield Read("snapshot")
     yield Read("read_optimized")
     later = (settled, settled + 0.5, settled + 2)
@@ -67,7 +71,9 @@ def _reads(view: View, settled: int) -> Iterator[Read]:
 
 
 class _Contract:
-    """The refusals that the contract names, from completed instants, plans of cleans and restores alone."""
+    """The refusals that the contract requires, computed only from completed instants, from plans of cleans, and from
+    restores.
+    """
 
     def __init__(self, model: Model, state: State) -> None:
         published = model.component(state, "published")
@@ -86,12 +92,12 @@ class _Contract:
 
     @property
     def values(self) -> Hashable:
-        """All that decides a refusal."""
+        """Return all values on which a refusal depends."""
         times = frozenset(self.requests), frozenset(self.pinned), tuple(self.undone)
         return self.settled, self.first, self.horizon, times
 
     def refusals(self, read: Read) -> set[type[Exception]]:
-        """The classes of the refusals that apply; empty if the read must be answered."""
+        """Return the error classes with which the read may be refused; empty if the read must be answered."""
         found: set[type[Exception]] = set()
         if any(time > self.settled for time in read.times):
             found.add(BadInput)
@@ -107,7 +113,7 @@ class _Contract:
         return found
 
     def is_undone(self, time: float) -> bool:
-        """Whether a time is inside a range that a restore has undone."""
+        """True if a restore has undone the range that contains the time."""
         return any(at < time < requested for at, requested in self.undone)
 
 
@@ -116,7 +122,7 @@ def _puts_data(entry: Any) -> bool:
 
 
 def _reader_refused(model: Model, state: State, contract: _Contract) -> str | None:
-    """How a reader or a consumer has refused a read that it must answer."""
+    """Return a sentence if a reader or a consumer has refused a read that it must answer; None otherwise."""
     for name in model.actors_of("reader"):
         own = model.component(state, name)
         if own.step == "refused" and own.time >= contract.horizon and not contract.is_undone(own.time):
@@ -135,7 +141,8 @@ def _on_answers(model: Model) -> tuple[str, ...]:
 
 
 def _shape(model: Model, *states: State) -> Hashable | None:
-    """Everything that the promise compares: times of instants, bounds of reads, and readers that have refused."""
+    """Return all values that the promise compares: times of instants, bounds of reads, and readers that have refused.
+    """
     if not components_in(model, *CONTEXT):
         return shape_of(model, *states)
     [state] = states
@@ -150,14 +157,15 @@ def _shape(model: Model, *states: State) -> Hashable | None:
 
 
 def _readers(model: Model) -> tuple[str, ...]:
-    """The readers and consumers, if they can refuse a read."""
+    """Return the readers and consumers of a model in which they can refuse a read."""
     actors = (*model.actors_of("reader"), *model.actors_of("consumer"))
     return actors if components_in(model, "cleans", "restores") else ()
 
 
 def fresh_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """FRESH: a read without a stated time, a reader and a consumer are as of every write that returned before they
-    began, or later."""
+    """FRESH: if a write returned before a read began, the read includes that write. The promise covers reads without a
+    given time, readers and consumers.
+    """
     newest = _newest(model.component(after, "published"))
     if newest is not None and (settled := model.settled(after)) < (newest.completed or 0):
         return f"a read that begins now is as of t{settled}, and {write_named(newest, newest.requested)} has returned"
@@ -174,10 +182,11 @@ def _newest(published: tuple[Any, ...]) -> Write | None:
 
 
 def _time_is_too_early(model: Model, before: State, step: Step, after: State) -> str | None:
-    """How a reader misses the newest write.
+    """Return a sentence if the time of a reader is earlier than the newest write that the reader must include.
 
-    Its first listing shows what existed when it began, and fixes the time of the read; beside an archiver the time is
-    final when it answers. No later step takes an earlier time.
+    The first listing of a reader shows every instant that existed when the reader began, and fixes the time of the
+    read. In a world with an archiver the time of a read is final when the reader answers. No later step of a reader
+    sets an earlier time.
     """
     had, has = model.component(before, step.actor), model.component(after, step.actor)
     published = model.component(before, "published")

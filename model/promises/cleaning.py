@@ -15,8 +15,8 @@ from .view import on_table, settled_times
 
 
 def clean_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """CLEAN: no file is deleted that a read at or after the horizon, a pending plan or a savepoint needs. If a reader
-    misses a deleted file, its horizon explains that.
+    """CLEAN: no clean deletes a file that a read at or after the horizon, a pending plan or a savepoint needs. If a
+    reader or consumer misses a deleted file, the time of its read is before the horizon.
     """
     table, bound, deleted = model.table(after), model.horizon(after), model.component(after, "deleted")
     if missing := deleted & needed_by_plans(table):
@@ -57,8 +57,9 @@ def retain_holds(model: Model, before: State | None, step: Step | None, after: S
 
 
 def _retained_states(model: Model, state: State, clean: Clean, policy: int) -> list[int]:
-    """The completion times of the newest writes, as many as the policy retains, that had completed when a clean was
-    planned, and of every write since."""
+    """Return the completion times of the newest writes before the plan of the clean, as many as the policy retains. The
+    result also has the completion time of every write after that plan.
+    """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     times = sorted(write.completed for write in writes if write.completed is not None)
     later = sum(time > clean.requested for time in times)

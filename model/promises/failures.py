@@ -21,14 +21,15 @@ from .sentences import write_named
 
 
 def no_rollback(model: Model) -> str | None:
-    """The reason why REC does not apply to this model; None if it does."""
+    """Return the reason why REC does not apply to this model; None if the promise applies."""
     there = model.actors_of("rollbacker") and model.world[Failures].rollbacks
     return None if there or model.actors_of("restorer") else "nothing is rolled back in this world"
 
 
 def recovery_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """REC: a write is committed or rolled back, never both. A write is rolled back only after its heartbeat expired. A
-    restore undoes exactly the writes that its savepoint does not contain."""
+    """REC: a write is committed or rolled back, never both. A rollback removes a write only after the write's heartbeat
+    has expired. A restore undoes exactly the writes that its savepoint does not contain.
+    """
     if broken := restored_wrongly(model, after):
         return broken
     rollbacks: tuple[Rollback, ...] = value_in(model, after, "rollbacks")
@@ -44,8 +45,8 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
 
 
 def restored_wrongly(model: Model, state: State) -> str | None:
-    """The error of the last restore. After a restore, the completed writes are the writes of its savepoint and the
-    writes requested later.
+    """Return the error of the last restore. After a restore, the completed writes are the writes of its savepoint and
+    the writes requested after the restore.
     """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for each in model.restores(state)[-1:]:
@@ -85,10 +86,10 @@ REPORTS = ("reported_done", "reported_failed", "lost_answers")
 
 
 def nothing_lost(model: Model) -> str | None:
-    """The reason why ACK does not apply to this model; None if it does.
+    """Return the reason why ACK does not apply to this model; None if the promise applies.
 
     If every answer arrives, a write returns in the step that publishes it. If no instant is archived, a listing shows
-    every instant that existed when it began.
+    every instant that existed when the listing began.
     """
     if model.world[Answers].lost_answers or _reads_archived_tables(model):
         return None
@@ -100,8 +101,8 @@ def _reads_archived_tables(model: Model) -> bool:
 
 
 def acknowledged_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ACK: readers see every write that was reported as committed, and no write that was reported as failed. A read
-    that begins after a write has returned is as of its completion or later.
+    """ACK: readers see every write that was reported as committed, and no write that was reported as failed. If a read
+    begins after a write has returned, the read is as of the completion time of that write or later.
     """
     failed, done = (set(value_in(model, after, name)) for name in ("reported_failed", "reported_done"))
     for entry in model.component(after, "published"):
@@ -132,7 +133,7 @@ def _on_reports(model: Model) -> tuple[str, ...]:
 
 
 def _acknowledged(model: Model, state: State) -> bool:
-    """Whether an answer was lost, or a read that began after a write has ended."""
+    """True if an answer was lost, or if a read that began after a write has ended."""
     if value_in(model, state, "lost_answers"):
         return True
     readers = model.actors_of("reader") if _reads_archived_tables(model) else ()
@@ -140,7 +141,7 @@ def _acknowledged(model: Model, state: State) -> bool:
 
 
 def _begun(reader: Any) -> int:
-    """The completion time of the newest write at the time when the read began."""
+    """Return the completion time of the write that was newest when the read began."""
     return record_of(reader, ReadBegun).begun
 
 
@@ -157,13 +158,14 @@ ACK = Promise(
 
 
 def nothing_sent_again(model: Model) -> str | None:
-    """The reason why ONCE does not apply to this model; None if it does."""
+    """Return the reason why ONCE does not apply to this model; None if the promise applies."""
     resent = model.world[Resends].resends and len(model.actors_of("writer")) > 1
     return None if resent or model.actors_of("stream") else "no batch is sent again here"
 
 
 def once_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ONCE: no two completed writes have one batch id. If a batch is reported as written, a commit has its rows."""
+    """ONCE: no two completed writes have the same batch id. If a batch is reported as written, a commit has its rows.
+    """
     if step is not None and step.action in ANSWERS and (missing := _answered_without_rows(model, step, after)):
         return missing
     for one, other in combinations(_of_batches(model, after), 2):
@@ -176,7 +178,9 @@ def once_holds(model: Model, before: State | None, step: Step | None, after: Sta
 
 
 def streams_served(model: Model, state: State) -> str | None:
-    """The batches of one query have no write in common, and the sink has every write that Spark's logs have passed."""
+    """Check that the batches of one query share no write, and that the sink has every write that Spark's logs have
+    passed.
+    """
     done = {entry.requested: entry for entry in model.component(state, "published") if isinstance(entry, Write)}
     for name in model.actors_of("stream"):
         own: streams.Stream = model.component(state, name)
@@ -195,7 +199,9 @@ def streams_served(model: Model, state: State) -> str | None:
 
 
 def passed_offset(own: streams.Stream) -> int:
-    """The offset up to which the stream will send nothing again, unless it restarts from an older checkpoint."""
+    """Return the offset up to which the stream sends no row a second time, unless the stream restarts from an older
+    checkpoint.
+    """
     ends = own.checkpoint.ends
     under_way = own.step in (streams.SENDS, streams.REFUSED)
     return (0, *ends)[min(own.checkpoint.committed, len(ends) - under_way)]
@@ -217,13 +223,15 @@ def _answered_without_rows(model: Model, step: Step, after: State) -> str | None
 
 
 def _answered(model: Model) -> tuple[str, ...]:
-    """The components that a report changes. If all batches with one id have the same rows, only commits count."""
+    """Return the components that change when a batch is reported as written. If all batches with one id have the same
+    rows, the result is only the component of commits.
+    """
     writers = model.actors_of("writer") if model.world[Resends].other_rows else ()
     return ("published", *writers, *model.actors_of("stream"))
 
 
 def _sent(model: Model, state: State) -> bool:
-    """Whether a batch has committed, or a stream has sent one."""
+    """True if a batch has committed, or if a stream has sent a batch."""
     followers = (model.component(state, name) for name in model.actors_of("stream"))
     return bool(_of_batches(model, state)) or any(own.checkpoint.committed for own in followers)
 

@@ -1,9 +1,10 @@
-"""PROGRESS: every operation ends, in every fair run (docs/contract.md).
+"""PROGRESS: in every fair run every operation ends (docs/contract.md).
 
-PROGRESS is a promise about whole runs. PROGRESS is judged at states without a next step, and at cycles that a run may
-repeat forever. An operation that is outstanding there never ends. In a fair run every action that stays possible
-happens eventually, except crashes and lost locks. An action that needs the lock happens eventually if it is possible
-again and again: a lock that is free again and again is taken by each actor that asks for it.
+PROGRESS is a promise about whole runs. The search judges PROGRESS at states without a next step, and at cycles that a
+run may repeat forever. An operation that is outstanding in such a state or cycle never ends. In a fair run every action
+that stays possible happens eventually, except crashes and lost locks. An action that needs the lock happens eventually
+if the action becomes possible infinitely often. If the lock is free infinitely often, each actor that requests the lock
+takes it eventually.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ RESUMED_BY = {
 
 
 def outstanding(model: Model, state: State) -> Mapping[str, str]:
-    """The operations that must still end, by name, with a sentence each; empty if every operation has ended.
+    """Return a sentence for each operation that must still end, by the operation's name; empty if every operation has
+    ended.
 
     A pending plan must complete only if a live actor can resume it. A failed write must be removed only if a live
     rollbacker exists.
@@ -57,19 +59,21 @@ def _has_live(model: Model, state: State, kind: str) -> bool:
 
 
 def limited(model: Model, state: State) -> str:
-    """The actors other than writers that only a limit of the world stops, in words; '' if there are none."""
+    """Return a phrase that names the actors, other than writers, that only a limit of the world stops; '' if there are
+    no such actors.
+    """
     writers = model.actors_of("writer")
     return " and ".join(name for name in model.stopped_by_limits(state) if name not in writers)
 
 
 def needs_lock(model: Model, step: Step) -> bool:
-    """Whether a condition of the action reads the lock."""
+    """True if a condition of the action reads the lock."""
     row = model.transition_of(step)
     return any("lock" in guard.reads for guard in row.guards)
 
 
 def progress_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """PROGRESS at states without a next step. The search itself judges cycles."""
+    """Judge PROGRESS at a state without a next step. The search itself judges PROGRESS at cycles."""
     if next(model.successors(after), None) is not None or limited(model, after):
         return None
     left = outstanding(model, after)

@@ -18,7 +18,9 @@ from .view import View, on_table, view_of
 
 
 def read_optimized_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """RO: in each file group, the merge of the writes that had completed at the barrier of the newest base file."""
+    """RO: a read-optimised read of a file group returns the merge of the writes that had completed at the barrier of
+    the newest base file.
+    """
     view = view_of(model, after)
     for group in view.groups:
         barrier = newest_barrier(view, group)
@@ -30,7 +32,9 @@ def read_optimized_holds(model: Model, before: State | None, step: Step | None, 
 
 
 def newest_barrier(view: View, group: int) -> int:
-    """The requested time of the newest completed instant that put a base file into the group; 0 if there is none."""
+    """Return the requested time of the newest completed instant that put a base file into the group; 0 if the group has
+    no base file.
+    """
     planned = [
         plan.requested
         for plan, completed in zip(view.table.plans, view.table.completed, strict=True)
@@ -41,7 +45,9 @@ def newest_barrier(view: View, group: int) -> int:
 
 
 def state_at_barrier(view: View, group: int, barrier: int) -> tuple[Log, ...]:
-    """The logs that had completed before the barrier by rank, and those of the write that put the base file itself."""
+    """Return the logs that had completed before the barrier, by rank. If a write put the base file, the result also has
+    the logs of that write.
+    """
     writes = (
         write
         for write in view.completions
@@ -52,7 +58,8 @@ def state_at_barrier(view: View, group: int, barrier: int) -> tuple[Log, ...]:
 
 
 def _has_later_write(model: Model, state: State) -> bool:
-    """A base file is complete, and a log of its file group completed after its barrier."""
+    """True if a base file is complete, and a log of the same file group completed after the barrier of that base file.
+    """
     view = view_of(model, state)
     barriers = ((group, newest_barrier(view, group)) for group in view.groups)
     return any(
@@ -62,7 +69,7 @@ def _has_later_write(model: Model, state: State) -> bool:
 
 
 def _no_barrier(model: Model) -> str | None:
-    """Why RO does not apply to this model; None if it does."""
+    """Return the reason why RO does not apply to this model, or None if RO applies."""
     if model.world.flat().get("table_type") == "COPY_ON_WRITE":
         return "every read of a copy-on-write table reads base files alone"
     there = any(model.actors_of(kind) for kind in ("compactor", "clusterer", "bulk_inserter", "overwriter"))

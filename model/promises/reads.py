@@ -1,5 +1,6 @@
-"""Promises of reads: SNAP, TRAVEL, INCR, CDC, ATOM. T is a settled time: every instant that completed by T is
-published."""
+"""Promises of reads: SNAP, TRAVEL, INCR, CDC, ATOM. In this module T is a settled time: every instant that completed by
+T is published.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +39,8 @@ from .view import (
 
 
 def snapshot_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """SNAP: the snapshot, every as-of read at a settled T, and every answer of a reader merge the writes completed by
-    T.
+    """SNAP: the snapshot, every read as of a settled time T, and every answer of a reader merge the writes that
+    completed by T.
     """
     view = view_of(model, after)
     if broken := key_twice(view.done.values()):
@@ -59,7 +60,9 @@ def snapshot_holds(model: Model, before: State | None, step: Step | None, after:
 
 
 def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str | None:
-    """The difference, in some file group, between a read as of `time` and the writes that completed by `until`."""
+    """Return the difference, in some file group, between a read as of `time` and the merge of the writes that completed
+    by `until`.
+    """
     for group in seen.groups:
         shape, logs = seen.as_of(group, time), right.logs(group, until=until)
         if broken := against_oracle(right, what, group, shape, right=logs):
@@ -70,7 +73,7 @@ def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str
 
 
 def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
-    """The difference that a step makes to a read as of one of these times; None if no read changed."""
+    """Return the difference that a step makes to a read as of one of these times, or None if no read changed."""
     if old is new:
         return None
     for time in completions_first(old, times):
@@ -82,7 +85,8 @@ def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
 
 
 def travel_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """TRAVEL: every read at a T that was settled before the step has the same answer after it."""
+    """TRAVEL: a read as of a time that was settled before a step has the same answer after the step as before the step.
+    """
     assert before is not None
     assert step is not None
     old, new = view_of(model, before), view_of(model, after)
@@ -98,8 +102,8 @@ def travel_holds(model: Model, before: State | None, step: Step | None, after: S
 
 
 def incremental_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """INCR: a window merges exactly the writes that completed in it. Merged into the state before the window, the
-    result is the state after it.
+    """INCR: the read of a window merges exactly the writes that completed in the window. If this read is merged into
+    the state before the window, the result is the state after the window.
     """
     view = view_of(model, after)
     # The bounds of a window by requested time say nothing about completions: check what consumers read instead.
@@ -122,7 +126,9 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
 
 
 def _does_not_add_up(view: View, what: str, group: int, window: tuple[float, float]) -> str | None:
-    """How the read of a window, merged into the read as of its start, is not the read as of its end."""
+    """Return a sentence if merging the read of a window into the read as of the window's start does not return the read
+    as of its end.
+    """
     start, end = window
     shapes = view.as_of(group, start), view.window(group, start, end), view.as_of(group, end)
     held = {log for shape in shapes for log in logs_of(shape)}
@@ -137,7 +143,7 @@ def _does_not_add_up(view: View, what: str, group: int, window: tuple[float, flo
 
 
 def consumers_served(model: Model, state: State) -> str | None:
-    """The consecutive windows of a consumer deliver every write exactly once."""
+    """Check that the consecutive windows of a consumer deliver every write exactly once."""
     done = view_of(model, state).done
     for name in model.actors_of("consumer"):
         consumer = model.component(state, name)
@@ -195,7 +201,9 @@ def _changes_broken(view: View, group: int, window: tuple[float, float]) -> str 
 
 
 def atomic_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ATOM: a read sees all log files of a write in all file groups, or none, and none of an uncompleted write."""
+    """ATOM: a read sees all log files of a write in all file groups, or no log file of that write. A read sees no log
+    file of an uncompleted write.
+    """
     view = view_of(model, after)
     settled = answered_times(model, after)
     reads: list[tuple[str, list[Fold]]] = [("snapshot", [view.as_of(group) for group in view.groups])]
@@ -231,14 +239,16 @@ def _torn(view: View, what: str, shapes: list[Fold]) -> str | None:
 
 
 def _is_replaced(view: View, write: Write, group: int, held: set[tuple[int, int, int]]) -> bool:
-    """Whether the read contains a replace that hides a write in a file group."""
+    """True if the read contains a replace that hides a write in a file group."""
     others = (view.done.get(requested) for in_group, requested, _ in held if in_group == group)
     rank = ranks_at(write, group) or 0
     return any(other is not None and group in replaced(other) and other.requested > rank for other in others)
 
 
 def two_writes(model: Model, state: State) -> bool:
-    """Whether two writes are complete, so that there is something to merge, and a time before the last write."""
+    """True if two writes are complete. In that case a read merges two writes, and a read as of an earlier time has
+    fewer writes.
+    """
     return len(view_of(model, state).done) > 1
 
 

@@ -26,25 +26,27 @@ SERVICES = ("compactor", "log_compactor", "clusterer", "rollbacker", "archiver")
 
 
 def no_service(model: Model) -> str | None:
-    """The reason why a promise about compaction does not apply to this model; None if it does."""
+    """Return the reason why promises about compaction do not apply to this model; None if they apply."""
     there = any(model.actors_of(kind) for kind in ("compactor", "log_compactor", "clusterer"))
     return None if there else "the world has no compactor"
 
 
 def nothing_to_notice(model: Model) -> str | None:
-    """The reason why QUIET does not apply to this model; None if it does."""
+    """Return the reason why QUIET does not apply to this model; None if the promise applies."""
     there = any(model.actors_of(kind) for kind in SERVICES)
     return None if there else "the world has no table service"
 
 
 def planned_between_writes(model: Model, state: State) -> bool:
-    """Whether a plan exists and two writes are complete."""
+    """True if a plan exists and two writes are complete."""
     logs = value_in(model, state, "log_plans")
     return bool(model.component(state, "plans") or logs) and two_writes(model, state)
 
 
 def served_between_writes(model: Model, state: State) -> bool:
-    """Whether a plan exists and two writes are complete, or a rollback and one write, or an instant was archived."""
+    """True in three cases: a plan and two completed writes exist; a rollback and one completed write exist; or an
+    instant was archived.
+    """
     if value_in(model, state, "removed"):
         return True
     rolled_back = value_in(model, state, "rollbacks")
@@ -64,7 +66,9 @@ def _on_table_and_archive(model: Model) -> tuple[str, ...]:
 
 
 def _shape_and_archive(model: Model, *states: State) -> Hashable | None:
-    """The shape, and whether an instant was archived. No reader observes archiving, but `sometimes` depends on it."""
+    """Return the shape of the states, and True if an instant was archived. No reader observes archiving, but the
+    promise's `sometimes` depends on archiving.
+    """
     shape = shape_of(model, *states)
     if shape is None or "removed" not in model.components:
         return shape
@@ -89,8 +93,9 @@ def quiet_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def partition_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """PART: each completed log, or one log that covers it, is in exactly one slice. Readers, planners and cleaners
-    agree on which side of a barrier it is."""
+    """PART: each completed log, or one log that covers that log, is in exactly one slice. Readers, planners and
+    cleaners agree on which side of a barrier each log is.
+    """
     view = view_of(model, after)
     for group in view.groups:
         slices = [files_of(view, each) for each in view.slices(group)]
@@ -109,7 +114,7 @@ def partition_holds(model: Model, before: State | None, step: Step | None, after
 
 
 def _cleaner_differs(view: View, clean: Clean) -> str | None:
-    """How a clean deletes a log that readers put behind the oldest base file that the clean keeps."""
+    """Return a sentence if a clean deletes a log that readers put behind the oldest base file that the clean keeps."""
     for victims in clean.groups:
         group, files = victims.group, {(file.requested, file.version) for file in victims.files if file.version}
         bases = {file.requested for file in victims.files if not file.version}
@@ -127,7 +132,7 @@ def _cleaner_differs(view: View, clean: Clean) -> str | None:
 
 
 def _bases_by(view: View, group: int) -> list[tuple[int, int]]:
-    """The barrier and completion of each completed base file of a group."""
+    """Return the barrier and the completion time of each completed base file of a group."""
     plans = zip(view.table.plans, view.table.completed, strict=True)
     planned = [(plan.requested, done) for plan, done in plans if done is not None and plan.part_in(group)]
     put = [(each.requested, each.completed or 0) for each in view.completions if each.marks and group in loaded(each)]
@@ -135,7 +140,9 @@ def _bases_by(view: View, group: int) -> list[tuple[int, int]]:
 
 
 def files_of(view: View, piece: FileSlice) -> tuple[Log, ...]:
-    """The logs of a slice, with the inputs of log compactions, and the base file that a write put itself."""
+    """Return the logs of a slice, with the inputs of log compactions. If a write put the base file of the slice, the
+    result also has that base file.
+    """
     logs = covered(view.table, piece.group, piece.logs)
     # If times are not unique, a base file and a log of different instants can have the same name.
     return logs if piece.base is None or (piece.base, 1) in logs else ((piece.base, 1), *logs)

@@ -22,7 +22,9 @@ OTHERS = ("savepoints", "decisions")
 
 
 def monotonic_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """MONO: times are pairwise distinct, requested < completed, published in the order of completion."""
+    """MONO: times are pairwise distinct, each instant is requested before it completes, and instants are published in
+    the order of completion.
+    """
     published = model.component(after, "published")
     times = [*_on_timeline(model, after, published), *_of_actors(model, after, published)]
     if len(set(times)) < len(times):
@@ -41,7 +43,7 @@ def monotonic_holds(model: Model, before: State | None, step: Step | None, after
 
 
 def _on_timeline(model: Model, state: State, published: tuple[Any, ...]) -> Iterator[int]:
-    """The times of completed instants, of all plans that are pending, and of savepoints and decided commits."""
+    """Return the times of completed instants, of all pending plans, of savepoints and of decided commits."""
     done = {entry.requested for entry in published}
     for entry in published:
         yield from (entry.requested, entry.completed)
@@ -56,7 +58,9 @@ def _on_timeline(model: Model, state: State, published: tuple[Any, ...]) -> Iter
 
 
 def _of_actors(model: Model, state: State, published: tuple[Any, ...]) -> Iterator[int]:
-    """The times of writes that are not published, and the completion times that actors have taken and not used yet."""
+    """Return the times of writes that are not published, and the completion times that actors have taken and have not
+    used yet.
+    """
     if not may_repeat_times(model):
         return
     known = {(entry.requested, entry.actor) for entry in published}
@@ -72,9 +76,10 @@ def _of_actors(model: Model, state: State, published: tuple[Any, ...]) -> Iterat
 
 
 def may_repeat_times(model: Model) -> bool:
-    """Whether actors could take one time twice: their clocks differ or are coarse, or locks are lost.
+    """True if actors could take one time twice, because their clocks differ or are coarse, or because locks are lost.
 
-    Elsewhere every time is the next one of a single clock. Then times that are not on the timeline need no search.
+    In all other worlds every time is the next time of a single clock. In these worlds the promise ignores times that
+    are not on the timeline.
     """
     actors = chain.from_iterable(model.actors.values())
     return model.world[LostLocks].lock_losses > 0 or any(
@@ -88,7 +93,7 @@ def _on_times(model: Model) -> tuple[str, ...]:
 
 
 def _shape(model: Model, *states: State) -> Hashable | None:
-    """Only the times of published instants and compaction plans have shapes."""
+    """Return the shape of the states, which covers only the times of published instants and of compaction plans."""
     others = components_in(model, *PLANS[1:], *OTHERS)
     return None if others or may_repeat_times(model) else shape_of(model, *states)
 

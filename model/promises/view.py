@@ -32,7 +32,7 @@ Published = tuple[Write | Compaction, ...]
 
 
 class View:
-    """Cached reads of one table. States with the same table share a view (`view_of`)."""
+    """Cached reads of one table. All states with equal tables share one view (`view_of`)."""
 
     def __init__(self, model: Model, table: Table, published: Published) -> None:
         self.model, self.table, self.published = model, table, published
@@ -48,22 +48,22 @@ class View:
     # Reads, by slices and plans.
 
     def as_of(self, group: int, time: float = inf) -> Fold:
-        """The read as of a time (default: the snapshot)."""
+        """Return the read of a file group as of a time (default: the snapshot)."""
         return self._once(("as of", group, time), lambda: as_of(self.model.rules, self.table, group, time))
 
     def window(self, group: int, after: float, until: float) -> Fold:
-        """The incremental read."""
+        """Return the incremental read of a file group in the window (after, until]."""
         return self._once(
             ("window", group, after, until),
             lambda: incremental(self.model.rules, self.table, group, after, until),
         )
 
     def slices(self, group: int) -> tuple[FileSlice, ...]:
-        """The file slices."""
+        """Return the file slices of a file group."""
         return self._once(("slices", group), lambda: file_slices(self.model.rules, self.table, group))
 
     def bases(self, group: int) -> list[tuple[int, Fold]]:
-        """The barrier and content of each base file of the group, pending ones included."""
+        """Return the barrier and content of each base file of the group, including the base files of pending plans."""
         shapes = (
             (barrier, base_file(self.model.rules, self.table, group, barrier))
             for barrier in sorted({requested for requested, _ in self.model.rules.bases(self.table, group)})
@@ -110,9 +110,11 @@ class View:
 
     @cached_property
     def other_times(self) -> dict[float, int]:
-        """The asked times at which nothing completed -> the newest completion before them; 0 if there is none.
+        """Maps each asked time at which nothing completed to the newest completion before that time, or to 0 if nothing
+        completed before it.
 
-        Empty where reads include instants by their requested times: there only completion times are compared.
+        The mapping is empty if reads include instants by their requested times. In that case promises compare only
+        reads as of completion times.
         """
         by_completion = self.model.protocol[AsOf].as_of_axis == "completion"
         others = (time for time in self.asked_times if time not in self.times) if by_completion else ()
@@ -120,9 +122,9 @@ class View:
 
     @cached_property
     def repeated_times(self) -> dict[float, int]:
-        """The other times as of which a read is the same as at the completion before them -> that completion.
+        """Maps an element of `other_times` to the completion before it if the reads as of the two times are equal.
 
-        The same writes had completed by both times, so that both reads are right or wrong.
+        The same writes had completed by both times, so that either both reads are right or both are wrong.
         """
         others = ((time, nearest) for time, nearest in self.other_times.items() if nearest)
         return {
@@ -133,7 +135,9 @@ class View:
 
     @cached_property
     def other_windows(self) -> tuple[tuple[float, float], ...]:
-        """The windows that begin or end at a requested time or barrier, and differ from those at completions."""
+        """The windows that begin or end at a requested time or barrier, and whose reads differ from the reads of
+        windows between completion times.
+        """
         if self.model.protocol[Windows].incremental_axis != "completion":
             return ()
         last = self.times[-1] if self.times else 0
@@ -150,11 +154,13 @@ class View:
 
     @cached_property
     def windows(self) -> tuple[tuple[int, int], ...]:
-        """Every window (after, until] between two of these times, or from the start."""
+        """Every window (after, until] between two completion times, or from the start of the table to a completion
+        time.
+        """
         return tuple((after, until) for until in self.times for after in (0, *self.times) if after < until)
 
     def logs(self, group: int, after: float = 0, until: float = inf) -> tuple[Log, ...]:
-        """The logs of the writes that completed in a window, by rank."""
+        """Return the logs of the writes that completed in a window, by rank."""
         return self._once(
             ("logs", group, after, until),
             lambda: oracle.logs_by_rank(
@@ -163,7 +169,7 @@ class View:
         )
 
     def every_log(self, group: int) -> tuple[Log, ...]:
-        """The files of all completed writes in a group by rank, including files that a replace hides."""
+        """Return the files of all completed writes in a group by rank, including files that a replace hides."""
 
         def make() -> tuple[Log, ...]:
             by_rank = sorted(self.done.values(), key=lambda write: ranks_at(write, group) or 0)
@@ -174,7 +180,7 @@ class View:
     # Names by rank, under which valuations are shared.
 
     def names(self, group: int, *shapes: Fold) -> dict[Log, Log]:
-        """Short names: by rank for each completed log of a group, then for other logs in the shapes."""
+        """Return a short name for each completed log of a group, by rank, and then for each other log in the shapes."""
         known = self._once(("names", group), lambda: names_for(self.logs(group)))
         if all(log in known for shape in shapes for log in logs_of(shape)):
             return known
@@ -182,18 +188,18 @@ class View:
         return names_for((*known, *sorted(others)))
 
     def renamed(self, shape: Fold, names: dict[Log, Log]) -> Fold:
-        """A fold with its logs renamed."""
+        """Return a copy of a fold with its logs renamed."""
         return renamed(shape, names)
 
     @staticmethod
     def unnamed(rows: Valuation, names: dict[Log, Log]) -> dict[Log, Row]:
-        """A valuation with the original names of logs."""
+        """Return a valuation with the original names of the logs."""
         back = {short: log for log, short in names.items()}
         return {back[short]: row for short, row in rows.items()}
 
 
 def view_of(model: Model, state: State) -> View:
-    """The view of a state."""
+    """Return the view of a state."""
     return model.derive(
         state,
         model.table_reads,
@@ -203,36 +209,42 @@ def view_of(model: Model, state: State) -> View:
 
 
 def settled_times(model: Model, state: State) -> tuple[float, ...]:
-    """The settled times of a state: completions, other times that users pass, the time of a read that states none."""
+    """Return the settled times of a state: completion times, other times that users may pass, and the time of a read
+    without a given time.
+    """
     view, settled = view_of(model, state), model.settled(state)
     others = (time for time in view.other_times if time <= settled)
     return tuple(sorted({*view.times, *others, settled} - {0}))
 
 
 def answered_times(model: Model, state: State) -> tuple[float, ...]:
-    """The settled times as of which a read is answered."""
+    """Return the settled times as of which a read is answered."""
     table, restores = model.table(state), model.restores(state)
     times = (t for t in settled_times(model, state) if not hides(restores, t))
     return tuple(t for t in times if not model.rules.is_refused(table, t))
 
 
 def distinct_times(view: View, times: tuple[float, ...]) -> list[float]:
-    """These times without those as of which a read repeats that as of another one of them; completions first."""
+    """Return the given times, completion times first. A time is omitted if a read as of it is equal to a read as of
+    another of the given times.
+    """
     return completions_first(view, (time for time in times if view.repeated_times.get(time, 0) not in times))
 
 
 def completions_first(view: View, times: Iterable[float]) -> list[float]:
-    """The times in their order, completions before others: messages then name a completion if they can."""
+    """Return the times in ascending order, completion times before other times. Messages therefore name a completion
+    time if possible.
+    """
     return sorted(times, key=view.other_times.__contains__)
 
 
 def _between(one: int, other: int) -> float:
-    """A time between two, whole if there is one."""
+    """Return a time between two times, a whole number if possible."""
     return (one + other) / 2 if (one + other) % 2 else (one + other) // 2
 
 
 def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
-    """Each reader actor that has answered: its name, its T, and the table of its instants."""
+    """Yield each reader that has answered: the reader's name, the time T of its read, and the table of its instants."""
     for name in model.actors_of("reader"):
         reader = model.component(state, name)
         if reader.step == "answered":
@@ -240,7 +252,9 @@ def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
 
 
 def truths(model: Model, state: State, name: str) -> list[View]:
-    """The views by which a reader actor may answer. A restore that was planned during its listing may count or not."""
+    """Return the views according to which a reader may answer. The answer may include or ignore a restore that was
+    planned during the reader's listing.
+    """
     view, restores = view_of(model, state), model.restores(state)
     if not restores:
         return [view]
@@ -249,21 +263,21 @@ def truths(model: Model, state: State, name: str) -> list[View]:
 
 
 def everything(model: Model, state: State) -> View:
-    """The view as if no restore had happened."""
+    """Return the view of the table as if no restore had happened."""
     return _as_before(view_of(model, state), model.restores(state))
 
 
 def _as_before(view: View, restores: tuple[Restore, ...]) -> View:
-    """The view as if these restores had not happened."""
+    """Return the view of the table as if the given restores had not happened."""
     return View(view.model, view.table, ever_published(view.published, restores)) if restores else view
 
 
 def on_table(model: Model) -> tuple[str, ...]:
-    """The components that a read of the table depends on, including a clock that decides the time of reads."""
+    """Return the components on which a read of the table depends, including a clock that decides the time of reads."""
     clock = ("clock",) if model.protocol[Listing].read_time == "clock" else ()
     return (*model.table_reads, *components_in(model, "restores"), *clock)
 
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
-    """The components of `on_table`, and the components of reader actors."""
+    """Return the components of `on_table` and the components of readers."""
     return (*on_table(model), *model.actors_of("reader"))

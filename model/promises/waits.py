@@ -2,10 +2,11 @@
 
 The data phase of an actor is its actions that put or delete data files. Two kinds of states break the promise:
 
-- An actor holds the table's lock, and before it releases the lock it would act on data files, or act too often.
-- The lock is free, and a writer that acts alone comes to a halt until another actor has acted on data files.
+- An actor holds the table's lock. Before the actor releases the lock, it would put or delete data files, or take too
+  many steps.
+- The lock is free, and a writer that acts alone cannot continue until another actor has put or deleted data files.
 
-The promise looks ahead from a state by the steps of one actor, and reads every component.
+To judge a state, the promise computes the next steps of each actor alone. The promise reads every component.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ ALONE = 64
 
 
 def waits(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """WAIT in one state; None if it holds."""
+    """Judge WAIT in one state. Returns a sentence if the state breaks WAIT; None if WAIT holds."""
     holder = model.component(after, "lock")
     if holder is not None:
         return _holds_on(model, after, holder)
@@ -35,10 +36,10 @@ def waits(model: Model, before: State | None, step: Step | None, after: State) -
 
 
 def first_wait(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
-    """The place of the first state that breaks WAIT, and the message; None if no state does.
+    """Return the index of the first state that breaks WAIT, and the message; None if no state breaks WAIT.
 
-    What an actor does alone depends on the components that its transitions read. The wait is computed once for each of
-    these values.
+    The steps of an actor that acts alone depend only on the components that its transitions read. The wait is computed
+    once for each combination of values of these components.
     """
     place = model.coding.place
     writers = [(me, _reads(model, me), set[State]()) for me in model.actors_of("writer")]
@@ -70,7 +71,7 @@ def _every_actor(model: Model) -> Iterator[str]:
 
 
 def _reads(model: Model, me: str) -> State:
-    """The bits of the components that the transitions of an actor read."""
+    """Return the bits of the components that the transitions of an actor read."""
     names = {"lock", me, *(name for row in model.transitions if row.actor == me for name in row.reads)}
     return model.coding.mask(model.coding.place[name] for name in names)
 
@@ -80,7 +81,9 @@ def _steps(model: Model, state: State, me: str) -> list[tuple[Step, State]]:
 
 
 def _holds_on(model: Model, state: State, holder: str) -> str | None:
-    """Why the holder of the lock would keep it too long if it acted alone; None if it releases it soon."""
+    """Return the reason why the holder of the lock, if it acted alone, would hold the lock too long; None if the holder
+    releases the lock soon.
+    """
     if model.component(state, holder).step == DEAD:
         return None  # Its lock expires.
     here = [state]
@@ -102,7 +105,9 @@ def _holds_on(model: Model, state: State, holder: str) -> str | None:
 
 
 def _waits_for(model: Model, state: State, me: str) -> str | None:
-    """How a writer that acts alone comes to a halt until another actor has acted on data files; None if it does not."""
+    """Return a sentence if a writer that acts alone cannot continue until another actor has put or deleted data files;
+    None otherwise.
+    """
     if (halt := _halt(model, state, me)) is None:
         return None
     reasons = " or ".join(_held_up(model, halt, me))
@@ -117,7 +122,9 @@ def _waits_for(model: Model, state: State, me: str) -> str | None:
 
 
 def _halt(model: Model, state: State, me: str) -> State | None:
-    """The state in which a writer that acts alone can go on neither with its write nor to the next one."""
+    """Return the state in which a writer that acts alone can neither continue its write nor begin the next write; None
+    if there is no such state.
+    """
     if model.component(state, me).step == DEAD:
         return None
     for each, following in _alone(model, state, me):
@@ -127,7 +134,9 @@ def _halt(model: Model, state: State, me: str) -> State | None:
 
 
 def _held_up(model: Model, state: State, me: str) -> tuple[str, ...]:
-    """The conditions that keep an actor from acting; () if it can act, or if a limit of the world ends its work."""
+    """Return the conditions that prevent an actor from acting; () if the actor can act, or if a limit of the world ends
+    its work.
+    """
     own, reasons = model.component(state, me), dict[str, None]()
     for row in model.transitions:
         if row.actor == me and row.action not in FAULTS and all(guard.holds(own) for guard in row.actor_guards):
@@ -140,7 +149,9 @@ def _held_up(model: Model, state: State, me: str) -> tuple[str, ...]:
 
 
 def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tuple[Step, State]]]]:
-    """The states that an actor reaches alone, up to the end of its operation, each with its steps there."""
+    """Yield the states that an actor reaches alone, up to the end of its operation. Each state has the steps that the
+    actor can take in it.
+    """
     queue = [state]
     for each in queue:  # grows meanwhile
         following = _steps(model, each, me)
@@ -150,9 +161,10 @@ def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tu
 
 
 def _frees(model: Model, state: State, me: str, other: str) -> tuple[bool, Step | None]:
-    """Whether `other` alone lets `me` go on without acting on data files; else its first action on them that does.
+    """Return True if `other`, acting alone, enables `me` to continue without putting or deleting data files. Otherwise
+    return False and the first action of `other` on data files that enables `me` to continue.
 
-    The action is None if nothing that `other` does alone lets `me` go on.
+    The action is None if no step that `other` takes alone enables `me` to continue.
     """
     first: dict[State, Step | None] = {state: None}
     queue = [state]

@@ -1,4 +1,4 @@
-"""Promises of writers: FREE, LAWS; and the canary."""
+"""Promises of writers: FREE and LAWS. The module also defines the canary."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def _has_written(model: Model, state: State) -> bool:
 
 @lru_cache(maxsize=2)
 def algebra_broken(event_time: bool) -> str | None:
-    """The first law that the merge by rank violates on a small set of records; None if it violates none."""
+    """Return the first law that the merge by rank violates on a small set of records; None if the merge violates no
+    law.
+    """
     records = [Ranked(o, p, d, (o, p, d)) for p, (o, d) in enumerate(product((1, 2), (False, True)))]
     records += [Ranked(1, 4.0, False, "late"), Ranked(2, 5.0, True, "latest")]
     for a, b, c in product([None, *records], repeat=3):
@@ -69,7 +71,9 @@ def algebra_broken(event_time: bool) -> str | None:
 
 @lru_cache(maxsize=1)
 def partial_algebra_broken() -> str | None:
-    """The first law that the join of partial updates violates on small records; None if it violates none."""
+    """Return the first law that the join of partial updates violates on a small set of records; None if the join
+    violates no law.
+    """
     columns: tuple[tuple[str, ...] | None, ...] = (None, ("a",), ("a", "b"), ("b",))
     records = [
         Part((ordering, place), None if names is None else dict.fromkeys(names, place))
@@ -117,7 +121,9 @@ def laws_hold(model: Model, before: State | None, step: Step | None, after: Stat
 
 
 def _left_out(view: View, group: int, taken: tuple[Log, ...]) -> Log | None:
-    """A log that a log compaction does not take, although it takes an earlier and a later one."""
+    """Return a log that a log compaction does not take although the log compaction takes an earlier log and a later
+    log; None if there is no such log.
+    """
     held, logs = set(covered(view.table, group, taken)), view.logs(group)
     places = [place for place, log in enumerate(logs) if log in held]
     return next((log for log in logs[places[0] : places[-1]] if log not in held), None) if places else None

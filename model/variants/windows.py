@@ -1,4 +1,4 @@
-"""Options that select other readings of incremental queries in the RFCs."""
+"""Options that select how the model interprets the RFCs where their text about incremental queries is ambiguous."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def _plain(report: CheckReport | TourReport) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _progress(system: str) -> Iterator[Callable[[int], None]]:
-    """Yield a function that shows the number of histories, if standard error is a terminal."""
+    """Yield a function that shows the number of played histories, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield lambda histories: None
         return

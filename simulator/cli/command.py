@@ -1,4 +1,4 @@
-"""What all commands share: --json, --debug, help with lists of names, and answers on standard output."""
+"""The parts that all commands share: --json, --debug, help with lists of names, and answers on standard output."""
 
 from __future__ import annotations
 
@@ -114,7 +114,8 @@ Section = tuple[str, Iterable[tuple[str, str]]]
 class Teaching(click.Command):
     """A command whose help ends with lists of names.
 
-    `sections` is called only when the help is printed. A new action, world or protocol appears without an edit here.
+    `sections` is called only when the help is printed. The help shows a new action, world or protocol without an edit
+    in this module.
     """
 
     def __init__(self, *args: Any, sections: Callable[[], Iterable[Section]] = tuple, **kwargs: Any) -> None:

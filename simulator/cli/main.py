@@ -73,7 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 class _BreakablePipe:
-    """Standard output whose reader may close it early, as in `nbcc list actions | head -1`. Further output is dropped.
+    """Handles a standard output that its reader closes early, as in `nbcc list actions | head -1`. After the reader has
+    closed it, further output is dropped.
 
     The command runs to its end, so that the exit code fits its answer.
     """
@@ -154,7 +155,7 @@ def _missing_extra(error: ImportError) -> Exception:
 
 
 def _typed(error: Exception) -> Exit | None:
-    """The exit code of an error whose text is written for users; None for a bug."""
+    """The exit code of an error whose message is written for users; None for an error that is a bug."""
     from nbcc.engine.errors import CannotRun, NbccError
 
     from ..peers.process import PeerMissing

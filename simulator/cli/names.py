@@ -1,4 +1,4 @@
-"""The names that commands accept, each with its meaning, looked up on use."""
+"""The names that commands accept, each with its meaning. The lists are looked up on their first use."""
 
 from __future__ import annotations
 

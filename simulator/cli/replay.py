@@ -101,7 +101,7 @@ def command(
 
 
 def _again(handle: str, folders: Sequence[Path], trace: str, protocol: str | None) -> str | None:
-    """The typed command, if the played trace has no saved file; otherwise None."""
+    """The command line that the user typed, if the played trace has no saved file; otherwise None."""
     from nbcc.simulator.trace import load
 
     try:

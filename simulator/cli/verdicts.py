@@ -127,7 +127,7 @@ def command(
 
 
 class _Matrix:
-    """One run of the command `verdicts`."""
+    """The options and the counts of one run of the command `verdicts`."""
 
     def __init__(self, level: Depth, accept: bool, cache: ResultCache | None, promises: tuple[str, ...] = ()) -> None:
         from nbcc.simulator import verdicts as judged

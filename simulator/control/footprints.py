@@ -1,9 +1,9 @@
 """Records the objects that each segment accessed, and checks that each segment was atomic for other actors.
 
-The model treats a segment of the engine's calls as one step. One step for a segment is sound if no other actor can
-observe a difference (Lipton's reduction). An atomic segment has three parts: calls that acquire (lock.acquire), at most
-one call that conflicts with another actor's, and calls that release (lock.release). After each history `violations`
-searches the recorded accesses for a segment of another shape.
+The model treats a segment of the engine's calls as one step. The model may treat a segment as one step if no other
+actor can observe a difference (Lipton's reduction). An atomic segment has three parts: calls that acquire
+(lock.acquire), at most one call that conflicts with another actor's, and calls that release (lock.release). After each
+history `violations` searches the recorded accesses for a segment that does not have these three parts.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def is_unobserved(path: str) -> bool:
 def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = None) -> list[str]:
     """One sentence for each segment whose intermediate state another actor could have seen; empty if all were atomic.
 
-    ``crashed`` maps an actor to the step in which it died. No later segment can interleave with its calls.
+    ``crashed`` maps an actor to the step in which the actor crashed. No later segment can interleave with the calls of
+    a crashed actor.
     """
     observed = [access for access in accesses if not is_unobserved(access.path)]
     attempts = unread_attempts(observed)
@@ -59,10 +60,10 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
 
 
 def unread_attempts(accesses: Iterable[Access]) -> set[str]:
-    """The data files of rival attempts at one instant that no actor has read.
+    """Return the data files that rivals put for one instant and that no actor has read.
 
-    Rivals are several actors that put files of one instant. Readers open only files that a completed instant lists. So
-    an actor can observe the moment at which such a file is put or deleted only by its marker.
+    Rivals are several actors that put files of one instant. Readers open only files that a completed instant lists.
+    Therefore only the marker of a rival's unread file shows other actors when the file is put or deleted.
     """
     putters: dict[str, set[str]] = defaultdict(set)
     files: dict[str, str] = {}
@@ -98,9 +99,9 @@ def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
 def _without_explanation(segment: list[Access]) -> list[Access]:
     """The segment without the timeline accesses at its end by which a reader explains a missing file.
 
-    The reader searches for the clean or restore that deleted the file. That plan preceded the deletion and stays, so
-    the time of the search does not matter. A segment that reads another file afterwards has used the result, and is
-    judged as a whole.
+    The reader searches for the clean or restore that deleted the file. The plan of this clean or restore preceded the
+    deletion and stays, so the time of the reader's search does not matter. If the segment reads another file after this
+    search, it has used the result of the search, and is judged as a whole.
     """
     last = next((n for n in reversed(range(len(segment))) if not _is_explanation(segment[n])), None)
     if last is None or (segment[last].verb, segment[last].outcome) != ("get", "missing"):
@@ -121,10 +122,10 @@ def _is_explanation(access: Access) -> bool:
 
 
 def _merged_listings(segment: list[Access]) -> Iterator[Access]:
-    """The segment with each listing as one access, if it begins and ends in the segment.
+    """The segment with each listing as one access, if the listing begins and ends in the segment.
 
     A listing of the timeline and the following read of the archive count as one access. If an archiver moves an instant
-    between the two, a reader finds it in one of them.
+    between the listing and the read, a reader finds the instant in one of the two places.
     """
     previous: Access | None = None
     for access in segment:
@@ -190,7 +191,7 @@ def _may_delete(access: Access, path: str) -> bool:
 
 def _is_in_vain(one: Access, other: Access) -> bool:
     """Whether `one` deletes an object that `other` has deleted already. The second deletion changes nothing, so the two
-    commute.
+    deletions commute.
     """
     return one.verb == "delete" and one.outcome == "missing" and other.step < one.step
 

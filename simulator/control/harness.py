@@ -98,7 +98,9 @@ class ControlledClock:
         self._caller = caller
 
     def take(self) -> str:
-        """The next instant of the clock. One scheduling point, or two: the reading and the end of the wait."""
+        """The next instant of the clock. The call has one scheduling point, or two: the reading of the clock and the
+        end of the wait.
+        """
         if not self._clock.in_two:
             return self._caller.call(Call("clock.take"), self._clock.take)
         instant = self._caller.call(Call("clock.take"), self._clock.read)
@@ -106,8 +108,8 @@ class ControlledClock:
         return instant
 
     def not_before(self, instant: str) -> None:
-        """Make later times greater than this one. `not_before` is not a scheduling point, because other actors cannot
-        observe it.
+        """Make all later times of the clock greater than this time. `not_before` is not a scheduling point, because
+        other actors cannot observe it.
         """
         self._clock.not_before(instant)
 

@@ -61,12 +61,13 @@ class CheckOptions:
 
     @property
     def widened(self) -> bool:
-        """Whether histories also draw what the client of Apache Hudi cannot play: themes, repeated keys, early ends."""
+        """True if histories may have themes, repeated keys and early ends, which the client of Apache Hudi cannot play.
+        """
         return self.kinds is None and self.system != "hudi"
 
 
 class Check:
-    """Plays histories and counts the played ones. `disagreed` is the trace of the last history that failed."""
+    """Plays histories and counts them. `disagreed` is the trace of the last history that failed."""
 
     def __init__(self, options: CheckOptions) -> None:
         self.options = options
@@ -75,7 +76,7 @@ class Check:
         self.disagreed: traces.Trace | None = None
 
     def play(self, choose: Choose) -> None:
-        """Play one history. Every decision comes from ``choose``.
+        """Play one history. The function ``choose`` makes every random decision of the history.
 
         Raises:
             Disagreement: model and system differ.
@@ -129,7 +130,9 @@ class Check:
         tally.skipped.update(history.skipped)
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
-        """Play a trace again as `play` does. Returns the trace as played if it shows the same difference, else None."""
+        """Play a trace again as `play` does. Returns the played trace if it disagrees in the same way as the given
+        trace, else None.
+        """
         options = self.options
         model = options.model(trace.world, options.protocol)
         system = options.factory(trace.world, options.protocol, trace.batches)
@@ -212,8 +215,8 @@ def run(
 ) -> CheckReport:
     """Play up to ``examples`` histories, or as many as start within ``seconds``. Stop at the first disagreement.
 
-    With ``shrinks`` Hypothesis then searches for a shorter history that disagrees, and `nbcc.simulator.shrink` for one
-    that is easier to read. Equal seeds play equal histories.
+    With ``shrinks`` Hypothesis then searches for a shorter history that disagrees. `nbcc.simulator.shrink` then makes
+    the history easier to read. Equal seeds play equal histories.
     """
     # Imported here, because only a check needs Hypothesis installed.
     from .hypothesis_driver import TimeIsUp, given_choices

@@ -1,4 +1,4 @@
-"""The coverage of a small world by random histories: the share of its edges, where equal actors are interchangeable.
+"""The coverage of a small world: the share of its edges that random histories took.
 
 The world is small enough to be explored, so the total is known and a check can report what it did not cover.
 """
@@ -18,7 +18,9 @@ PINNED = World(
 
 
 class EdgeCoverage:
-    """Collects the edges of histories in one world. Edges that differ only in the name of an equal actor count once."""
+    """Collects the edges of histories in one world. Edges that differ only in the names of interchangeable actors count
+    once.
+    """
 
     def __init__(self) -> None:
         self._steps: set[tuple[State, Step]] = set()

@@ -14,7 +14,7 @@ class Difference(NamedTuple):
     system: Any
 
     def in_words(self, says: Callable[[Any], str]) -> Difference:
-        """The difference, with the elements of tuples as sentences."""
+        """The difference as text, with a sentence for each element of a tuple."""
         return Difference(self.what, *(_worded(value, says) for value in (self.model, self.system)))
 
     def __str__(self) -> str:

@@ -27,8 +27,9 @@ REPEATED_ONE_IN = 6
 def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
     """A random world, within the numbers of actors and the limits that mechanisms declare for random worlds.
 
-    The world has at most 3 buckets, 2 partitions and 2 writes for each writer. Choice 0 of each number is the simplest.
-    `of`: the allowed kinds of actors (default: all). The numbers of a kind do not depend on other kinds.
+    The world has at most 3 buckets, 2 partitions and 2 writes for each writer. For each number, choice 0 is the
+    simplest world. `of`: the allowed kinds of actors (default: all). The possible numbers of actors of one kind do not
+    depend on the other kinds.
     """
     actors = dict.fromkeys(kinds(), 0)
     for kind in sorted(kinds() if of is None else of):
@@ -71,19 +72,20 @@ def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
 
 
 def _shape(choose: Choose, groups: int) -> tuple[int, ...]:
-    """The number of log versions in each group, at least one in total."""
+    """The number of log versions in each group: 0, 1 or 2, with at least one group that has a log version."""
     first = choose(groups)
     return tuple(1 + int(choose(4) == 3) if group == first or choose(2) else 0 for group in range(groups))
 
 
 def _groups(choose: Choose, groups: int) -> tuple[int, ...]:
-    """One log version in some of the groups, at least in one group."""
+    """The number of log versions in each group: 0 or 1, with at least one group that has 1."""
     first = choose(groups)
     return tuple(1 if group == first or choose(2) else 0 for group in range(groups))
 
 
 def draw_batches(choose: Choose, world: World, repeats: bool = False) -> dict[tuple[str, int], Batch]:
-    """The rows of every write of the world. Keys and ordering values are few, so that ties and deletes collide.
+    """The rows of every write of the world. There are few keys and ordering values, so that rows of different writes
+    often have the same key or ordering value.
 
     If a write has several log versions in a group, each version has one row, because the engine starts a new log after
     each row. Any other write has from one to ``world.keys`` rows in a group. With `repeats` a batch may have
@@ -109,7 +111,7 @@ def draw_batches(choose: Choose, world: World, repeats: bool = False) -> dict[tu
 
 
 def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str, number: int) -> Batch | None:
-    """The rows of the same batch in an earlier write; None if no earlier write sent it."""
+    """The rows of an earlier write that sent the same batch as this write; None if no earlier write sent it."""
     if not (sent := batch_of(world, actor, number)):
         return None
     of_batch = ((other, batch) for (other, n), batch in batches.items() if batch_of(world, other, n) == sent)
@@ -117,7 +119,9 @@ def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str
 
 
 def _replacing(choose: Choose, world: World, actor: str) -> Batch:
-    """The new rows of a replace. One replace in three has none and thus deletes the partition."""
+    """The new rows of a replacing write. About a third of the replacing writes have no rows, so they delete the
+    partition.
+    """
     batch = _batch(choose, world, actor, 1, deletes=False)
     return {file: {} for file in batch} if choose(3) == 2 else batch
 
@@ -145,7 +149,9 @@ def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool 
 
 
 def _with_repeats(choose: Choose, world: World, batch: Batch) -> Batch:
-    """The batch, in which some keys have a second record. Their ordering values differ: equal ones are refused."""
+    """The batch with a second record for some keys. The two records of a key have different ordering values, because a
+    batch with equal ones is refused.
+    """
     others = world.orderings - 1
 
     def entry(record: Record) -> Record | Several:
@@ -169,7 +175,9 @@ def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
 
 
 def keys_of(world: World, group: int) -> tuple[str, ...]:
-    """The record keys of a file group: their number is the greater one of the world's keys and log versions."""
+    """The record keys of a file group. The group has as many record keys as the maximum of the world's number of keys
+    and number of log versions.
+    """
     partition, bucket = divmod(group, world.buckets)
     most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)
     return _keys(partition, bucket, world.buckets, most)

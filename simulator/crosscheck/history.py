@@ -33,8 +33,8 @@ SNAPSHOT = Query("snapshot")
 class History:
     """Plays steps one by one on model and system.
 
-    ``batches`` maps a write (its actor and its number from 1) to its rows. The model finds the rows by the requested
-    time of the write, once the write has taken it.
+    ``batches`` maps a write (its actor and its number from 1) to its rows. Once a write has taken its requested time,
+    the model finds the rows of the write under this time.
 
     Raises (from `take` and `finish`):
         Disagreement: model and system differ, and the history cannot continue.
@@ -110,14 +110,15 @@ class History:
 
     @property
     def keeps_promises(self) -> bool:
-        """Whether every promise must hold: the protocol is the default, and the world has only faults that it
-        tolerates.
+        """True if every promise must hold: the protocol is the default, and it tolerates all faults of the world.
         """
         world = self.model.world
         return getattr(self.model, "protocol", Protocol()) == Protocol() and is_assumed(world)
 
     def _is_retained(self, time: int) -> bool:
-        """Whether the slices as of a time can be listed: before the horizon a savepoint keeps only the files."""
+        """Whether the slices as of a time can be listed. Slices before the horizon cannot be listed, because a
+        savepoint keeps only their files.
+        """
         horizon: Callable[[Any], int] = getattr(self.model, "horizon", lambda state: 0)
         return time >= horizon(self.state)
 
@@ -127,7 +128,7 @@ class History:
         return self._seen.get("timeline", ())
 
     def described(self, query: Query) -> str:
-        """``snapshot``, ``as of c2``, ``incremental (0, c1]``."""
+        """A query as text, for example ``snapshot``, ``as of c2`` or ``incremental (0, c1]``."""
         kind, until = query.kind.replace("_", " "), self.symbols.symbol(query.until)
         if query.after is not None:
             return f"{kind} ({self.symbols.symbol(query.after)}, {until}]"
@@ -146,8 +147,8 @@ class History:
 
     @property
     def _within_a_call(self) -> bool:
-        """Whether a call is in progress (granularity `call`). In such a state the system has already executed the whole
-        call.
+        """Whether a call is in progress (granularity `call`). While a call is in progress in the model, the system has
+        already executed the whole call.
         """
         continuations: frozenset[str] = getattr(self.model, "continuations", frozenset())
         return bool(continuations) and any(step.action in continuations for step in self.enabled())
@@ -259,7 +260,9 @@ class History:
             raise self._differs(Difference(what, "there is an answer", f"{type(error).__name__}: {error}")) from error
 
     def compare(self, what: str, model: Any, system: Any, says: Callable[[Any], str] = str) -> None:
-        """Raise `Disagreement` unless the two are equal. ``says`` formats one element of a tuple."""
+        """Raise `Disagreement` unless the values of model and system are equal. ``says`` formats one element of a
+        tuple.
+        """
         if difference := first_difference(what, model, system):
             raise self._differs(difference.in_words(says))
 

@@ -3,7 +3,7 @@
 A segment begins at the actor's next call. A segment ends after the first call whose `Call.text` is ``ends_after`` (or
 one of several such texts) and the following calls in ``also``. With RETURN a segment ends when the operation returns.
 After every history `footprints.violations` checks that each segment was atomic for other actors. To map a new action,
-append a row. The rows of actors that read are in `mapping_reads`.
+append a row. `mapping_reads` contains the rows of actors that read.
 """
 
 from __future__ import annotations

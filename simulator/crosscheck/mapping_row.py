@@ -20,13 +20,14 @@ Constant = Callable[[World, str], object]
 
 @dataclass(frozen=True, slots=True)
 class MappingRow:
-    """One action of the model. ``operation`` is the engine's; ``starts`` marks the action that begins it.
+    """One action of the model. ``operation`` is the operation of the engine; ``starts`` marks the action that begins
+    this operation.
 
-    ``arguments`` of the operation: each comes from a field of the actor's component, or from a function of the world
-    and the actor's name. ``raises``: the error, or one of several, that may end the operation in this segment.
-    ``always``: whether that error always ends the operation. ``operation`` CRASH kills the actor's operation. FAULT
-    affects the system and no actor. SPARK is a step of Spark or of a stream's sink. It accesses no file of the table.
-    The windows that streams read are compared as queries.
+    ``arguments`` are the arguments of the operation. Each argument comes from a field of the actor's component, or from
+    a function of the world and the actor's name. ``raises`` contains the errors that may end the operation in this
+    segment. ``always`` is True if one of these errors always ends the operation. ``operation`` CRASH kills the actor's
+    operation. FAULT affects the system and no actor. SPARK is a step of Spark or of a stream's sink. A SPARK step
+    accesses no file of the table. The check compares the windows that streams read as queries.
     """
 
     action: str

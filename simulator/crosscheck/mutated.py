@@ -17,9 +17,9 @@ from .check import CheckOptions
 
 
 def options_of(mutant: Mutant, options: CheckOptions) -> CheckOptions:
-    """The options of a check with the mutant's options on the side that it mutates.
+    """The options of a check in which the mutated side, model or engine, has the mutant's options.
 
-    A mutant that replaces a function has no options. Run its check inside `nbcc.simulator.mutants.applied`.
+    A mutant that replaces a function has no options: run its check inside `nbcc.simulator.mutants.applied`.
     """
     if mutant.world:
         options = replace(options, world=specs.world(mutant.world))

@@ -27,7 +27,7 @@ def records_in(entry: Record | Several) -> tuple[Record, ...]:
 
 
 def as_written(batch: Batch) -> Batch:
-    """The rows that a writer puts: of several records of a key the one that counts."""
+    """The rows that a writer puts: if the batch has several records of a key, only the record that wins."""
     if not any(isinstance(entry, Several) for records in batch.values() for entry in records.values()):
         return batch
     return {
@@ -46,12 +46,12 @@ class Observable(NamedTuple):
 
 
 def model_timeline(model: Any, state: Any) -> tuple[Any, ...]:
-    """``(action, state, requested, completed)`` of each instant, by requested time."""
+    """``(action, state, requested, completed)`` of each instant, sorted by requested time."""
     return tuple((i.action, i.state, i.requested, i.completed) for i in model.timeline(state))
 
 
 def model_slices(model: Any, state: Any, as_of: int | None = None) -> tuple[Any, ...]:
-    """``(group, barrier, base, logs)`` of each file slice, by group and barrier; now, or as of a time."""
+    """``(group, barrier, base, logs)`` of each file slice at present or as of a time, sorted by group and barrier."""
     slices = model.slices(state) if as_of is None else model.slices(state, as_of)
     entries = [(s.group, s.barrier, s.base, tuple(s.logs)) for s in slices]
     return tuple(sorted(entries, key=lambda slice_: (slice_[0], slice_[1] or 0)))
@@ -105,7 +105,7 @@ def query_rows(model: Any, own: Any, data: Mapping[int, Batch]) -> tuple[Any, ..
 
 
 def canonical_rows(rows: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """The rows of an answer by key, in the form in which answers are compared.
+    """The rows of an answer, sorted by key, in the form in which a check compares answers.
 
     A record is ``(key, ordering, value, requested)``; the value of a delete is None. A change is ``(key, op, before,
     after)``, where before and after are ``(ordering, value)`` or None. In a window of partial updates a key can have
@@ -130,10 +130,11 @@ def _cells(row: Record | Change) -> tuple[Any, ...]:
 def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_windows: int = 6) -> Iterator[Query]:
     """Every read that is compared at the end of a history: as-of points, windows, and the read-optimised read.
 
-    Incremental windows are all pairs of completion times (and 0) while there are at most ``most_windows`` of them, else
-    the consecutive ones and the full one. Change logs compose, so for them the latter always suffice. An engine that
-    keeps the promises may compute a change log from the keys that the window's writes contain. Under protocols that
-    break promises this is wrong, so callers omit change logs.
+    The incremental windows are all pairs of completion times (and 0), if there are at most ``most_windows`` pairs.
+    Otherwise they are the windows between consecutive completion times, and the full window. Change logs compose, so
+    consecutive windows and the full window always suffice for change logs. An engine that keeps the promises may
+    compute a change log from the keys that the window's writes contain. Under protocols that break promises, change
+    logs from these keys are wrong; then callers set ``change_logs`` to False.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)
@@ -157,10 +158,11 @@ LONG_AFTER: Final = 1000
 
 
 def other_queries(timeline: tuple[Any, ...], settled: int, most: int = 4) -> Iterator[Query]:
-    """Reads at times that are no completions: requests, barriers, times between, before the first write, the future.
+    """Reads at times that are not completion times: at requests, at barriers, before the first write, in the future.
 
-    Up to ``most`` as-of points, spread over the settled times. Of windows, one that begins and ends at such times, and
-    one that ends in the future. No one of these reads takes a time, so they change nothing.
+    There are up to ``most`` as-of reads, spread over the settled times. One window begins and ends at times that are
+    not completion times; another window ends in the future. None of the reads takes a time from the clock, so the reads
+    change nothing.
     """
     ends = {completed for _, _, _, completed in timeline}
     times = [time for time in range(1, settled + 1) if time not in ends]

@@ -20,11 +20,10 @@ class Interval(NamedTuple):
 
 
 def overlapping_kinds(history: History) -> set[tuple[str, str]]:
-    """``(kind, kind)`` of each two instants that were pending on a file group at the same time, the earlier request
-    first.
+    """The kinds of each two instants that were pending on one file group at the same time, the earlier request first.
 
-    A write is an ``upsert``, or a ``delete`` if it deletes in that file group. Instants of other actions are called by
-    their action.
+    The kind of a write is ``upsert``, or ``delete`` if it deletes in that file group. The kind of any other instant is
+    its action.
     """
     intervals = sorted(_intervals(history))
     return {

@@ -42,7 +42,8 @@ def standard_readers() -> list[Reader]:
 def hudi_rs(history: History, tally: Tally) -> None:
     """Compare hudi-rs's snapshot, as-of points and windows with the model's prediction under hudi-rs's protocol.
 
-    In a history without overtaking, the snapshot must also be the promised one.
+    If no write completed after a write or plan that was requested later, hudi-rs must also return the promised
+    snapshot.
     """
     from ..systems.hudi_rs import HudiRs
 

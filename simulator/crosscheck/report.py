@@ -18,10 +18,10 @@ from ..view.text import render, screen_width
 class CheckReport:
     """The figures of a check.
 
-    ``overlapping`` counts histories in which a compaction and a write were pending at once. The histories took
-    ``edges`` of the ``all_edges`` edges of the pinned world. ``differences`` counts, by option, the predicted
-    differences of other readers. ``skipped`` counts steps and reads that the system does not support. ``disagreement``
-    is the shrunk trace of a history that disagreed.
+    ``overlapping`` counts histories in which a compaction and a write were pending at the same time. The pinned world
+    has ``all_edges`` edges; the histories took ``edges`` of these edges. ``differences`` maps an option of another
+    reader to the number of predicted reads in which this option changed the answer. ``skipped`` counts steps and reads
+    that the system does not support. ``disagreement`` is the shrunk trace of a history that disagreed.
     """
 
     histories: int
@@ -44,7 +44,7 @@ class CheckReport:
 
     @property
     def exit_code(self) -> int:
-        """0: agreed; 1: disagreed; 3: nothing was played."""
+        """The exit code: 0 if all histories agreed, 1 if a history disagreed, 3 if no history was played."""
         return 1 if self.disagreement is not None else 0 if self.histories else 3
 
     @property
@@ -58,7 +58,7 @@ class CheckReport:
 
     @property
     def text(self) -> str:
-        """The verdict, the figures, and the interleaving of a disagreement."""
+        """The report as text: the verdict, the figures, and the interleaving that disagreed, if there is one."""
         figures = (
             []
             if not self.histories

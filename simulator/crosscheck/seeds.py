@@ -28,7 +28,7 @@ class Seed:
     seconds: float | None = None
 
     def options(self) -> CheckOptions:
-        """The options of the check. Raises ValueError for an unknown name; the message lists the known ones."""
+        """The options of the check. Raises ValueError for an unknown name; the message lists the known names."""
         by = f"nbcc check{f' {self.world}' if self.world else ''} --protocol {self.protocol}"
         return CheckOptions(
             factory=factory(self.system),

@@ -11,8 +11,8 @@ from nbcc.model import Step
 class Symbols:
     """Symbols for the times of a history: ``r1`` is the first requested time, ``c1`` that instant's completion time.
 
-    Requested times increase, so a symbol keeps its meaning from its first step on. If its instant leaves the timeline,
-    the symbols made by `then` keep it.
+    Requested times increase, so later steps do not change the meaning of a symbol. If an instant leaves the timeline,
+    the symbols that `then` returns still include its times.
     """
 
     def __init__(self, timeline: tuple[Any, ...]) -> None:
@@ -31,7 +31,7 @@ class Symbols:
         return Symbols((*timeline, *removed))
 
     def symbol(self, tick: int | None) -> str:
-        """``r1`` or ``c1``; ``-`` for no time; the number of a tick that belongs to no instant."""
+        """The symbol of a time: ``r1`` or ``c1``; ``-`` for no time; the tick itself if it belongs to no instant."""
         return "-" if tick is None else self._symbols.get(tick, str(tick))
 
     def step(self, step: Step) -> Step:
@@ -62,12 +62,12 @@ class Symbols:
         return int(symbol) if symbol.isdecimal() else self.ticks[symbol]
 
     def instant(self, entry: tuple[Any, ...]) -> str:
-        """``deltacommit r1 completed c1``."""
+        """An instant as text, for example ``deltacommit r1 completed c1``."""
         action, state, requested, completed = entry
         return f"{action} {self.symbol(requested)} {state}" + (f" {self.symbol(completed)}" if completed else "")
 
     def slice(self, entry: tuple[Any, ...]) -> str:
-        """``group 0 from r2: base r2, logs r3.1 r3.2``."""
+        """A file slice as text, for example ``group 0 from r2: base r2, logs r3.1 r3.2``."""
         group, barrier, base, logs = entry
         files = " ".join(f"{self.symbol(requested)}.{version}" for requested, version in logs) or "-"
         return f"group {group} from {self.symbol(barrier)}: base {self.symbol(base)}, logs {files}"
@@ -77,9 +77,8 @@ class Symbols:
         return [self.row(row) for row in rows]
 
     def row(self, row: tuple[Any, ...]) -> str:
-        """``a1: 2 w1.1 r1``: key, ordering value, write, requested time. A change: ``a1: u 1 w1.1 -> 2 w2.1``.
-
-        A refused read: ``refused: Cleaned``.
+        """A row as text. A record is ``a1: 2 w1.1 r1``: key, ordering value, write, requested time. A change is ``a1: u
+        1 w1.1 -> 2 w2.1``, and a refused read is ``refused: Cleaned``.
         """
         key, first, *others = row
         if not others:

@@ -1,7 +1,8 @@
-"""Themes of random worlds: mechanisms that change what other actors do, each in some of the worlds.
+"""The themes of random worlds: mechanisms that change the behaviour of other actors, so that only some worlds have
+them.
 
-A world with every mechanism at once does little of each. So a random world has at most one theme: an archive of many
-files, savepoints and a restore, optimistic writers, or clocks that differ.
+In a world with every mechanism at once, each mechanism acts rarely. Therefore a random world has at most one theme: an
+archive of many files, savepoints and a restore, optimistic writers, or clocks that differ.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ IN_COPY_ON_WRITE: Final = ("writer", "reader", "querier", "archiver")
 
 
 def themed(choose: Choose, world: World) -> World:
-    """The random world with a theme, or, more often, without one."""
+    """The random world with a theme, or, more often, without a theme."""
     return THEMES[choose(len(THEMES))](choose, world)
 
 
@@ -34,7 +35,8 @@ def archiving(choose: Choose, world: World) -> World:
     """An archiver that runs up to four times, so that the archive has several files.
 
     A pending write keeps later instants on the active timeline, so there are few writers, with more writes each. A
-    write whose log a snapshot merges stays as well. So most of these tables are copy-on-write.
+    write whose log a snapshot merges also stays on the active timeline. Therefore most worlds of this theme have a
+    copy-on-write table.
     """
     writers = min(2, world.actors["writer"])
     archived = world.replace(
@@ -75,7 +77,7 @@ def restoring(choose: Choose, world: World) -> World:
 
 
 def optimistic(choose: Choose, world: World) -> World:
-    """Optimistic writers: all of them, or one of several."""
+    """A theme with optimistic writers: all writers of the world, or one of several."""
     who = "w1" if choose(2) else "writer"
     return world.replace(settings={who: {"concurrency": "occ"}}, retries=choose(2))
 

@@ -1,13 +1,14 @@
 """Acyclicity: a proof, from the transitions that a search has evaluated, that no run returns to an earlier state.
 
-In a cycle every component returns to its value. A component whose values never return cannot be part of a cycle. So no
-transition that always changes it is a step of a cycle. Transitions outside every cycle are removed, and the rest is
-examined again. For example, a compactor returns from idle to idle, but it publishes in between, and the published
-instants only grow. If no transition is left, there is no cycle. If transitions are left, `progress.judge_cycles` must
-examine all states.
+In a cycle every component returns to its value. A component whose values never return cannot be part of a cycle. A
+transition that always changes a component whose values never return is not a step of a cycle. The proof removes
+transitions outside every cycle, and examines the remaining transitions again. For example, a compactor returns from
+idle to idle, but it publishes in between, and the set of published instants only grows. If no transition remains, there
+is no cycle. If some transitions remain, `progress.judge_cycles` must examine all states.
 
-Under symmetry, a cycle of canonical states may end with other names of actors than it began. Repeated several times, it
-ends with the same names. Therefore the proof uses values without names, and treats exchangeable actors as one.
+Under symmetry, a cycle of canonical states may end with other names of actors than those with which it began. If the
+cycle is repeated several times, it ends with the names with which it began. Therefore the proof uses values without
+names, and treats exchangeable actors as one.
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ def _never_returns(several: Iterable[_Edges]) -> bool:
 
 
 class _WithoutNames:
-    """The changes of components, with values as numbers. Two values have equal numbers if they differ only in names."""
+    """Collects the changes of each component, with numbers in place of values. Two values have equal numbers if they
+    differ only in names.
+    """
 
     def __init__(self, coding: Coding, exchangeable: Iterable[Iterable[str]]) -> None:
         self.coding = coding

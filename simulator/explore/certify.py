@@ -1,11 +1,13 @@
 """Checks that exchanging actors was a symmetry of everything that a reduced search of a `TransitionSystem` evaluated.
 
 `symmetry_detection` finds exchangeable actors on a sample of states. For the model of the table a sample suffices,
-because its actors of one kind have the same transitions. A `TransitionSystem` may declare the same (`uniform`). The
-transitions of any other system are arbitrary functions: two actors may differ in states outside of the sample. So the
-search of such a system is checked at its end: every evaluated transition on every footprint, every promise on every
-value that it read, and their images under the exchanges, until no new image appears. If all of these commute with the
-exchanges, then so does every step of every reachable state.
+because its actors of one kind have the same transitions. A `TransitionSystem` may declare with `uniform` that its
+actors of one kind have the same transitions. The transitions of any other system are arbitrary functions: two actors
+may differ in states outside of the sample. Therefore, without `uniform` this module checks the search of a
+`TransitionSystem` after its end. The module checks every evaluated transition on every footprint, and every promise on
+every value that the promise read. It also checks the images of transitions and promises under the exchanges, until no
+new image appears. If all checked transitions and promises commute with the exchanges, every step of every reachable
+state commutes with the exchanges.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ _Check = Callable[[Hashable, "Exchanged"], tuple[Hashable, bool]]
 
 
 def refuted(search: Search) -> str | None:
-    """The reason why the reduction of a finished search is not sound; None if it is."""
+    """The reason why the reduction of a finished search is not sound; None if the reduction is sound."""
     space = search.space
     if (
         not isinstance(space, Reduced)
@@ -67,7 +69,7 @@ class Exchanged:
 
 
 def _first_difference(items: Iterable[Hashable], exchanges: Sequence[Exchanged], check: _Check) -> Exchanged | None:
-    """An exchange under which an item, or an image of one, behaves differently; None if there is none."""
+    """An exchange that changes the behaviour of an item, or of an image of an item; None if no exchange does."""
     seen = dict.fromkeys(items)
     queue = list(seen)
     while queue:
@@ -162,7 +164,7 @@ class _Transitions:
 
 
 class _Promise:
-    """A promise restricted to the components that it reads and those that an exchange maps to them."""
+    """A promise restricted to the components that it reads, and to the components that an exchange maps to these."""
 
     def __init__(self, system: TransitionSystem, promise: Any, exchangeable: Sequence[Sequence[str]]) -> None:
         self.system, self.promise = system, promise

@@ -23,7 +23,7 @@ def search_on_spark(
     done: Callable[[SearchJob, Result], None] | None = None,
     **bounds: Any,
 ) -> Iterator[tuple[SearchJob, Result]]:
-    """As `run_jobs`, on a Spark cluster whose workers can import nbcc.
+    """Do the same as `run_jobs`, on a Spark cluster whose workers can import nbcc.
 
     `memory` is the memory of each job. `workers` and `progress` are ignored.
     """
@@ -43,7 +43,7 @@ def on_spark(
     """Run `work` on each value on the cluster, and yield each value with its result, in the given order.
 
     `done` is called with each result at the end of its job. `failed` returns the result of a job that raised an error;
-    without it the error is raised here.
+    without `failed` the error is raised in the calling process.
     """
 
     def one(value: Any) -> Any:

@@ -1,4 +1,5 @@
-"""The coverage of a finished search: the actions that were possible, and the conditions that decided alone."""
+"""The coverage of a finished search: the actions that were possible, and the conditions that alone prevented an action.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def coverage_of(space: Space, watchers: Watchers) -> Coverage:
 
 
 def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[BoundGuard, bool]]:
-    """Each condition of a transition, and whether it was the only false one in some state."""
+    """Each condition of a transition, and whether it was the only false condition in some state."""
     row = compiled.transition
     own = [guard.holds for guard in row.actor_guards]
     yield from zip(row.actor_guards, _alone(own, coding.values(compiled.own)), strict=True)
@@ -52,7 +53,7 @@ def _of_state(coding: Coding, each: CompiledGuard) -> Callable[[int], bool]:
 
 
 def _alone(conditions: Sequence[Callable[[Any], object]], seen: Iterable[Any]) -> list[bool]:
-    """For each condition, whether it was the only false one for some value."""
+    """For each condition, True if it was the only false condition for some value."""
     alone: list[int] = []
     left = list(range(len(conditions)))
     for value in seen:

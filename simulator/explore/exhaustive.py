@@ -44,13 +44,16 @@ def explore(
 
     Args:
         canary: a promise that must be found violated; otherwise the search proves nothing.
-        max_states, max_depth, memory: distinct states, levels, and GiB of this process at which the search stops.
-            Promises that are not violated by then are UNDETERMINED. Without `memory` most of the free memory is used.
-        reduce: use symmetry and fuse private steps, if the system has transitions. A second search then finds a
-            shortest counterexample. The search is repeated without reduction if `certify` refutes the symmetry.
-        coverage: collect which actions were possible and which conditions decided.
+        max_states: the number of distinct states at which the search stops.
+        max_depth: the number of levels at which the search stops.
+        memory: the GiB of memory of this process at which the search stops; by default most of the free memory. A
+            promise that is not violated before the search stops at a bound is UNDETERMINED.
+        reduce: True to use symmetry and to fuse private steps, if the system has transitions. For a violated promise a
+            second search then finds a shortest counterexample. The search is repeated without reduction if `certify`
+            refutes the symmetry.
+        coverage: True to collect which actions were possible, and which conditions alone prevented an action.
         checkpoint: a file from which an interrupted search continues.
-        shard: visit only these states (see `shards`), and search for no shorter counterexamples.
+        shard: the search visits only the states of this shard (see `shards`), and no second search follows.
         progress: called from time to time with distinct and generated states, depth and frontier.
     """
     watched = [*promises, canary] if canary is not None else list(promises)

@@ -27,11 +27,12 @@ from .shards import Shard
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchJob:
-    """One search. `world` and `protocol` are names, paths or values. Without `promises` all are judged.
+    """One search. `world` and `protocol` are names, paths or values. If `promises` is empty, the search judges all
+    promises.
 
-    A `world` of the form ``package.module:factory`` names a model of your own: `factory()` returns it. `mutant` names a
-    file of specs/mutants that is applied during the search. `reduce` and `shard` are as in `explore`. A shard has no
-    canary; `parallel` checks that one of the shards violates it.
+    A `world` of the form ``package.module:factory`` names a model of your own, which `factory()` returns. `mutant`
+    names a file of specs/mutants that is applied during the search. `reduce` and `shard` are as in `explore`. A shard
+    has no canary; `parallel` checks that one of the shards violates the canary.
     """
 
     world: str | World
@@ -45,7 +46,7 @@ class SearchJob:
         """The system that is explored.
 
         Raises:
-            ValueError: a name does not exist; the message lists those that do.
+            ValueError: a name does not exist; the message lists the existing names.
         """
         from nbcc.simulator import specs
 
@@ -72,7 +73,9 @@ def _foreign(name: str) -> Any:
 
 
 def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
-    """The promises of these names (all if there are none), and the canary of the table's model (else None)."""
+    """The promises with these names (all promises without `names`), and the canary if the system is a model of the
+    table.
+    """
     table = isinstance(system, Model)
     known: Mapping[str, Any] = PROMISES if table else {each.name: each for each in getattr(system, "promises", ())}
     known_promises(names, known)
@@ -118,7 +121,7 @@ def applied(name: str) -> AbstractContextManager[Any]:
 
 
 def try_job(job: SearchJob, **bounds: Any) -> Result:
-    """As `run_job`; the result of a job that fails is UNDETERMINED, with the reason."""
+    """Do the same as `run_job`, but return UNDETERMINED with the reason for a job that fails."""
     try:
         return run_job(job, **bounds)
     except Exception as error:  # any error ends this job alone
@@ -140,7 +143,7 @@ def run_jobs(
     Args:
         workers: processes at once; 1 runs the jobs in this process.
         memory: GiB, divided among the workers.
-        raises: raise the error of a job; otherwise its result is UNDETERMINED, with the reason.
+        raises: True to raise the error of a job; False to make its result UNDETERMINED, with the reason.
         done: called with each job and result at the end of the job, in any order.
         progress: called as ``progress(job, *figures)``, with the figures of `explore`.
         bounds: passed to each search.

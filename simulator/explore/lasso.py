@@ -1,8 +1,8 @@
 """Lassos: counterexamples of promises about runs. A run reaches a cycle, and repeats it forever.
 
 Fairness is judged between states of the system itself. After a reduced search only the states on cycles of the reduced
-graph are unfolded: into their images under all exchanges of actors, with every possible private step taken or not. A
-cycle of the system stays within these states.
+graph are unfolded. A state is unfolded into its images under all exchanges of actors, with every possible private step
+taken or not. A cycle of the system stays within the unfolded states.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ class Graph(NamedTuple):
             yield step, self.numbers.get(after)
 
     def fair_actions(self, number: int) -> dict[Action, bool]:
-        """The actions that are possible and that fairness concerns -> whether they need only be possible repeatedly."""
+        """Each possible action that fairness concerns -> whether fairness requires the action even if it is possible
+        only repeatedly.
+        """
         system = self.space.system
         often: Callable[..., bool] = getattr(self.promise, "often", lambda system, step: False)
         found: dict[Action, bool] = {}
@@ -59,13 +61,15 @@ class Graph(NamedTuple):
         return found
 
     def taken(self, step: Any) -> set[Action]:
-        """The actions with which fairness is concerned that a step takes."""
+        """The actions of a step that fairness concerns."""
         fair = self.promise.fair(self.space.system, step)
         return {(step.actor, step.action), (step.actor, ANY)} if fair else set()
 
 
 def find_lasso(search: Any, promise: Any) -> Lasso | str | None:
-    """A fair lasso that violates a promise about runs; None if there is none. A text: why this was not decided."""
+    """A fair lasso that violates a promise about runs; None if there is none. If the search could not decide, the
+    function returns the reason as a text.
+    """
     space = search.space
     states: Sequence[Any] = search.states
     if space.about:
@@ -147,7 +151,7 @@ def _lasso(search: Any, graph: Graph, fair: Sequence[frozenset[int]]) -> Lasso:
 
 
 def never(promise: Any, system: Any, cycle: Sequence[Any]) -> str | None:
-    """The events that never happen if a run repeats these states; None if each event happens."""
+    """The events that never happen if a run repeats these states; None if every event happens."""
     left = [promise.outstanding(system, state) for state in cycle]
     common = sorted(set.intersection(*(set(each) for each in left)))
     steps = f"its last {len(cycle)} steps" if len(cycle) > 1 else "its last step"
@@ -155,7 +159,7 @@ def never(promise: Any, system: Any, cycle: Sequence[Any]) -> str | None:
 
 
 def _around(graph: Graph, part: frozenset[int], start: int) -> Path:
-    """A closed run within a fair cycle that is fair when it repeats."""
+    """A run within a fair cycle that returns to its first state, and that is fair when it repeats forever."""
     path: list[tuple[Any, Any]] = []
     visited, at = [start], start
     while True:

@@ -1,5 +1,5 @@
 """The graph of a world in which states that differ only in the names of exchangeable actors are one state. Tours take
-its edges, and coverage counts them.
+the edges of this graph, and coverage counts the edges.
 """
 
 from __future__ import annotations

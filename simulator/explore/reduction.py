@@ -2,8 +2,8 @@
 
 A transition is private if it touches only the component of its actor, no transition of another actor touches this
 component, and no judged promise reads it. A private step commutes with all steps of other actors. Consider two runs:
-one takes a private step early, the other takes it just before the actor's next visible step. All values that other
-actors can read are the same in both runs.
+one takes a private step early, the other takes it just before the actor's next visible step. Other actors can read the
+same values in the run with the early step as in the run with the late step.
 
 A visible step, such as a crash, is taken after each possible number of private steps. The transitions of a component
 are not private if another actor reads the component: to roll back, to let a heartbeat expire, or to read unpublished

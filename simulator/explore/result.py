@@ -32,9 +32,9 @@ class PromiseResult:
 class Coverage:
     """The coverage of a search.
 
-    `actions`: action -> the number of footprints in which it was possible, summed over shards. `never_false`: (action,
-    condition) pairs for which the condition never was the only false one in any state. `untested`: promises whose
-    `sometimes` no state satisfied.
+    `actions`: action -> the number of footprints in which it was possible, summed over shards. `never_false`: the pairs
+    (action, condition) whose condition was in no state the only false condition of the action. `untested`: the promises
+    for which no state satisfied `sometimes`.
     """
 
     actions: dict[str, int]
@@ -59,7 +59,7 @@ class Result:
     `distinct`, `generated` (the first state and every successor) and `depth` (levels) are counted as TLC counts them.
     `stopped` is the reason why the search did not visit all states; None if it did. `deadlock` is a run to a state
     without successors in which an actor is within an operation. `ends` counts the states without successors.
-    `ends_at_limit` counts the ends in which only a limit of the world stops an actor.
+    `ends_at_limit` counts the states without successors in which only a limit of the world stops an actor.
     """
 
     distinct: int
@@ -93,7 +93,9 @@ class Result:
         return f"{part}{self.distinct:,} states{whole}, {self.generated:,} generated, depth {self.depth}"
 
     def to_json(self, world: str, protocol: str) -> dict[str, Any]:
-        """The object that `explore --json` prints; a trace is a list of steps by name."""
+        """The object that `explore --json` prints; a trace is a list of steps, each with its actor, action and
+        arguments.
+        """
         return {
             "format": 1,
             "world": world,

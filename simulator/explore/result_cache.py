@@ -28,10 +28,11 @@ NO_BOUNDS: Final = ("workers", "memory", "raises")
 
 
 class ResultCache:
-    """A cache of finished searches. `hits` counts the searches found in the cache, `misses` those that were run.
+    """A cache of finished searches. `hits` counts the searches found in the cache, `misses` counts the searches that
+    were run.
 
     Raises:
-        ValueError: the file is not such a cache, or other code wrote it.
+        ValueError: the file is not a cache of searches, or another version of the code wrote it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,8 +48,8 @@ class ResultCache:
         done: Callable[[SearchJob, Result], None] | None = None,
         **bounds: Any,
     ) -> Iterator[tuple[SearchJob, Result]]:
-        """As `run_jobs`, with cached results. `across` runs the jobs that are not in the cache. `done` is called for
-        the cached ones first.
+        """Do the same as `run_jobs`, but take the results of finished searches from the cache. `across` runs the jobs
+        that are not in the cache. `done` is called first for the jobs with cached results.
 
         A `transient` result is not cached, so that the job runs again the next time.
         """
@@ -79,7 +80,7 @@ class ResultCache:
 
 
 def key_of(job: SearchJob, bounds: Mapping[str, Any]) -> str:
-    """All inputs except the code that determine the result of a job."""
+    """All inputs that determine the result of a job, except the code."""
     if job.mutant or job.shard is not None:
         raise ValueError("searches of mutants and of shards are not cached")
     world = specs.world(job.world) if isinstance(job.world, str) else job.world

@@ -103,7 +103,7 @@ class Search:
         return None
 
     def _add(self, coming: Sequence[Any]) -> None:
-        """Add those states that the search has not discovered yet."""
+        """Add the states among these that the search has not discovered yet."""
         for state in coming:
             if state not in self.numbers:
                 self.numbers[state] = len(self.states)
@@ -146,14 +146,16 @@ class Search:
             self.progress(len(self.states), self.generated, self.depth, len(self.states) - self.at)
 
     def chain(self, number: int) -> list[Any]:
-        """The canonical states on a shortest path from the first state to this one."""
+        """The canonical states on a shortest path from the first state to the state with this number."""
         numbers = [number]
         while self.parents[numbers[-1]] >= 0:
             numbers.append(self.parents[numbers[-1]])
         return [self.states[each] for each in reversed(numbers)]
 
     def run_to_end(self, number: int | None) -> tuple[Any, ...] | None:
-        """A run of the system to the end of the state with this number, or to a state that differs only in names."""
+        """A run of the system that passes the state with this number and ends in a state without successors. The names
+        of exchangeable actors in that state may differ.
+        """
         if number is None:
             return None
         taken, reached = self.space.walk(self.chain(number))
@@ -190,7 +192,7 @@ class Search:
                     watch.doubt = lasso or watch.doubt
 
     def _judge_states(self) -> None:
-        """Judge all states by the promises that are judged after the search."""
+        """Judge all states by the promises that can be judged only after the search."""
         for watch in self.watchers.of_runs:
             first = getattr(watch.promise, "first", None)
             if first and watch.broken is None and (violation := first(self.space.system, self.states)):
@@ -198,7 +200,7 @@ class Search:
                 watch.broken = (message, self.states[number], None)
 
     def _broken_end(self, watch: Any) -> tuple[Any, ...]:
-        """A run to the state that violates a promise about runs, or on to the end of the run."""
+        """A run to the state that violates a promise about runs, or from this state on to the end of the run."""
         if watch.lasso:
             return tuple(watch.lasso.steps)
         number = self.numbers[watch.broken[1]]
@@ -211,7 +213,7 @@ class Search:
         return self.run_to_end(number) or ()
 
     def _broken_run(self, watch: Any) -> tuple[tuple[Any, ...], str]:
-        """A run whose last step violates the promise, and the message of the promise for it."""
+        """A run whose last step violates the promise, and the message of the promise for this step."""
         message, before, _ = watch.broken
         if before is None:
             return (), message

@@ -1,7 +1,8 @@
 """Search checkpoints: an unfinished search in a file, which continues in another process.
 
-Only the same search continues from a file: the same system, promises, reductions and code. The file is read with an
-unpickler that accepts plain values and nbcc's named tuples, so that a file cannot run code.
+A search continues from a file only if its system, promises, reductions and code equal those of the search that wrote
+the file. The file is read with an unpickler that accepts plain values and nbcc's named tuples, so that a file cannot
+run code.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ FIGURES = ("generated", "depth", "at", "level_end", "stands_for", "goes_back")
 
 
 class NotACheckpoint(ValueError):
-    """A file that this search has not written."""
+    """Raised if this search has not written the file."""
 
 
 def identity(system: Any, promises: Sequence[Any], reduced: bool) -> str:
@@ -86,7 +87,7 @@ def write(path: Path, search: Search, wanted: str) -> None:
 
 
 def resume(search: Search, saved: dict[str, Any]) -> None:
-    """Restore the state of a search. `Coding.load` must have restored the numbers of values before."""
+    """Restore the state of a search. The caller must call `Coding.load` before, to restore the numbers of values."""
     search.states = saved["states"]
     search.numbers = {state: number for number, state in enumerate(search.states)}
     search.parents = array("q")

@@ -1,10 +1,11 @@
 """Shards: one search split among processes that never exchange states.
 
-A system may name a component as its shard key (`shard_key`): its value is settled once and then stays. In the model of
-the table the shard key is the first published instant. States whose key is still open form the prefix, which is small.
-Every process searches the prefix. Every state outside the prefix belongs to exactly one shard: it is reached only from
-the prefix and from states of the same shard. The shards together visit all states of the search. Which of several
-shortest counterexamples they report may differ.
+A system may name a component as its shard key (`shard_key`): the value of this component is set once and then stays. In
+the model of the table the shard key is the first published instant. States whose shard key is not set yet form the
+prefix, which is small. Every process searches the prefix. Every state outside the prefix belongs to exactly one shard:
+it is reached only from the prefix and from states of the same shard. The shards together visit all states of the
+search. If a promise has several shortest counterexamples, the shards may report another one than a search in one
+process.
 
 Each search checks that none of its states escaped to another shard.
 """
@@ -65,7 +66,7 @@ class ShardKeys:
         return self._known[own]
 
     def escaped(self, states: Sequence[Any], keys: Iterable[Hashable]) -> set[Hashable]:
-        """The keys of these states that are not among the given ones."""
+        """The shard keys of these states that are not among `keys`."""
         return {self(own) for own in set(map(self.bits.__and__, states))}.difference(keys)
 
 
@@ -83,7 +84,7 @@ class PrefixSearch(Search):
         return lambda state: successors(state) if self.keys(state) is None else iter(())
 
     def shards(self) -> Shard:
-        """All shards as one, with the keys in the order in which they begin."""
+        """One shard that contains all shard keys, in the order in which the shards begin."""
         return Shard(tuple(self.first_states()), tuple(map(tuple, self.space.exchangeable)))
 
     def first_states(self) -> Mapping[Hashable, Mapping[int, list[Any]]]:
@@ -112,8 +113,7 @@ class _PrefixEnds(Ends):
 
 
 class ShardSearch(Search):
-    """Searches all states with some shard keys. The search of the prefix has counted and judged the first states of
-    each shard.
+    """Searches all states of one shard. The search of the prefix has counted and judged the first states of each shard.
     """
 
     def __init__(

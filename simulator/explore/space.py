@@ -48,15 +48,15 @@ class Space:
         return 1
 
     def ends(self, state: Any) -> Iterator[Any]:
-        """The states of the system in which a run ends, for a state without successors here."""
+        """The states of the system in which a run ends, for a state that has no successors in this space."""
         yield state
 
     def to_end(self, state: Any) -> Iterator[Any]:
-        """The steps that the system can still take in a state without successors here."""
+        """The steps that the system can still take in a state that has no successors in this space."""
         yield from ()
 
     def steps(self, before: Any, step: Any, after: Any) -> Iterator[Any]:
-        """The steps of the system that one step here consists of."""
+        """The steps of the system that one step of this space consists of."""
         yield step
 
     def walk(self, chain_of_canonical: Sequence[Any]) -> tuple[list[Any], Any]:
@@ -75,7 +75,7 @@ class Space:
 def _may_strand(model: Model | TransitionSystem, promises: Sequence[Any]) -> bool:
     """Whether an actor may have no visible step after a private one, so that an end of a run there matters.
 
-    In the model of the table this is impossible, as a test shows.
+    A test shows that in the model of the table every actor can take a visible step after a private one.
     """
     return not isinstance(model, Model) and (hasattr(model, "finished") or any(p.kind == "run" for p in promises))
 

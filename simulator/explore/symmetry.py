@@ -1,15 +1,16 @@
-"""Symmetry: one canonical state for all that differ only in the names of exchangeable actors.
+"""Symmetry: one canonical state for all states that differ only in the names of exchangeable actors.
 
-`symmetry_detection` finds these actors.
+`symmetry_detection` finds exchangeable actors.
 
 The reduction is exact: each orbit has one canonical state. The canonical state of an orbit is an image in which the
-components of the exchangeable actors are in order. If these components name no actor, the order is ascending; actors
-with equal components are ordered by their first place in the other components. Remaining ties (the members of a set)
-are all tried, and the smallest image is canonical. If a component names another actor, every renaming is tried, once
-for each value of these components.
+components of the exchangeable actors are in order. If the components of exchangeable actors name no actor, the order is
+ascending; actors with equal components are ordered by their first place in the other components. If ties remain, as for
+the members of a set, every order is tried, and the smallest image is canonical. If a component names another actor,
+every renaming is tried, once for each value of these components.
 
 A search does not store the renamings of its edges. The path to a canonical state is reconstructed from the first state:
-each step leads to a successor whose canonical state is the next one. The result is a run of the original system.
+each step leads to a successor whose canonical state is the next state of the path. The reconstructed path is a run of
+the original system.
 """
 
 from __future__ import annotations

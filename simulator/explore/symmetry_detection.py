@@ -5,8 +5,8 @@ might differ only in later states. Two candidates are exchangeable if steps comm
 every promise has the same verdict before and after. Promises that judge shapes (`promises.shape`) have the same verdict
 for equal shapes.
 
-The transitions of a `TransitionSystem` may be any functions. So `certify` checks its exchanges again, on everything
-that the search evaluated.
+The transitions of a `TransitionSystem` may be any functions. Therefore `certify` checks the exchanges of a
+`TransitionSystem` again, on everything that the search evaluated.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class PropertyCache:
         self._held: dict[Hashable, bool] = {}
 
     def apart(self, one: Moved, other: Moved) -> str | None:
-        """The name of a promise that only one of two steps violates; None if there is none."""
+        """The name of a promise that only one of two steps violates; None if no promise is violated by only one."""
         for (kind, shape), promises in self._alike.items():
             if shape is not None and self._shaped_alike(kind, shape, one, other):
                 continue
@@ -121,7 +121,7 @@ class Exchange:
         self._image = Image(cache.model, names, range(len(cache.model.coding.names)), ())
 
     def difference(self, state: State) -> str | None:
-        """The reason why the exchange is not a symmetry in this state; None if it is one."""
+        """The reason why the exchange is not a symmetry in this state; None if the exchange is a symmetry."""
         other = self._image.of_own(state)
         moves = [(step, after, self._image.of_own(after)) for step, after in self.model.successors(state)]
         if {(renamed_step(step, self.names), there) for step, _, there in moves} != set(self.model.successors(other)):

@@ -78,7 +78,7 @@ def _cut(circuit: Iterator[A | None]) -> list[list[A]]:
 
 
 def _repetitions(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable, Hashable]]:
-    """(state, state) -> how often to take an edge between them a further time."""
+    """Pair of states -> the number of further times that runs must take an edge between the two states."""
     more = Counter(edge.after for edge in edges)  # entering minus leaving edges
     more.subtract(Counter(edge.before for edge in edges))
     graph: Any = nx.DiGraph()

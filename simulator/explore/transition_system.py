@@ -16,8 +16,8 @@ from nbcc.model.machine.transition import Args
 
 
 class Guard(NamedTuple):
-    """A condition of a transition. `reason` states the condition in words. A `limit` bounds the world, not the
-    protocol.
+    """A condition of a transition. `reason` states the condition in words. A condition that is a `limit` bounds the
+    world, not the protocol.
     """
 
     reason: str
@@ -26,16 +26,17 @@ class Guard(NamedTuple):
 
 
 def no_arguments(*_: object) -> Iterable[Args]:
-    """The arguments of a transition whose effect takes none."""
+    """The arguments of a transition whose effect takes no arguments."""
     return ((),)
 
 
 class Transition(NamedTuple):
     """One action of one actor.
 
-    `reads` names components. Guards, `arguments` and `effect` get their values, in this order. The first one is the
-    actor's own; `actor_guards` read it alone and are evaluated once for each of its values. `arguments` returns every
-    choice of keyword arguments; `effect(*values, **args)` returns the new values of `writes`.
+    `reads` names components. Guards, `arguments` and `effect` get the values of these components, in the order of
+    `reads`. The first component is the actor's own; `actor_guards` read only this component and are evaluated once for
+    each of its values. `arguments` returns every choice of keyword arguments; `effect(*values, **args)` returns the new
+    values of `writes`.
     """
 
     action: str

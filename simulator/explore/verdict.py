@@ -1,4 +1,4 @@
-"""The four verdicts, and the worst of several."""
+"""Defines the four verdicts, and finds the worst of several verdicts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """The verdict on a promise. HOLDS means: in every behaviour up to the printed bound."""
+    """The verdict on a promise. HOLDS means that every behaviour up to the printed bound keeps the promise."""
 
     VIOLATED = "VIOLATED"
     UNDETERMINED = "UNDETERMINED"

@@ -1,4 +1,5 @@
-"""Promises during a search: each is evaluated once for each footprint or shape, until its first violation.
+"""Evaluates promises during a search: each promise once for each different footprint or shape of a state, until its
+first violation.
 
 In a breadth-first search the first violation has a shortest counterexample. All undeclared components of a state are
 hidden: a promise that reads more than it declares fails (`packed.UndeclaredRead`).
@@ -98,7 +99,7 @@ def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
 
 
 class _Group:
-    """Promises that read the same components. All other components are hidden from these promises."""
+    """Promises that read the same components. All components that the promises do not read are hidden from them."""
 
     def __init__(self, system: Any, members: list[Watch]) -> None:
         self.system = system

@@ -1,6 +1,8 @@
-"""Programs that run other systems, each in its own environment and process. Such programs import nothing of nbcc.
+"""Programs that run other systems, each in its own environment and process. These programs, called peers, import
+nothing from nbcc.
 
-A peer reads one JSON object a line and writes one as the answer. The adapters in `nbcc.simulator.systems` use peers.
+A peer reads requests and writes answers, both as one JSON object per line. The adapters in `nbcc.simulator.systems` use
+peers.
 """
 
 from __future__ import annotations

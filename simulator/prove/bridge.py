@@ -1,8 +1,9 @@
-"""Compares the relation with the executable model, state by state and step by step.
+"""Compares a transition relation with the executable model, state by state and step by step.
 
-`compare` walks through every reachable state of a world. `interpretation.py` reads a state as facts of the relation.
-Each clause of the invariant must be true there, and each step must satisfy the guard of an action that stands for it
-and have its effect. A step of `SILENT` changes nothing that the relation has.
+`compare` walks through every reachable state of a world. `interpretation.py` translates a state of the model into facts
+of the relation. Each clause of the invariant must be true in every reachable state. For each step of the model, an
+action of the relation must be possible and must have the same effect. A step in `SILENT` changes no fact of the
+relation.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ PAST: Final = {
 
 @dataclass(frozen=True)
 class Compared:
-    """The result of a comparison. `difference` is None if relation and model agree."""
+    """The result of a comparison. `difference` is None if the relation agrees with the model."""
 
     states: int
     steps: int
@@ -41,9 +42,10 @@ class Compared:
 
 
 def compare(model: Model, system: System, most: int | None = None, elements: Instance | None = None) -> Compared:
-    """Visit the reachable states of a world, but at most `most` of them.
+    """Compare the relation with the model in the reachable states of a world, but in at most `most` states.
 
-    `elements`: those of the world unless given; with records, rows are compared too.
+    `elements` is the instance (default: the elements of the world). If the instance has records, the function also
+    compares rows.
     """
     explorer = Explorer(system, elements or instance(model))
     states = steps = 0
@@ -76,7 +78,7 @@ def _values(explorer: Explorer, model: Model, state: State) -> tuple[Any, ...]:
 
 
 def present(explorer: Explorer, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The facts without those about the last operation of an idle actor, which no action reads."""
+    """Return the facts that an action can read: facts about the last operation of an idle actor are omitted."""
     facts = zip(explorer.keys, values, strict=True)
     idle = {(name, key[1]) for key, value in facts if value == IDLE for name in PAST.get(key[0], ())}
     return tuple(
@@ -86,7 +88,7 @@ def present(explorer: Explorer, values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _candidates(explorer: Explorer, now: tuple[Any, ...], step: Step) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
-    """The steps of the relation by the actions that correspond to the model's action."""
+    """Yield the steps of the relation whose actions correspond to the action of the model."""
     yield from explorer.successors(now, tuple(a for a in explorer.system.actions if step.action in a.stands_for))
 
 

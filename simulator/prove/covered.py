@@ -1,4 +1,4 @@
-"""Reads the log compactions of a state of the model as facts of the relation `lemmas/log_compaction.py`."""
+"""Translates the log compactions in a state of the model into facts of the relation in `lemmas/log_compaction.py`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from .finite import Table
 
 
 def logs_of(part: GroupPlan, by_time: dict[int, Any], covers: dict[int, set[Any]]) -> set[Any]:
-    """The logs of writes that a plan takes in a file group; a log of a log compaction stands for those it covers."""
+    """Return the logs of writes that a plan takes in a file group. In place of the log of a log compaction, the result
+    has the logs that it covers.
+    """
     taken: set[Any] = set()
     for requested, version in part.logs:
         if requested in by_time:
@@ -23,7 +25,7 @@ def logs_of(part: GroupPlan, by_time: dict[int, Any], covers: dict[int, set[Any]
 
 
 def covers(model: Model, state: State, by_time: dict[int, Any]) -> dict[int, set[Any]]:
-    """Requested time of each log compaction -> the logs of writes that it covers."""
+    """Return a mapping from the requested time of each log compaction to the logs of writes that it covers."""
     found: dict[int, set[Any]] = {}
     for plan in model.component(state, "log_plans") if "log_plans" in model.components else ():
         found[plan.requested] = set().union(*(logs_of(part, by_time, found) for part in plan.groups))
@@ -31,7 +33,7 @@ def covers(model: Model, state: State, by_time: dict[int, Any]) -> dict[int, set
 
 
 def interpret(model: Model, state: State, facts: Table, covered: dict[int, set[Any]]) -> None:
-    """Add the facts of log compactions. `covered`: see `covers`."""
+    """Add the facts of log compactions. `covered` is the result of `covers`."""
     if "log_plans" not in model.components:
         return
     plans = model.component(state, "log_plans")

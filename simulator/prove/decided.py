@@ -1,4 +1,6 @@
-"""Reads a state of the model with a decision log and lost locks as facts of the relation `lemmas/decisions.py`."""
+"""Translates a state of the model with a decision log and lost locks into facts of the relation in
+`lemmas/decisions.py`.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,9 @@ PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.
 
 
 def interpret(model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int]) -> None:
-    """Add the facts of the decision log, and correct those of the steps that it divides.
+    """Add the facts of the decision log, and correct the facts about steps that the decision log divides.
 
-    `place`: the number of each plan, by its requested time.
+    `place` maps the requested time of each plan to the number of the plan.
     """
     log = model.component(state, "decisions")
     lock = model.component(state, "lock")

@@ -1,4 +1,4 @@
-"""Reads the replacing writes of a state of the model as facts of the relation `lemmas/replaces.py`."""
+"""Translates the replacing writes in a state of the model into facts of the relation in `lemmas/replaces.py`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ WORKS = {SCHEDULED: core.SCHEDULED, REPLACING: core.RUNNING, "written": core.RUN
 
 
 def fixed(model: Model, groups: list[int]) -> Table:
-    """Which compactors of the relation are overwriters, and the file groups that each replaces."""
+    """Return the facts that say which compactors of the relation are overwriters, and which file groups each overwriter
+    replaces.
+    """
     found: Table = {}
     for me in model.actors_of("overwriter"):
         found["overwriter", me] = True
@@ -25,7 +27,7 @@ def fixed(model: Model, groups: list[int]) -> Table:
 
 
 def interpret(model: Model, state: State, elements: Instance, facts: Table, plans: list[Plan]) -> None:
-    """Add the facts of replaces and of overwriters."""
+    """Add the facts about replaces and overwriters in a state of the model."""
     overwriters = model.actors_of("overwriter")
     if not overwriters:
         return

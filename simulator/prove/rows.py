@@ -1,4 +1,4 @@
-"""Records of one key in the logs of a world, and the winners that the model's merge keeps in base files."""
+"""Computes records of one key in the logs of a world, and the records that win the model's merge into base files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from .lemmas import state as core
 
 
 def with_records(elements: Instance, seed: int) -> Instance:
-    """The instance with a record of the key in most logs: an ordering value of 1 to 3, a row or a delete."""
+    """Return the instance with a record of the key in most logs. A record is a row or a delete with an ordering value
+    of 1 to 3.
+    """
     draw = random.Random(seed)
     records: Table = {}
     for log in elements.elements[core.LOG]:
@@ -27,9 +29,10 @@ def with_records(elements: Instance, seed: int) -> Instance:
 def interpret(
     model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int], by_time: dict[int, Any]
 ) -> None:
-    """Add the record that each base file keeps, by the model's merge of its content.
+    """Add, for each base file, the record that wins the model's merge of the content of the base file.
 
-    `place`: the number of each plan by its requested time; `by_time`: the write by its requested time.
+    `place` maps the requested time of each plan to the number of the plan. `by_time` maps the requested time of each
+    write to the write.
     """
     records = elements.fixed
     if not any(key[0] == "record" for key in records):

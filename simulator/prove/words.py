@@ -1,7 +1,7 @@
-"""A counterexample to induction in words: the facts of a state, element by element.
+"""Describes a counterexample to induction in words: the facts of a state, element by element.
 
-z3 gives elements names such as `Write!val!0`; here they are `write 1`. Facts that do not hold, times that are 0 and
-elements that touch nothing are left out.
+z3 names an element, for example, `Write!val!0`; this module names it `write 1`. The text omits facts that are false,
+times that are 0, and elements without facts.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ MEANS_WITH: Final = {
 
 
 class Counterexample(NamedTuple):
-    """The state before a failed step. `values`: relation and names of elements -> a value other than false and 0.
+    """The state before a failed step. `values` maps a relation and the names of its elements to a value other than
+    false and 0.
 
-    `step`: the action and its parameters; "" for an obligation about one state. `named`: the elements in the step.
+    `step` is the action and its parameters, or "" for an obligation about one state. `named` has the elements in the
+    step.
     """
 
     step: str
@@ -44,7 +46,7 @@ class Counterexample(NamedTuple):
 
 
 def counterexample(system: System, result: Result) -> Counterexample | None:
-    """The state that z3 found, with names for its elements; None if there is none."""
+    """Return the state that z3 found, with names for its elements; None if z3 found no state."""
     model = result.model
     if model is None:
         return None
@@ -64,7 +66,9 @@ def counterexample(system: System, result: Result) -> Counterexample | None:
 
 
 def _means(values: Mapping[tuple[str, ...], Any], key: tuple[str, ...]) -> bool:
-    """Whether the value is read in this state: the completion time of a pending plan, for instance, is not."""
+    """True if an action can read the value in this state. For example, no action reads the completion time of a pending
+    plan.
+    """
     needs = MEANS_WITH.get(key[0])
     return needs is None or any(values.get((name, key[1])) for name in needs)
 
@@ -76,7 +80,7 @@ def _value(relation: Relation, term: Any, names: dict[str, str]) -> bool | int |
 
 
 def facts(system: System | None, result: Result) -> Iterator[str]:
-    """The step with its parameters, and one line for each element that the counterexample needs."""
+    """Return the step with its parameters, and one line for each element that the counterexample needs."""
     found = counterexample(system, result) if system is not None else None
     if found is None or system is None:
         return
@@ -97,7 +101,7 @@ def facts(system: System | None, result: Result) -> Iterator[str]:
 
 
 def shown(relations: Mapping[str, Relation], found: Counterexample) -> set[str]:
-    """The elements that are in the step or of which something is true, and those to which these refer."""
+    """Return the elements that are in the step or have a true fact, and the elements to which these elements refer."""
     needed = set(found.named)
     for name, *elements in found.values:
         relation = relations[name]

@@ -1,5 +1,5 @@
-"""Schedules: each chooses the next one of the enabled steps. All schedules implement one protocol and can wrap each
-other.
+"""Schedules: each schedule repeatedly chooses the next step among the enabled steps. All schedules implement one
+interface, and one schedule can wrap another.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A schedule that ends early: the history stops with actors within their operations."""
+"""A schedule that ends a history early, while actors have not finished their operations."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ class Limited:
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """The step of the inner schedule; None at the end."""
+        """Return the step that the inner schedule chooses, or None after ``most`` steps."""
         self._left -= 1
         return self._inner.next(choose, enabled) if self._left >= 0 else None

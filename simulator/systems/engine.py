@@ -144,7 +144,7 @@ class EngineSystem:
         return arguments
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Apply a fault: a lock expires or is lost, a heartbeat expires, or a late file of a dead writer lands."""
+        """Apply a fault: a lock expires or is lost, a heartbeat expires, or a late file of a dead writer appears."""
         if action == "lock_expires" and self.harness.lock.holder == actor:
             self.harness.lock.expire()
         elif action == "lock_is_lost" and self.harness.lock.holder == actor:
@@ -159,7 +159,7 @@ class EngineSystem:
         return {}
 
     def _late_file(self, actor: str, group: int, version: int) -> None:
-        """Put a marker and a torn file, as a task does that outlives its driver."""
+        """Put a marker and an incomplete data file, as a task that outlives its driver does."""
         puts = [access.path for access in self.harness.accesses if access.actor == actor and access.verb == "put"]
         requested = [name["requested"] for name in map(parsed, puts) if "requested" in name][-1]
         number, bucket = divmod(group, self.world.buckets)

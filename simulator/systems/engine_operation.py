@@ -58,7 +58,8 @@ class EngineOperation:
         self.task.crash()
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
-        """Run the segment of a mapping row. Returns the arguments in the name of the last object that it put."""
+        """Run the segment of a mapping row. Returns the arguments in the name of the last object that the segment put.
+        """
         title = f"{self.name} of {self.task.actor}"
         if self.task.finished and row.ends_after != RETURN:  # before RETURN it may have made its last call
             raise CannotStep(f"{title} has already returned")
@@ -101,12 +102,14 @@ class EngineOperation:
 
 
 def _several(words: str | tuple[str, ...]) -> tuple[str, ...]:
-    """One word or several words of a row, as a tuple."""
+    """One word or several words of a mapping row, as a tuple."""
     return (words,) if isinstance(words, str) else words
 
 
 def _only(times: tuple[int, ...]) -> Callable[[str], bool]:
-    """Whether a listing shows a concurrent change: completed instants and restore plans requested at these times."""
+    """Whether a listing shows a concurrent change: a completed instant or a restore plan that was requested at one of
+    these times.
+    """
 
     def shown(path: str) -> bool:
         name = parsed(path)

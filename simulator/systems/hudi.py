@@ -1,7 +1,7 @@
 """Apache Hudi on Spark as a system: its real client runs in a separate process, one protocol step at a time.
 
-Hudi's instants are readings of the clock. So this module counts the model's ticks, and maps each instant to the tick of
-the step in which it appeared. `complaints` reports instants whose order differs from the order of their ticks.
+Hudi's instants are readings of the clock. Therefore this module counts the model's ticks, and maps each instant to the
+tick of the step in which it appeared. `complaints` reports instants whose order differs from the order of their ticks.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class HudiSystem:
         return HudiOperation(self, actor, rows, instants.get(args.get("instant", 0)))
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Apply a fault: let a heartbeat expire. Hudi holds its lock inside one call, so a dead actor holds none."""
+        """Apply a fault: let a heartbeat expire. Hudi holds its lock inside one call, so a dead actor holds no lock."""
         if call := _STEP[action].call:
             self.ask(call, actor=actor)
         return {}
@@ -107,7 +107,7 @@ class HudiSystem:
         return tuple(instants[requested] for requested in sorted(instants))
 
     def entries(self) -> list[dict[str, str | None]]:
-        """The files of the timeline, by the parts of their names."""
+        """The files of the timeline, each as the parts of its name."""
         return [match.groupdict() for name in self._look()["timeline"] if (match := _INSTANT.match(name))]
 
     def slices(self) -> tuple[Any, ...]:

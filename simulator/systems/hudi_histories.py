@@ -25,17 +25,17 @@ def fitted(world: World) -> World:
 
 
 def does_otherwise(model: Any, state: Any, step: Step) -> bool:
-    """Whether Hudi's client would act otherwise now than the model's step.
+    """Whether Hudi's client would now act differently from the model's step.
 
-    Hudi takes the lock and publishes, or is refused, in one call: no other actor moves in between. No compactor takes
-    up the plan of a live one: it would first roll back that run and delete its files. Four more kinds of steps are left
-    out. Each concerns a live writer whose heartbeat other clients consider expired:
+    Hudi takes the lock and publishes, or is refused, in one call: no other actor moves in between. No compactor resumes
+    the plan of a live compactor: Hudi would first roll back the live run and delete its files. The check also leaves
+    out four kinds of steps. Each kind concerns a live writer whose heartbeat other clients consider expired:
 
-    - It stalls only after its files are on storage. A rollback before that makes Hudi's client fail at once.
-    - It is refused only after its rollback has completed. Before the rollback has completed, Hudi commits.
-    - It takes the lock to commit only before its rollback has completed. After the rollback Hudi refuses the write.
-    - A rollback of a write that has committed meanwhile is not executed. Hudi removes such an instant from the timeline
-      (the finding commit-undone-by-a-planned-rollback). The model leaves such an instant on the timeline, without
+    - The heartbeat expires before the writer's files are on storage. A rollback at this time makes Hudi's client fail.
+    - The writer is refused before its rollback has completed. Hudi commits until the rollback has completed.
+    - The writer takes the lock to commit after its rollback has completed. Hudi refuses the write after the rollback.
+    - A rollback runs although its write has committed meanwhile. Hudi removes the instant of the write from the
+      timeline (the finding commit-undone-by-a-planned-rollback). The model leaves the instant on the timeline, without
       files.
     """
     if (holder := model.component(state, "lock")) is not None:

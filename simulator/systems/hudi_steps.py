@@ -2,7 +2,7 @@
 
 To map a new action, append a row.
 
-One call of Hudi's client does several steps of the model. At the granularity `call` of a world the model takes the
+One call of Hudi's client does several steps of the model. In a world with the granularity `call` the model takes the
 steps of one call together.
 """
 

@@ -1,4 +1,5 @@
-"""Merge functions for the engine. Each merges two rows into a text: the names of the writes that made them.
+"""Merge functions for the engine. Each function merges two rows into a text: the names of the writes that made the
+rows.
 
 One of the functions keeps all laws of merging. Each of the other functions breaks exactly one law.
 `nbcc.model.mechanisms.merge_function` has the model's counterparts, which share no code with these.
@@ -13,23 +14,23 @@ Row = dict[str, Any]
 
 
 def union(older: Row, newer: Row) -> Row:
-    """Each name once; keeps every law."""
+    """Contains each name once; this function keeps every law."""
     return _row(older, newer, " ".join(sorted({*older["value"].split(), *newer["value"].split()})))
 
 
 def total(older: Row, newer: Row) -> Row:
-    """Each name as often as it occurs; not idempotent."""
+    """Contains each name as often as it occurs; this function is not idempotent."""
     return _row(older, newer, " ".join(sorted(f"{older['value']} {newer['value']}".split())))
 
 
 def in_turn(older: Row, newer: Row) -> Row:
-    """Names in order of first occurrence; not commutative."""
+    """Contains the names in the order of their first occurrence; this function is not commutative."""
     names = older["value"].split()
     return _row(older, newer, " ".join([*names, *(each for each in newer["value"].split() if each not in names)]))
 
 
 def by_two(older: Row, newer: Row) -> Row:
-    """The two values in brackets; not associative."""
+    """Puts the two values in brackets; this function is not associative."""
     one, other = sorted((older["value"], newer["value"]))
     return _row(older, newer, one if one == other else f"({one} {other})")
 

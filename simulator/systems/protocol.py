@@ -1,7 +1,7 @@
 """The interface of a system: it takes steps one at a time, and its table can be observed between two steps.
 
-Times are ticks of one clock, as in the model. A system whose times are instants translates ticks
-(`nbcc.simulator.control.clock`).
+Times are ticks of one clock, as in the model. If the times of a system are instants, the system translates ticks to
+instants (`nbcc.simulator.control.clock`).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Operation(Protocol):
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         """Run the segment of the operation for this model action.
 
-        Returns observed values by name. A name that is also an argument of the action (``group``, ``version``) must
-        have the argument's value. ``rows`` is the answer of a read.
+        Returns the observed values, each under its name. A name that is also an argument of the action (``group``,
+        ``version``) must have the argument's value. ``rows`` is the answer of a read.
 
         Raises:
             CannotStep: the segment cannot be run to its end.
@@ -58,11 +58,11 @@ class System(Protocol):
         ...
 
     def timeline(self) -> tuple[Any, ...]:
-        """``(action, state, requested, completed or None)`` of every instant, by requested time."""
+        """``(action, state, requested, completed or None)`` of every instant, sorted by requested time."""
         ...
 
     def slices(self) -> tuple[Any, ...]:
-        """``(group, barrier, base, ((requested, version), ...))`` of every file slice, by group and barrier."""
+        """``(group, barrier, base, ((requested, version), ...))`` of every file slice, sorted by group and barrier."""
         ...
 
     def rows(self, query: Any) -> tuple[Any, ...]:

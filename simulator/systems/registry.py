@@ -1,4 +1,5 @@
-"""Systems by name: ``model``, ``engine``, ``spark``, ``hudi``, or a user's as ``package.module:factory``."""
+"""Systems by name: ``model``, ``engine``, ``spark``, ``hudi``, or a system of the user as ``package.module:factory``.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ def factory(name: str) -> Factory:
     """The function that sets up a fresh system for a history.
 
     Raises:
-        ValueError: there is no such system. The message names those that exist.
+        ValueError: there is no such system. The message names the existing systems.
     """
     if name in _OURS:
         return _OURS[name]

@@ -23,7 +23,7 @@ _SETS: Final = "nbcc_set_columns"
 
 
 def schema_of(world: World, added: int = 0) -> pa.Schema:
-    """The table's columns, with ``added`` ones. Partial updates have their own columns instead of ``value``."""
+    """The table's columns, with the ``added`` columns. Partial updates have their own columns instead of ``value``."""
     if not world[PartialColumns].columns:
         return pa.schema([*SCHEMA, *(pa.field(name, pa.string()) for name in _added(added))])
     # Without partitions ``part`` would be one more column that a write sets or not.
@@ -62,7 +62,9 @@ def partition_name(number: int) -> str:
 
 
 def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
-    """The rows of a write, by file group and log version. Deletes are marked. A writer sets all ``added`` columns."""
+    """The rows of a write, for each file group and log version. Deletes are marked. A writer sets all ``added``
+    columns.
+    """
     rows = [
         {
             "id": key,

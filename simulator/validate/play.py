@@ -30,8 +30,8 @@ COMPLETES: Final[Mapping[str, Kind]] = {
 class Refused(NamedTuple):
     """The model refuses the event with this number; `reasons` are the conditions that were false.
 
-    `enabled` are the possible steps as sentences. The actors in these sentences are the actors of the segment: w1 is
-    its first write.
+    `enabled` contains the steps that were possible, as sentences. The actors in these sentences are the actors of the
+    segment: w1 is its first write.
     """
 
     event: int
@@ -62,10 +62,10 @@ def traced(protocol: Protocol) -> Protocol:
 
 @lru_cache(maxsize=1 << 17)
 def play(shape: Shape, protocol: Protocol) -> Refused | None:
-    """Play a segment under a protocol (made by `traced`). None if the model can take all of its events.
+    """Play a segment under a protocol (made by `traced`). None if the model can take all events of the segment.
 
     The first run has additional idle actors, so that segments of all sizes share one model and its memo. A refused
-    segment runs again without them, so that `enabled` names no idle actor.
+    segment runs again without the idle actors, so that `enabled` names none of them.
     """
     if _Play(shape, protocol, MIN_ACTORS).refused() is None:
         return None

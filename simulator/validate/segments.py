@@ -1,4 +1,5 @@
-"""A file group's history cut into small segments. The model plays each in a millisecond, and few of them differ.
+"""A file group's history cut into small segments. The model plays each segment in a millisecond, and few segments have
+different shapes.
 
 A segment holds a few neighbouring writes and the plans that could take their logs. One write that completes right
 before a plan represents the other logs that the plan took. Segments suffice for two reasons: a planner decides on each
@@ -40,7 +41,7 @@ event = cache(Event)
 class Inputs(NamedTuple):
     """The logs of the segment's writes that a plan took, as (write, version).
 
-    The log of a log compaction is (-1, 1) for the first one of the segment, (-2, 1) for the second, and so on.
+    The log that the first log compaction of the segment made is (-1, 1), the log of the second is (-2, 1), and so on.
     `base_is_last`: the plan starts from the base file before it.
     """
 

@@ -1,4 +1,6 @@
-"""The matrix of verdicts: protocols by promises, each cell with the bounds up to which it was searched."""
+"""The matrix of verdicts, with a row for each protocol and a column for each promise. Each cell records the bounds up
+to which it was searched.
+"""
 
 from __future__ import annotations
 

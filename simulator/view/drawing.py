@@ -1,4 +1,6 @@
-"""A picture as data: texts and shapes in points from the upper left corner. SVG and matplotlib paint the data alike."""
+"""A picture as data: texts and shapes in points from the upper left corner. The SVG renderer and the matplotlib painter
+draw the same picture from this data.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ class Box(NamedTuple):
 
 
 class Drawing:
-    """Marks in painting order. `at` records the positions of named things, for lines that are drawn to them later."""
+    """The marks of a picture, in the order in which they are painted. `at` records the positions of named objects, so
+    that lines can be drawn to these objects later.
+    """
 
     def __init__(self, width: float, height: float) -> None:
         self.width, self.height = width, height

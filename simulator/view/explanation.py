@@ -31,8 +31,8 @@ from .wording import (
 class WrongAnswer(NamedTuple):
     """The path of one wrong answer: from `instant` over its `file` in `slice` to the cell of `key`.
 
-    `stop`: the place where the row is lost. The stop is that slice, or the base file that took the log. `barrier`: the
-    barrier that makes the file count as older (0: none). `source_file`: the file whose row is read instead ("": none).
+    `stop`: the place where the row is lost, which is `slice` or the base file that took the log. `barrier`: the barrier
+    that makes the file count as older (0: none). `source_file`: the file whose row is read instead ("": none).
     `captions`: a sentence for each of the four stops; `right`: what happens under the default protocol.
     """
 
@@ -50,7 +50,7 @@ class WrongAnswer(NamedTuple):
 def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongAnswer | None:
     """Explain one wrong answer. None if no present file holds the row, or if rows combine several files.
 
-    Rows combine several files where updates are partial and where a function merges.
+    A row combines several files if updates are partial or if a merge function merges rows.
     """
     if context.model.merger.combination:
         return None
@@ -96,9 +96,10 @@ def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongA
 
 
 def _outcome(case: Case, right: str, row: Parts) -> Parts:
-    """What the default protocol does, and the resulting answer.
+    """Return what the default protocol does, and the answer that the reader then returns.
 
-    The second part is omitted if both answers are one read before and after a service, because either may be wrong.
+    The text omits the reader's answer if the case compares one read before and after a service: either answer may be
+    wrong.
     """
     text = f"{right[0].upper()}{right[1:]}"
     steady = case.reading.stable and case.reading.query.kind == "snapshot"
@@ -115,7 +116,7 @@ def _written(context: Context, step: int, key: Any, lost: Record) -> Parts:
 
 
 def _why_it_wins(context: Context, key: Any, lost: Record, got: Record | None) -> Parts:
-    """The reason why this row must be read and not the other one."""
+    """The reason why a correct read returns the lost row and not the row that was read."""
     if got is None:
         return []
     other: Parts = ["the delete" if got.deleted else [f"{key}={got.value}", got.requested]]
@@ -149,7 +150,7 @@ def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -
 
 
 def _rule(context: Context, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
-    """The sentence about the rule that decided, and about the default protocol; a general sentence if none fits."""
+    """The sentences about the rule that decided and about the default protocol; a general sentence if no rule fits."""
     differences = context.protocol.differences()
     field = next((name for name in HELPS[status] if name in differences), next(iter(differences), ""))
     rule = RULES.get(f"{field}={differences.get(field)}")
@@ -185,7 +186,7 @@ def _file(context: Context, step: int, key: Any, record: Record) -> str | None:
 
 
 def _base_above(context: Context, step: int, group: int, barrier: int) -> int | None:
-    """The barrier of the oldest base file newer than a slice; None if there is none."""
+    """The barrier of the oldest base file that is newer than a slice; None if no base file is newer."""
     bases = [s.base for s in context.model.slices(context.states[step]) if s.group == group and s.base]
     return min((base for base in bases if base > barrier), default=None)
 

@@ -45,8 +45,8 @@ class Files:
         ``log G/T.V``   [status, reason, rows, barrier B of its slice]
 
         Names: G is a file group, B a barrier (0: none), T a requested time, V a log version. Rows are [key, value or
-        null for a delete, ordering value]. Status: read; merged (a base file holds its rows); hidden; or pending (its
-        write has not completed, or its plan has no base file yet).
+        null for a delete, ordering value]. A status is read, merged, hidden or pending. The rows of a merged file are
+        in a base file. A file is pending if its write has not completed, or if its plan has no base file yet.
         """
         rests_on = (self.model.table(state), self._reader(state))
         if rests_on not in self._tables:

@@ -1,7 +1,7 @@
 """The contents of a trace's page as one JSON value. The model computes every fact on the page.
 
-Each instant, file and answer has a history: a list of [step, value] in which an entry holds until the next one. A page
-finds the state at any step in these histories. The histories keep a trace of 2,000 steps small.
+Each instant, file and answer has a history: a list of [step, value] in which an entry holds until the next entry. A
+page finds the state at any step in these histories. The histories keep a trace of 2,000 steps small.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Part = Any
 
 
 class History:
-    """Values by name over the steps."""
+    """The history of each value, under the name of the value."""
 
     def __init__(self) -> None:
         self.changes: dict[str, list[list[Any]]] = {}
@@ -121,7 +121,8 @@ def _steps(run: Run, trace: Trace) -> dict[str, Any]:
 
 
 def _listings(run: Run) -> list[list[Any]]:
-    """Each listing of a reader: [reader, first step, last step, completed instants it saw, those it missed].
+    """Each listing of a reader: [reader, first step, last step, completed instants it saw, completed instants it
+    missed].
 
     A listing is not a snapshot: it may contain any part of what completes while it runs.
     """
@@ -152,7 +153,9 @@ def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
 
 
 def puts_of(run: Run) -> list[Put]:
-    """The writes of the trace by completion, then the pending ones. Values get their letters in this order."""
+    """The completed writes of the trace in the order of completion, then the pending writes. Values get their letters
+    in this order.
+    """
     found: dict[int, Put] = {}
     for state in run.states:
         for actor in run.model.actors.get("writer", ()):

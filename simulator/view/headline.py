@@ -66,7 +66,9 @@ def sentence(context: Context, broke: int, because: str, answers_at: Sequence[An
 
 
 def _instead(context: Context, lost: Record, got: Record | None) -> Parts:
-    """The row that is read instead, and the order in which it is older."""
+    """Return the words about the row that a reader returns instead of the lost row. They name the order in which the
+    returned row is older.
+    """
     key = context.case.key
     if got is None or got.deleted:
         return [" returns ", *row_words(key, got)]

@@ -46,9 +46,9 @@ def draw_slices(
 ) -> Axes:
     """Draw every file group as a stack of file slices, the newest on top, separated by barriers.
 
-    A base file is a wide block, and a log file a chip in the colour of its writer. The chip of a log is filled if a
-    snapshot merges the log, outlined if a base file holds its rows, and dashed while its write is pending. Files that
-    no snapshot reads are hatched. `as_of`, `step` and `ax` are as in `draw_timeline`.
+    A base file is drawn as a wide block. A log file is drawn as a chip in the colour of its writer. The chip of a log
+    is filled if a snapshot merges the log, outlined if a base file holds its rows, and dashed while its write is
+    pending. Files that no snapshot reads are hatched. `as_of`, `step` and `ax` are as in `draw_timeline`.
     """
     from .matplotlib_painter import paint
     from .slices import slices
@@ -60,7 +60,7 @@ def draw_verdicts(results: Verdicts, ax: Axes | None = None) -> Axes:
     """Draw a matrix of protocols and promises: a shape for each verdict, with the steps of the shortest violation.
 
     `results` maps the name of a protocol to a result of `explore` or to {promise: verdict}. A verdict is a word, or a
-    mapping with ``verdict`` and ``steps``. The value of ``nbcc verdicts --json`` is accepted, too.
+    mapping with ``verdict`` and ``steps``. The function also accepts the JSON value of ``nbcc verdicts --json``.
     """
     from .matplotlib_painter import paint
     from .verdict_matrix import verdict_matrix

@@ -1,7 +1,7 @@
 """Selects what a page shows: the read that broke, and rows of one key that make the break visible.
 
 A trace of a search holds no rows. Each write can put the key k1, delete it or leave it out. The page shows the simplest
-combination for which the reader's answer differs from the promised one.
+combination for which the reader's answer differs from the promised answer.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Reading(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A read with the rows of all writes. `key`: the key with a wrong answer, "" if there is none."""
+    """A read with the rows of all writes. `key` is the key whose answer is wrong; it is "" if no answer is wrong."""
 
     reading: Reading
     data: Data
@@ -69,7 +69,9 @@ class Case(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The promised answer and the real one: key -> record, deletes included; None: no answer yet."""
+    """The promised answer and the real answer, each as a map from key to record, deletes included. None means that
+    there is no answer yet.
+    """
 
     must: Mapping[Any, Record] | None
     got: Mapping[Any, Record] | None
@@ -124,7 +126,7 @@ def _of_table(model: Model, state: Any, query: Query, data: Data) -> Mapping[Any
 def reader_table(model: Model, state: Any, reader: str) -> tuple[int, Table] | None:
     """The time and table that a reader actor has read; None before its read.
 
-    For a consumer: its checkpoint, and the writes of all its windows.
+    For a consumer the function returns its checkpoint, and the writes of all its windows.
     """
     if reader in model.actors.get("consumer", ()):
         own, table = model.component(state, reader), model.table(state)
@@ -180,7 +182,9 @@ def _records(rows: Mapping[Any, Record | Change | Several]) -> dict[Any, Record]
 
 
 def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
-    """The case that shows the break: with the trace's rows if they show it, otherwise with the simplest rows of k1."""
+    """The case that shows the break. The case has the trace's rows if these rows show the break, otherwise the simplest
+    rows of k1.
+    """
     given = [data] if data else []
     for rows in chain(given, valuations(puts, model.merger)):
         for reading in readings(model, states, broke, promise):
@@ -239,6 +243,6 @@ def _record(number: int, row: Row) -> Record:
 
 
 def letter(number: int) -> str:
-    """A, B, ... Z, A1, ...: the value of a write."""
+    """The value of a write as a letter: A to Z, then A1 to Z1, and so on."""
     more, place = divmod(number, 26)
     return chr(ord("A") + place) + (str(more) if more else "")

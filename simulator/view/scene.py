@@ -12,7 +12,7 @@ Status = Literal["read", "merged", "hidden", "pending"]
 
 
 class Lane(NamedTuple):
-    """A horizontal line of the timeline. `dots`: the columns of a reader's steps, with a sentence each."""
+    """A horizontal line of the timeline. `dots`: the columns of a reader's steps, each with a sentence."""
 
     label: str
     hue: Hue
@@ -22,8 +22,9 @@ class Lane(NamedTuple):
 class Bar(NamedTuple):
     """An instant from column `start` to column `end` of its lane.
 
-    `begins` and `ends` are the times above its ends, `content` is the text below it, `lost` rings its end. A plan that
-    another actor resumes is two bars: the first one crashes, the second one has the lane of the first in `resumes`.
+    `begins` and `ends` are the times above the two ends of the bar. `content` is the text below the bar, and `lost`
+    draws a ring around its end. A plan that another actor resumes has two bars. The first bar ends with a crash;
+    `resumes` of the second bar is the lane of the first.
     """
 
     name: str
@@ -52,8 +53,8 @@ class Times(NamedTuple):
 
 
 class Chip(NamedTuple):
-    """A file: `text` followed by a smaller `at`, with the `notes` below it, one on each line. The reader misses a
-    `lost` row.
+    """A file: `text`, then `at` in a smaller font, and each of the `notes` on a line below. The reader misses a `lost`
+    row.
     """
 
     name: str

@@ -37,7 +37,7 @@ class _Placed(NamedTuple):
 
 
 class _Band(NamedTuple):
-    """Groups side by side; the slices of one barrier have the same height in all of them."""
+    """Groups side by side; the slices of one barrier have the same height in all groups."""
 
     groups: tuple[Group, ...]
     heights: dict[int, float]

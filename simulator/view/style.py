@@ -1,7 +1,8 @@
 """The colours and shapes of every picture: the page, its static figure, plots.
 
 The hues of writers come from the set of Okabe and Ito, which colour-blind people can distinguish. Vermilion is
-excluded, because red marks the lost row. Every state also has a shape or a word.
+excluded, because red marks the lost row. Every state also has a shape or a word, so that no reader needs to distinguish
+colours.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ READS = ("snapshot", "read", "rows")
 
 
 def systems_of(trace: Trace) -> list[dict[str, Any]]:
-    """``{"name", "answers": [[step, [[key, value or null]]]]}`` for each system; an answer holds until the next."""
+    """``{"name", "answers": [[step, [[key, value or null]]]]}`` for each system; an answer holds until the next answer.
+    """
     found: dict[str, list[list[Any]]] = {}
     for number, observed in enumerate(trace.observed, start=1):
         for name, seen in observed.items():

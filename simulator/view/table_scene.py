@@ -79,7 +79,7 @@ class Names:
         return _hue_of(*self.lane_of.get(requested, ("", 0)))
 
     def name(self, time: str) -> str:
-        """t1, t2, ...; for a time that is archived, its digits."""
+        """The name of a time: t1, t2, and so on; the name of an archived time is its digits."""
         return self.names.get(time) or clock(time)
 
     def log_name(self, name: str, requested: str) -> str:

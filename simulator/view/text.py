@@ -2,8 +2,8 @@
 replays it.
 
 Columns: the number of the step; the actors in order of appearance, with the step in its actor's column; and what became
-visible on the timeline. If that is wider than the screen, the columns of actors hold their names only, and the step and
-what became visible follow. The text depends only on the trace and the width, so replays with the same observations
+visible on the timeline. If these columns are wider than the screen, the columns of actors hold only names, and the step
+and its visible changes follow. The text depends only on the trace and the width, so replays with the same observations
 print the same text.
 """
 
@@ -23,10 +23,10 @@ from ..trace import Trace, context_switches
 
 
 def render(trace: Trace, again: str | None = None, width: int | None = None) -> str:
-    """The trace in lines that end with the command that replays it; no newline at the end.
+    """The trace as lines of text. The last line is the command that replays the trace, without a newline at its end.
 
-    `again`: that command, if the trace was not saved under its handle. `width`: the maximum width of a line in
-    characters; None: unlimited.
+    `again`: the command that replays the trace, if the trace was not saved under its handle. `width`: the maximum width
+    of a line in characters; None: unlimited.
     """
     table = list(_table(trace))
     if width is not None and max(map(len, table)) > width:
@@ -35,7 +35,7 @@ def render(trace: Trace, again: str | None = None, width: int | None = None) -> 
 
 
 def wrapped(line: str, width: int | None) -> str:
-    """A long line in several, each of this width at most; None: unlimited."""
+    """A long line, split into lines of at most `width` characters; None means that a line may have any length."""
     if width is None or len(line) <= width:
         return line
     return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

@@ -127,7 +127,7 @@ class _Timeline:
         drawing.at[f"bar {bar.name}"] = Box(x2, y, 0, 0)
 
     def _labels(self, lane: int) -> None:
-        """The times above the bars of a lane and their content below, such that no text overlaps the next one."""
+        """The times above the bars of a lane and their content below, such that no text overlaps the next text."""
         bars = sorted((bar for bar in self.scene.bars if bar.lane == lane), key=lambda bar: bar.start)
         ends = [(place, bar.start, bar.begins) for place, bar in enumerate(bars)]
         ends += [(place, bar.end, bar.ends) for place, bar in enumerate(bars)]

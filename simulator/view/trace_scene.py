@@ -15,7 +15,7 @@ _ENDINGS: dict[str, Ending] = {"completed": "completed", "crashed": "crashed"}
 
 
 def scenes_of_trace(trace: Trace, step: int | None) -> tuple[Times, Files]:
-    """After `step` steps, by default at the step that breaks the promise; ValueError if the run has fewer steps."""
+    """The timeline and the files after `step` steps, by default at the step that breaks the promise."""
     doc = document(trace)
     stopped = doc["views"][0]["stopped"]
     last = stopped[0] - 1 if stopped else len(trace.steps)
@@ -27,12 +27,12 @@ def scenes_of_trace(trace: Trace, step: int | None) -> tuple[Times, Files]:
 
 
 def value_at(history: list[list[Any]], step: int) -> Any:
-    """The value of a history after `step` steps; None before the first one."""
+    """The value of a history after `step` steps; None before the first entry of the history."""
     return next((value for at, value in reversed(history) if at <= step), None)
 
 
 class Moment:
-    """One run after some of its steps, under its own protocol."""
+    """The state of a run after some of its steps, under the protocol of the trace."""
 
     def __init__(self, doc: Mapping[str, Any], step: int) -> None:
         self.doc, self.step = doc, step
@@ -51,8 +51,8 @@ class Moment:
     # time
 
     def times(self, most: int | None = None) -> Times:
-        """The columns are steps, the lanes are actors. `most`: show this many steps at most, and one column for all
-        earlier ones.
+        """The columns are steps, the lanes are actors. At most `most` steps have a column of their own; all earlier
+        steps share one column.
         """
         first = max(0, self.step - most) if most else 0
         columns = [*(["…"] if first else []), *map(str, range(first + 1, self.step + 1))]
@@ -77,7 +77,7 @@ class Moment:
         return Lane(actor, self.hue[actor], dots)
 
     def _bars(self, time: str, skipped: int) -> Iterator[Bar]:
-        """A bar for the instant, and one more for every actor that resumed it after a crash."""
+        """A bar for the instant, and another bar for every actor that resumed the instant after a crash."""
         seen = [entry for entry in self.view["instants"][time] if entry[0] <= self.step and entry[1] is not None]
         if not seen:
             return

@@ -36,13 +36,13 @@ def published_at(context: Context, requested: int | None) -> int | None:
 
 
 def completed_at(context: Context, step: int, requested: int | None) -> int | None:
-    """The completion time of an instant on the timeline after a step; None if it is not completed."""
+    """The completion time of an instant on the timeline after a step; None if the instant is not completed."""
     timeline = context.model.timeline(context.states[step])
     return next((each.completed for each in timeline if each.requested == requested), None)
 
 
 def lost_row(context: Context, must: Record | None, got: Record | None) -> Record:
-    """The row that the path follows: one that should be read and is not, or one that is read and should not be."""
+    """The row that the path follows: a row that should be read and is not, or a row that is read and should not be."""
     if must is None or (got is not None and _intrudes(context, got)):
         assert got is not None, "two absent rows do not differ"
         return got

@@ -36,7 +36,7 @@ WEAKER = [
     (CORE, "visibility", "any", {"ATOM", "TRAVEL"}),
     (CORE, "as_of_axis", "requested", {"TRAVEL"}),
     (CORE, "incremental_axis", "requested", {"INCR"}),
-    (RANKS, "merge_order", "requested", {"QUIET"}),
+    (RANKS, "merge_order", "requested", {"QUIET", "SNAP", "INCR"}),
     (RANKS, "tombstones", "drop", set()),
     (BY_NAME["batches"], "batch_ids", "at_request", set()),
     (BY_NAME["batches"], "batch_ids", "ignored", set()),
@@ -53,9 +53,9 @@ WEAKER = [
     (BY_NAME["archiving"], "archive_lookup", "never", set()),
     (BY_NAME["archiving"], "archive_lookup", "before_listing", set()),
     (BY_NAME["decisions"], "claims", "none", set()),
-    (BY_NAME["log_compaction"], "log_compaction_rank", "own", {"QUIET"}),
+    (BY_NAME["log_compaction"], "log_compaction_rank", "own", {"SNAP", "INCR"}),
     (BY_NAME["log_compaction"], "log_compaction_window", "included", {"INCR"}),
-    (BY_NAME["replaces"], "replacing", "file_ids", {"SNAP"}),
+    (BY_NAME["replaces"], "replacing", "file_ids", {"SNAP", "PART"}),
 ]
 """An option value of the model, and the promises that the clauses then no longer imply.
 

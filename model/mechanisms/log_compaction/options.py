@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class LogCompactions(Options):
-    """The options that decide how readers treat the log of a log compaction."""
+    """Options that select how readers use a log file that a log compaction wrote."""
 
     log_compaction_rank: Literal["inputs", "own"] = option(
         "inputs",

@@ -2,9 +2,9 @@
 
 A listing shows every instant that is on the timeline from the start to the end of the listing. A listing also shows any
 subset of the instants that appear or disappear during the listing. The plan of a restore is put before any instant is
-removed. A reader that sees the plan ignores the instants that the restore undoes. In its second listing a reader may
-miss both an undone instant and the plan. If the second listing misses an instant that the first listing showed, the
-reader lists again.
+removed. A reader that sees the plan ignores the instants that the restore undoes. The second listing of a reader may
+miss both the plan of a restore and an instant that the restore undoes. If the second listing misses an instant that the
+first listing showed, the reader lists again.
 """
 
 from __future__ import annotations

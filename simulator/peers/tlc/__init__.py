@@ -1,4 +1,6 @@
-"""TLC, the model checker of TLA+, searches the twin in specs/tla, for comparison of sizes, verdicts and speed."""
+"""Runs TLC, the model checker of TLA+, on the TLA+ twin of the model in specs/tla. Tests compare its sizes, verdicts
+and speed with those of nbcc.
+"""
 
 from __future__ import annotations
 

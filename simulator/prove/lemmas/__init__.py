@@ -1,4 +1,4 @@
-"""The relations that are proved, one file each: additions to the core, clauses and promises."""
+"""The relations whose promises are proved. Each file extends the core relation by actions, clauses and promises."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from . import (
 
 @dataclass(frozen=True)
 class Lemmas:
-    """One file of lemmas: its options, a class that builds the relation, and worlds of the model.
+    """One file of lemmas: the options that it supports, the class that builds its relation, and worlds of the model.
 
-    `worlds`: those in which the relation is compared with the model; () if it is not. `search`: the worlds that are
-    searched for a run that ends as a failed obligation does.
+    `worlds` has the worlds in which the relation is compared with the model; () if there is no comparison. `search` has
+    the worlds in which the model is searched for a run that ends as a failed obligation does.
     """
 
     name: str
@@ -45,12 +45,15 @@ class Lemmas:
         return self.relation(self.options(**values)).system()
 
     def described(self) -> dict[str, tuple[Any, ...]]:
-        """The options of the model that the relation describes, with the values that it supports."""
+        """Return the options of the model that the relation describes, each with the values that the relation supports.
+        """
         hints = get_type_hints(self.options)
         return {each.name: get_args(hints[each.name]) for each in fields(self.options) if each.name != "any_plan"}
 
     def under(self, protocol: Mapping[str, Any]) -> tuple[System | None, str]:
-        """The relation under a protocol's options; None with the reason if it does not describe one of them."""
+        """Return the relation under the options of a protocol. If the relation does not describe one of the options,
+        return None with the reason.
+        """
         known = self.described()
         usual = Protocol().to_mapping()
         values = {name: protocol[name] for name in known}

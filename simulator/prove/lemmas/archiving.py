@@ -1,7 +1,8 @@
 """Archiving: completed instants are copied to the archive, then removed from the active timeline, oldest first.
 
-A reader that lists the active timeline may miss an instant that is removed meanwhile. So it reads the archive after
-each listing. The relation allows an archiver to take any of the instants that may go; who archives does not matter.
+A reader that lists the active timeline may miss an instant that is removed during the listing. Therefore a reader reads
+the archive after each listing. The relation allows an archiver to archive any instant that may be archived. It does not
+distinguish archivers.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ BOUND = "nothing is archived past a pending instant, or before an older one"
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """Options of the model, by its names and values, on which archiving depends."""
+    """The options of the model on which archiving depends, with the model's names and values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     listing: Literal["twice"] = "twice"
@@ -48,7 +49,7 @@ class Archiving(core.Core):
 
     @property
     def first(self) -> bool:
-        """Whether a reader reads the archive before it lists."""
+        """True if a reader reads the archive before it lists the active timeline."""
         return self.options.archive_lookup == "before_listing"
 
     def relations(self) -> tuple[Relation, ...]:
@@ -90,7 +91,9 @@ class Archiving(core.Core):
         return (*super().actions(), archives, removes, removes_plan)
 
     def may_archive(self, s: Any, writes: Any, plans: Any) -> Term:
-        """The lock is free, nothing is on both timelines, and the completed instants are the oldest that may go."""
+        """True if the lock is free, no instant is on both timelines, and the given completed instants are the oldest
+        instants that may be archived.
+        """
 
         def goes(requested: Term, completed: Term) -> Term:
             taken_with_older = both(
@@ -114,7 +117,7 @@ class Archiving(core.Core):
         )  # fmt: skip
 
     def readers(self) -> tuple[Action, ...]:
-        """Readers that read the archive when the option says so."""
+        """Return the actions of readers that read the archive before or after each listing, as the option requires."""
         actions = {action.name: action for action in super().readers()}
         if self.options.archive_lookup == "never":
             return tuple(actions.values())
@@ -154,7 +157,9 @@ class Archiving(core.Core):
         }  # fmt: skip
 
     def looks(self) -> tuple[Action, ...]:
-        """After the first listing the archive may raise the time; after the second the reader keeps what it shows."""
+        """Return the actions by which a reader reads the archive. After the first listing the archive may raise the
+        reader's time. After the second listing the reader keeps the instants that the archive shows.
+        """
         return (
             Action(
                 "reader looks into archive", (READER, "time"),
@@ -180,11 +185,11 @@ class Archiving(core.Core):
         )  # fmt: skip
 
     def covers(self, s: Any, d: Term, w: Term) -> Term:
-        """The archive, which the reader reads next, may have the write instead."""
+        """True also if the write is in the archive and the reader has not read the archive yet."""
         return either(super().covers(s, d, w), s.archived(w))
 
     def keeps_time(self, s: Any, n: Any, d: Term) -> Term:
-        """The time is raised by the archive, once."""
+        """True if the archive raises the reader's time, which happens at most once."""
         raised = s.every(WRITE, lambda w: implies(s.archived(w), s.completed(w) <= n.reads_at(d)))
         looks = both(s.reading(d) == LISTED, n.reading(d) == OPENED)
         return choose(looks, both(raised, n.reads_at(d) >= s.reads_at(d)), n.reads_at(d) == s.reads_at(d))
@@ -217,7 +222,9 @@ class Archiving(core.Core):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """The clauses about pending instants and the order of removal support no read."""
+        """Return the clauses that support reads, without the clauses about pending instants and about the order of
+        removal.
+        """
         return frozenset(self.clauses()) - {BOUND, "instants are removed oldest first"}
 
     def claims(self) -> tuple[Claim, ...]:
@@ -243,7 +250,7 @@ class Archiving(core.Core):
 
 
 def before_pending(s: Any, requested: Term, completed: Term) -> Term:
-    """The times are before the requested time of every pending instant."""
+    """True if the requested time and the completion time are before the requested time of every pending instant."""
     return both(
         s.every(WRITE, lambda v: implies(both(s.phase(v) > IDLE, s.phase(v) < PUBLISHED), both(
             requested < s.requested(v), completed < s.requested(v)))),
@@ -253,7 +260,7 @@ def before_pending(s: Any, requested: Term, completed: Term) -> Term:
 
 
 def with_older(s: Any, requested: Term) -> Term:
-    """Every completed instant that was requested earlier is archived."""
+    """True if every completed instant that was requested before the time `requested` is archived."""
     return both(
         s.every(WRITE, lambda v: implies(both(published(s, v), s.requested(v) < requested), s.archived(v))),
         s.every(PLAN, lambda q: implies(both(s.done(q), s.barrier(q) < requested), s.archived_plan(q))),
@@ -261,7 +268,9 @@ def with_older(s: Any, requested: Term) -> Term:
 
 
 def older_are_removed(s: Any, requested: Term) -> Term:
-    """Every archived instant that was requested earlier is removed."""
+    """True if every archived instant that was requested before the time `requested` is removed from the active
+    timeline.
+    """
     return both(
         s.every(WRITE, lambda v: implies(both(s.archived(v), s.requested(v) < requested), s.removed(v))),
         s.every(PLAN, lambda q: implies(both(s.archived_plan(q), s.barrier(q) < requested), s.removed_plan(q))),

@@ -1,4 +1,4 @@
-"""Compactors: schedule, run and complete plans; die; run the plans of others."""
+"""The actions of compactors: they schedule, run and complete plans, crash, and run the plans of other compactors."""
 
 from __future__ import annotations
 
@@ -27,17 +27,19 @@ from .state import (
 
 
 def alive(s: Any, c: Term, work: int) -> Term:
-    """The compactor is alive and does this work."""
+    """True if the compactor is alive and in the phase `work`."""
     return both(s.work(c) == work, no(s.dead_compactor(c)))
 
 
 def pending(s: Any, q: Term) -> Term:
-    """The plan is put and not completed."""
+    """True if the plan was put and has not completed."""
     return both(s.planned(q), no(s.done(q)))
 
 
 def removes_files(s: Any, c: Term) -> Mapping[str, Update]:
-    """The compactor deletes the base files that other live runners of its plan have put."""
+    """Return the updates by which a compactor deletes the base files that other live runners of the compactor's plan
+    have put.
+    """
     def is_rival(b: Term) -> Term:
         files = s.some(GROUP, lambda g: s.base_written(b, g))
         return both(b != c, s.own_plan(b) == s.own_plan(c), s.work(b) > IDLE, no(s.dead_compactor(b)), files)
@@ -46,10 +48,11 @@ def removes_files(s: Any, c: Term) -> Mapping[str, Update]:
 
 
 class Compactors(Relations):
-    """The actions of compactors."""
+    """Builds the actions of compactors."""
 
     def takes(self, s: Any, log: Term) -> Term:
-        """A plan that is scheduled now takes the log: the log is complete and in the newest slice of its group."""
+        """True if a plan that is scheduled now takes the log: the log is complete and in the newest slice of its group.
+        """
         w, g = s.write_of(log), s.group_of(log)
         complete = (
             both(published(s, w), s.completed(w) < s.clock() + 1)
@@ -59,20 +62,20 @@ class Compactors(Relations):
         return both(complete, implies(has_base(s, g), self.slice_time(s, w) >= s.barrier(s.newest(g))))
 
     def new_part(self, s: Any, g: Term) -> Term:
-        """A plan that is scheduled now has a part in the group: no plan is pending there, and there is a log to
-        compact.
+        """True if a plan that is scheduled now has a part in the group: no plan of the group is pending, and the group
+        has a log to compact.
         """
         idle = s.every(PLAN, lambda q: implies(s.part(q, g), s.done(q)))
         return both(idle, s.some(LOG, lambda log: both(s.group_of(log) == g, self.takes(s, log))))
 
     def new_content(self, s: Any, log: Term) -> Term:
-        """The base file of a plan that is scheduled now contains the log."""
+        """True if the base file of a plan that is scheduled now contains the log."""
         g = s.group_of(log)
         merged = both(has_base(s, g), s.holds(s.newest(g), log))
         return both(self.new_part(s, g), either(merged, self.takes(s, log)))
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """The lock is free, and some group has a log to compact."""
+        """True if the compactor is idle, the lock is free, and some group has a log to compact."""
         return both(
             s.work(c) == IDLE, no(s.dead_compactor(c)), self.lock_is_free(s), no(s.planned(p)),
             s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.planned(q))),
@@ -80,7 +83,7 @@ class Compactors(Relations):
         )  # fmt: skip
 
     def schedule(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
-        """The plan is put, with its parts and the content of its base files."""
+        """Return the updates that put the plan, its parts and the content of its base files."""
         return {
             **tick(s),
             "planned": at(s.planned, p, to=True),
@@ -93,7 +96,9 @@ class Compactors(Relations):
         }
 
     def may_resume(self, s: Any, c: Term, p: Term) -> Term:
-        """A compactor may run the plan, alone or next to its runner: any pending plan, or the oldest one."""
+        """True if a compactor may run the plan, alone or concurrently with another runner. The options allow any
+        pending plan or only the oldest pending plan.
+        """
         if self.options.any_plan:
             return pending(s, p)
         return both(pending(s, p), s.every(PLAN, lambda q: implies(pending(s, q), s.barrier(p) <= s.barrier(q))))
@@ -102,7 +107,7 @@ class Compactors(Relations):
         return (*self.running(), *self.completing_plans(), *self.giving_way(), *self.dying_compactors())
 
     def running(self) -> tuple[Action, ...]:
-        """Schedule or resume a plan, and write its base files."""
+        """Return the actions that schedule, start or resume a plan, and that write its base files."""
         return (
             Action(
                 "compactor schedules plan", (COMPACTOR, PLAN),
@@ -138,7 +143,7 @@ class Compactors(Relations):
         )  # fmt: skip
 
     def completing_plans(self) -> tuple[Action, ...]:
-        """Take the lock and the completion time, and publish."""
+        """Return the actions by which a compactor takes the lock and the completion time, and publishes its plan."""
         outside = self.outside
 
         def has_files(s: Any, c: Term, checks: bool) -> Term:
@@ -184,7 +189,9 @@ class Compactors(Relations):
         )  # fmt: skip
 
     def giving_way(self) -> tuple[Action, ...]:
-        """Find the plan completed by a rival, or the own files deleted by a rival that has not completed it."""
+        """Return the actions of a compactor with a rival. The rival has completed the plan, or the rival has deleted
+        the compactor's files and has not completed the plan.
+        """
         return (
             Action(
                 "compactor finds its plan completed", (COMPACTOR,),
@@ -208,7 +215,7 @@ class Compactors(Relations):
         )  # fmt: skip
 
     def dying_compactors(self) -> tuple[Action, ...]:
-        """A compactor dies; its lock expires."""
+        """Return the actions by which a compactor crashes and by which the lock of a crashed compactor expires."""
         return (
             Action(
                 "compactor crashes", (COMPACTOR,),

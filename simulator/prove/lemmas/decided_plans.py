@@ -1,4 +1,4 @@
-"""Compactors that take numbers of the decision log: for a plan, and for its completion."""
+"""Compactors that take one number of the decision log for a plan, and another number for the completion of the plan."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PUBLISHES_DECIDED: Final = ("writer_publishes_decided", "compactor_publishes_dec
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """Options of the model, by its names and values, on which decisions depend."""
+    """The options of the model on which decisions depend, with the model's names and values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     plan_takes: Literal["completed_before_barrier"] = "completed_before_barrier"
@@ -37,12 +37,12 @@ class Options(options.Options):
 
 
 class DecidedPlans(core.Core):
-    """The core with compactors that decide by number."""
+    """The core relation, with compactors that decide by putting the next number of the decision log."""
 
     options: Options
 
     def claim(self, s: Any, t: Term) -> Term:
-        """The time is claimed now. Every time up to the clock was claimed before."""
+        """True if an actor can claim the time now. Every time up to the clock has been claimed before."""
         return t > s.clock() if self.options.claims == "every_time" else t >= 0
 
     def times_of_compactor(self, s: Any, c: Term, to: Term) -> Mapping[str, Update]:
@@ -53,7 +53,7 @@ class DecidedPlans(core.Core):
         }
 
     def refused(self, kind: str, sort: Sort, waits: str, times: Any) -> tuple[Action, ...]:
-        """The time is claimed: read the clock again."""
+        """Return the actions by which an actor finds that its time is claimed, and reads the clock again."""
 
         def waited(s: Any, x: Term) -> Term:
             return (
@@ -86,7 +86,9 @@ class DecidedPlans(core.Core):
                 *self.deciding_plans())  # fmt: skip
 
     def takes(self, s: Any, log: Term) -> Term:
-        """A plan takes every published log of the newest slice: no later number is taken."""
+        """True if a plan takes the log. A plan takes every published log of the newest slice, because every decision
+        with a lower number is published.
+        """
         w, g = s.write_of(log), s.group_of(log)
         has_base = s.part(s.newest(g), g)
         return both(published(s, w), implies(has_base, self.slice_time(s, w) >= s.barrier(s.newest(g))))

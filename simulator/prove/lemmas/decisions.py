@@ -1,8 +1,8 @@
-"""The decision log: commits are decided by put-if-absent of dense numbers, and any lock may be lost.
+"""The decision log: put-if-absent of consecutive numbers decides commits, and any lock may be lost.
 
-An actor that takes a time claims it. An actor notes how many numbers are taken, and decides only if the next one is
-free. Before an actor takes its time, it publishes every earlier decision. The relation has no deaths: an actor that
-stops for good has died, and a lost lock is free again.
+An actor that takes a time claims the time. An actor counts the numbers that are taken, and decides only if the next
+number is free. Before an actor takes its time, the actor publishes every earlier decision. The relation has no action
+for a crash: a crashed actor is an actor that takes no more steps, and a lost lock is free again.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .state import (
 
 
 class Decisions(DecidedPlans):
-    """The core, with a log that decides."""
+    """The core relation, with a decision log that decides commits."""
 
     def relations(self) -> tuple[Relation, ...]:
         return (*super().relations(), *NUMBERS)
@@ -60,7 +60,9 @@ class Decisions(DecidedPlans):
         return s.returned(w)
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """By time, a log that was requested at the time of the base file is taken for the base file's own deletes."""
+        """True if a read as of t includes the log. With `tombstone_logs = by_time`, a log requested at the base file's
+        time is mistaken for the base file's deletes.
+        """
         read = super().in_logs(s, q, log, t)
         by_time = self.options.tombstone_logs == "by_time"
         return both(read, s.requested(s.write_of(log)) != s.barrier(q)) if by_time else read
@@ -74,7 +76,7 @@ class Decisions(DecidedPlans):
         return both(super().can_write(s, w, phase), s.waits(w) == 0)
 
     def requesting(self) -> tuple[Action, ...]:
-        """Read the clock, claim the time, and put the request."""
+        """Return the actions by which a writer reads the clock, claims the time, and puts the request."""
         takes = Action(
             "writer takes time", (WRITE,),
             lambda s, w: both(
@@ -106,7 +108,7 @@ class Decisions(DecidedPlans):
         return (takes, claims, puts, *self.refused("writer", WRITE, "waits", self.times_of_write))
 
     def times_of_write(self, s: Any, w: Term, to: Term) -> Mapping[str, Update]:
-        """The time for which the writer waits."""
+        """Return the updates that set the time for which the writer waits."""
         asks = s.phase(w) == IDLE
         return {
             "asked": at(s.asked, w, to=choose(asks, to, s.asked(w))),
@@ -114,7 +116,8 @@ class Decisions(DecidedPlans):
         }
 
     def deciding(self) -> tuple[Action, ...]:
-        """Take and claim a completion time, put the next number, publish."""
+        """Return the actions by which a writer takes and claims a completion time, puts the next number, and publishes.
+        """
         return (
             Action(
                 "writer takes completion time", (WRITE,),
@@ -173,7 +176,7 @@ class Decisions(DecidedPlans):
         return frozenset({"writer takes lock"} | {each.name for each in mine if "lost" not in each.name})
 
     def helps(self, s: Any, w: Term) -> Term:
-        """The writer publishes what another actor has decided."""
+        """True if the writer may publish the instant that another actor has decided."""
         return both(self.can_write(s, w, LOCKED), no(is_caught_up(s)))
 
     def clauses(self) -> dict[str, Formula]:

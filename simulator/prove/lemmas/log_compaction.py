@@ -1,7 +1,8 @@
-"""Log compaction: one log takes the place of all completed logs of a slice, at the rank of the newest of them.
+"""Log compaction: one log replaces all completed logs of a slice, and has the rank of the newest of these logs.
 
-A plan takes every completed log of the newest slice of a file group, those of earlier log compactions included. A read
-at or after its completion uses the log of the newest log compaction instead of the logs that it covers.
+The plan of a log compaction takes every completed log of the newest slice of a file group, including the logs of
+earlier log compactions. A read at or after the completion of a log compaction uses its log instead of the logs that it
+covers.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ PLANS: Final = (
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """Options of the model, by its names and values, on which log compaction depends."""
+    """The options of the model on which log compaction depends, with the model's names and values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     plan_takes: Literal["completed_before_barrier"] = "completed_before_barrier"
@@ -45,7 +46,7 @@ class Options(options.Options):
 
 
 class LogCompaction(Services):
-    """The core with log compactors."""
+    """The core relation, extended by log compactors."""
 
     options: Options
     kind = "log_compactor"
@@ -60,7 +61,7 @@ class LogCompaction(Services):
             s.every(LOG_PLAN, LOG, lambda k, log: no(s.covers(k, log))))  # fmt: skip
 
     def new_part(self, s: Any, g: Term) -> Term:
-        """No compaction plan takes a file group in which a log compaction is pending."""
+        """True if a compaction plan may take the file group, in which no log compaction may be pending."""
         return both(super().new_part(s, g), self.is_idle(s, g))
 
     def is_idle(self, s: Any, g: Term) -> Term:
@@ -71,7 +72,9 @@ class LogCompaction(Services):
         return both(published(s, w), implies(has_base(s, g), s.completed(w) >= s.barrier(s.newest(g))))
 
     def new_logs(self, s: Any, g: Term) -> Term:
-        """A log compaction that is scheduled now works on the group: the newest slice has several logs to read."""
+        """True if a log compaction that is scheduled now works on the group: the newest slice of the group has several
+        logs to read.
+        """
 
         def is_covered(a: Term, b: Term) -> Term:
             return s.some(LOG_PLAN, lambda k: both(s.logs_done(k), s.covers(k, a), s.covers(k, b)))
@@ -158,7 +161,8 @@ class LogCompaction(Services):
                 "logs_completed": at(s.logs_completed, k, to=s.logs_completing(a))}  # fmt: skip
 
     def delivered(self, s: Any, w: Term, after: Term, until: Term) -> Term:
-        """A window may take the log of a log compaction for that of a write."""
+        """True if a window contains the write. A window may treat the log of a log compaction like the log of a write.
+        """
         own = super().delivered(s, w, after, until)
         if self.options.log_compaction_window == "excluded":
             return own
@@ -209,12 +213,16 @@ class LogCompaction(Services):
             *super().claims(),
             Claim("PART", "each completed log is read once: itself, in a base file, or in the latest log compaction "
                   "that covers it", self.read_once),
-            Claim("QUIET", "a log compaction ranks among other logs as the logs that it covers", self.same_rank),
+            # The relation has no records, so that the order of logs is a part of SNAP and INCR, not QUIET.
+            *(Claim(promise, "a log compaction ranks among other logs as the logs that it covers", self.same_rank)
+              for promise in ("SNAP", "INCR")),
             Claim("LAWS", "a log compaction covers logs that are contiguous in completion order", contiguous),
         )  # fmt: skip
 
     def read_once(self, s: Any) -> Term:
-        """Base files take all logs that a log compaction covers, or none; log compactions of one log are nested."""
+        """True if each base file contains all logs that a log compaction covers, or none of these logs. Log compactions
+        that cover one log must be nested.
+        """
         whole = s.every(PLAN, LOG_PLAN, LOG, LOG, lambda p, k, a, b: implies(
             both(s.covers(k, a), s.covers(k, b), s.group_of(a) == s.group_of(b), s.part(p, s.group_of(a))),
             iff(s.holds(p, a), s.holds(p, b))))  # fmt: skip
@@ -222,7 +230,7 @@ class LogCompaction(Services):
 
     def same_rank(self, s: Any) -> Term:
         def after(k: Term, a: Term, b: Term) -> Term:
-            """The log b ranks after the log of k in the group of a."""
+            """True if the log b ranks after the log of the log compaction k in the group of a."""
             if self.options.log_compaction_rank == "own":
                 return s.logs_completed(k) < s.completed(s.write_of(b))
             return s.every(LOG, lambda c: implies(

@@ -1,4 +1,6 @@
-"""The numbers of the decision log: what actors note and claim, and the clauses of the invariant about them."""
+"""The numbers of the decision log: which numbers and times actors have counted and claimed, and the clauses of the
+invariant about these numbers and times.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,7 @@ KEPT_CLAUSES: Final = (
 
 
 def is_caught_up(s: Any) -> Term:
-    """Everything decided is published."""
+    """True if every decided instant is published."""
     return both(
         s.every(WRITE, lambda w: implies(s.decided(w), published(s, w))),
         s.every(PLAN, lambda p: implies(s.decided_plan(p), s.done(p))),
@@ -64,24 +66,26 @@ def is_caught_up(s: Any) -> Term:
 
 
 def passes(s: Any, t: Term) -> dict[str, Update]:
-    """Every clock has passed the time."""
+    """Return the updates after which every clock has passed the time t."""
     return {"clock": lambda: choose(s.clock() > t, s.clock(), t)}
 
 
 def counts(s: Any, w: Term) -> Term:
-    """The writer has counted the numbers, and has not put one yet."""
+    """True if the writer has counted the numbers in the decision log and has not put its own number yet."""
     return either(
         both(s.phase(w) == LOCKED, s.waits(w) > 0), both(s.phase(w) == READY, no(s.decided(w))),
     )  # fmt: skip
 
 
 def counts_too(s: Any, c: Term) -> Term:
-    """The compactor has counted the numbers, for a plan or a completion, and has not put one yet."""
+    """True if the compactor has counted the numbers in the decision log, to plan or to complete, and has not put its
+    own number yet.
+    """
     return either(s.compactor_waits(c) > 0, s.work(c) == TIMED)
 
 
 def number_is_taken(s: Any) -> dict[str, Update]:
-    """Every actor that has counted the numbers is late."""
+    """Return the updates that mark every actor that has counted the numbers as late."""
     return {
         "late": lambda w: either(s.late(w), counts(s, w)),
         "late_compactor": lambda c: either(s.late_compactor(c), counts_too(s, c)),
@@ -96,7 +100,7 @@ def released_plan(s: Any, c: Term) -> dict[str, Update]:
 
 
 def latest(s: Any, t: Term, other_write: Term = None, other_plan: Term = None) -> Term:
-    """The time is later than that of every other decision, and every other decision is published."""
+    """True if the time t is later than the time of every other decision, and if every other decision is published."""
     return both(
         s.every(WRITE, lambda w: implies(
             s.decided(w) if other_write is None else both(s.decided(w), w != other_write),

@@ -1,6 +1,7 @@
-"""Replacing writes: from its completion on, a replace hides what completed before its request in its file groups.
+"""Replacing writes: a completed replace hides the writes in its file groups that completed before the replace was
+requested.
 
-An overwriter is an actor like a compactor: its plan takes nothing, and its base files hold its own rows. Each
+An overwriter is an actor like a compactor, but its plan takes no logs, and its base files have its own rows. Each
 overwriter replaces once. No plan may be pending in its file groups when it takes its requested time.
 """
 
@@ -46,7 +47,7 @@ STEPS: Final = {
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """Options of the model, by its names and values, on which replaces depend."""
+    """The options of the model on which replaces depend, with the model's names and values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     plan_takes: Literal["completed_before_barrier"] = "completed_before_barrier"
@@ -82,7 +83,7 @@ class Replaces(core.Core):
         return {**super().schedule(s, c, p), "shows": shows}
 
     def may_replace(self, s: Any, c: Term, p: Term) -> Term:
-        """The overwriter has not replaced yet, and no plan is pending in its file groups."""
+        """True if the overwriter has not replaced yet, and no plan is pending in the overwriter's file groups."""
         return both(
             s.overwriter(c), s.work(c) == IDLE, no(s.dead_compactor(c)), self.lock_is_free(s), no(s.planned(p)),
             s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.planned(q))),
@@ -91,7 +92,9 @@ class Replaces(core.Core):
         )  # fmt: skip
 
     def schedule_replace(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
-        """The plan takes nothing; its base files will hold the rows of the replace."""
+        """Return the updates that put the plan of a replace. The plan takes no logs; its base files will have the rows
+        of the replace.
+        """
         return {
             **tick(s), **takes_up(s, c, p, SCHEDULED),
             "planned": at(s.planned, p, to=True), "barrier": at(s.barrier, p, to=s.clock() + 1),
@@ -110,17 +113,19 @@ class Replaces(core.Core):
         return (*shared, schedules)
 
     def is_hidden(self, s: Any, log: Term, by: Any) -> Term:
-        """Some replace, of those for which `by` is true, hides the log."""
+        """True if a replace for which `by` is true hides the log."""
         return s.some(PLAN, lambda r: both(
             by(r), s.replaces(r), s.part(r, s.group_of(log)), s.completed(s.write_of(log)) < s.barrier(r)))
 
     def is_last(self, s: Any, r: Term, g: Term, by: Any) -> Term:
-        """The replace is the last one in the file group, of those for which `by` is true."""
+        """True if the replace r is the last replace in the file group for which `by` is true."""
         return both(by(r), s.replaces(r), s.part(r, g), s.every(PLAN, lambda o: implies(
             both(by(o), s.replaces(o), s.part(o, g)), s.barrier(o) <= s.barrier(r))))  # fmt: skip
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """By file ids, a replace hides every log of its file groups."""
+        """True if a read as of t includes the log. If replaces list file ids, a replace hides every log of its file
+        groups.
+        """
         read = super().in_logs(s, q, log, t)
         if self.options.replacing == "plan":
             return read
@@ -128,7 +133,7 @@ class Replaces(core.Core):
             s.replaces(r), s.part(r, s.group_of(log)), s.done(r), s.compacted(r) <= t))))  # fmt: skip
 
     def snap(self, s: Any) -> Term:
-        """A read starts from a base file that no complete replace hides."""
+        """True if SNAP holds for each read that starts from a base file that no complete replace hides."""
         t = any_time(s)
 
         def is_complete(r: Term) -> Term:
@@ -175,6 +180,10 @@ class Replaces(core.Core):
         return frozenset(self.clauses())
 
     def claims_of_the_core(self) -> tuple[Claim, ...]:
+        """Return the promises of the core without ATOM and INCR, because the formulas of ATOM and INCR ignore what a
+        replace hides.
+        """
         about = "a read contains exactly the logs that completed by then and that no complete replace hides"
-        return tuple(replace(each, about=about) if each.promise == "SNAP" else each
-                     for each in super().claims_of_the_core())  # fmt: skip
+        others = (each for each in super().claims_of_the_core() if each.promise not in {"ATOM", "INCR"})
+        claims = tuple(replace(each, about=about) if each.promise == "SNAP" else each for each in others)
+        return (*claims, Claim("PART", "readers use the slices of the plans", self.snap))

@@ -1,4 +1,4 @@
-"""The state of the core: sorts, relations, and the formulas that all its files use."""
+"""The state of the core relation: its sorts, its relations, and the formulas that several files of lemmas use."""
 
 from __future__ import annotations
 
@@ -77,17 +77,17 @@ def all_bases_written(s: Any, c: Term) -> Term:
 
 
 def has_base(s: Any, g: Term) -> Term:
-    """A plan has a part in the group."""
+    """True if some plan has a part in the group."""
     return s.part(s.newest(g), g)
 
 
 def any_time(s: Any) -> Term:
-    """A time that a user may name: in a proof any time, on a finite instance see `Finite.time`."""
+    """Return a time that a user may pass: any time in a proof, and the value of `Finite.time` on a finite instance."""
     return s.time()
 
 
 def settled_times(s: Any, holds: Any) -> Term:
-    """The formula holds for every settled time: the time of a published instant or of a reader."""
+    """True if the formula `holds` is true for every settled time: the time of a published instant or of a reader."""
     return both(
         s.every(WRITE, lambda w: implies(published(s, w), holds(s.completed(w)))),
         s.every(PLAN, lambda p: implies(s.done(p), holds(s.compacted(p)))),
@@ -96,7 +96,7 @@ def settled_times(s: Any, holds: Any) -> Term:
 
 
 def newest_of_all(s: Any, time: Term) -> Term:
-    """The time is later than every published completion, every requested time and every barrier."""
+    """True if the time is later than every published completion time, every requested time and every barrier."""
     return both(
         s.every(WRITE, lambda w: both(
             implies(s.phase(w) > IDLE, s.requested(w) < time), implies(published(s, w), s.completed(w) < time))),
@@ -110,7 +110,7 @@ def tick(s: Any) -> dict[str, Update]:
 
 
 def takes_up(s: Any, c: Term, p: Term, work: int) -> dict[str, Update]:
-    """The compactor begins to run a plan, without base files."""
+    """Return the updates by which a compactor begins to run a plan, of which it has written no base file."""
     return {
         "work": at(s.work, c, to=work),
         "own_plan": at(s.own_plan, c, to=p),
@@ -121,7 +121,7 @@ def takes_up(s: Any, c: Term, p: Term, work: int) -> dict[str, Update]:
 
 
 def initially(s: Any) -> Term:
-    """No actor has done anything."""
+    """True in the initial state, in which no actor has taken a step."""
     return both(
         s.clock() == 0,
         s.every(WRITE, lambda w: both(no(s.writer_locks(w)), s.phase(w) == IDLE, no(s.dead_writer(w)))),

@@ -48,8 +48,8 @@ RESTORE = "restore it from a copy"
 
 
 def again(view: View, *paths: str) -> str:
-    """How to write the rows of logs again. An operator must write the rows by hand if a later write wins even with a
-    smaller ordering value.
+    """The remedy that writes the rows of these logs once more. An operator must write the rows by hand if a later write
+    wins even with a smaller ordering value.
     """
     values = view.audit.properties
     ranked = values.get("hoodie.record.merge.mode") == "EVENT_TIME_ORDERING" and not {PARTIAL, FUNCTION} & {*values}
