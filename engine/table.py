@@ -68,14 +68,13 @@ class Table:
     ) -> Table:
         """Create a table in an empty or missing folder.
 
-        `schema` is a pyarrow Schema, a StructType or DDL. `buckets` is the number of file groups in each partition,
-        which cannot change later. `table_type`: MERGE_ON_READ (non-blocking writers by default) or COPY_ON_WRITE
-        (optimistic or SINGLE_WRITER). Key columns are string, int or bigint. A write refuses key values with both ':'
-        and ','. If the key has several columns, a write refuses key values with ':' or ',', because Hudi's readers
-        would split the key differently. docs/options.md and docs/locks.md describe the `options`;
-        docs/storage-options.md describes the `storage_options`. `session_time_zone` applies to timestamps without a
-        time zone in the schema and in Arrow batches of this Table. The option acts like spark.sql.session.timeZone, and
-        the table does not store the value. If the value is None, timestamps without a time zone are refused.
+        `schema` is a pyarrow Schema, a StructType or DDL. `buckets`, the number of file groups in each partition,
+        cannot change later. `table_type`: MERGE_ON_READ (non-blocking writers by default) or COPY_ON_WRITE (optimistic
+        or SINGLE_WRITER). Key columns are string, int or bigint. A write refuses key values with both ':' and ','. If
+        the key has several columns, a write refuses key values with ':' or ',', at which Hudi's readers split keys.
+        `options`: docs/options.md and docs/locks.md. `storage_options`: docs/storage-options.md. `session_time_zone`
+        applies to timestamps without a time zone in the schema and in Arrow batches of this Table. The option acts like
+        spark.sql.session.timeZone, and is not stored. If it is None, timestamps without a zone are refused.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -195,7 +194,7 @@ class Table:
         return cast("Instant", self.run("delete", keys=keys, retries=retries, **batch))
 
     def alter_schema(self, schema: Schema) -> Instant | None:
-        """Add, drop, widen or reorder columns. Returns None if the table already has the columns.
+        """Add, drop, widen or reorder columns. Returns None if the table already has these columns.
 
         An added column is nullable. Older files are read under the new columns; `as_of` returns the columns of its
         time. Raises `BadInput` if existing rows do not fit the new columns. A Table opened before the change uses the
