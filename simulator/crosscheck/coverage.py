@@ -1,7 +1,7 @@
 """The coverage of a small world: the share of its edges that random histories took.
 
-The world is small enough for a complete search. Therefore the total number of edges is known, and a check can report
-how many edges it did not take.
+The world is small enough for a complete search. The total number of edges is known, so that a check can report how many
+edges its histories did not take.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str
 
 
 def _replacing(choose: Choose, world: World, actor: str) -> Batch:
-    """Return the new rows of a replacing write. About a third of the replacing writes have no rows, so they delete the
+    """Return random rows for a replacing write. About a third of the replacing writes have no rows, so they delete the
     partition.
     """
     batch = _batch(choose, world, actor, 1, deletes=False)
@@ -179,8 +179,8 @@ def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
 
 
 def keys_of(world: World, group: int) -> tuple[str, ...]:
-    """Return the record keys of a file group. The group has as many record keys as the maximum of the world's number of
-    keys and number of log versions.
+    """Return the record keys of a file group. The number of record keys is the world's number of keys or its number of
+    log versions, whichever is greater.
     """
     partition, bucket = divmod(group, world.buckets)
     most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)

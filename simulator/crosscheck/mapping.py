@@ -46,7 +46,7 @@ def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the rows of a runner that has rivals."""
+    """Return the mapping rows of a runner that has rivals."""
     return (
         # Before it starts its plan it has made no call. Otherwise it deletes its files under the lock.
         MappingRow(f"{kind}_finds_it_done", operation),
@@ -56,7 +56,7 @@ def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def losing_files(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the rows of a runner that reads and puts data files, and has rivals."""
+    """Return the mapping rows of a runner that reads and puts data files, and that has rivals."""
     return (
         # A file of its plan is deleted. It deletes its files without the lock.
         MappingRow(f"{kind}_finds_input_cleaned", operation),

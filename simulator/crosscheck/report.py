@@ -112,7 +112,7 @@ class Tally:
         self.crowded = 0  # histories with any such overlap
 
     def add(self, steps: Sequence[Step], overlapped: bool, pairs: Collection[tuple[str, str]] = ()) -> None:
-        """Count a history that was played to its end."""
+        """Add a history that was played to its end to the counts."""
         self.pairs.update(pairs)
         self.crowded += bool(pairs)
         self.lengths.append(len(steps))

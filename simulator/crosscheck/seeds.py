@@ -50,7 +50,7 @@ def check_seed(seed: Seed) -> CheckReport:
 
 
 def across_processes(workers: int) -> Across:
-    """Return a function that maps work over ``workers`` processes of this machine. These processes inherit no open
+    """Return a function that maps work over ``workers`` processes of this machine. The worker processes inherit no open
     files of the calling process.
     """
 

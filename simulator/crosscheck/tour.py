@@ -91,7 +91,7 @@ def tour(
     progress: Progress | None = None,
     traces_dir: Path | None = None,
 ) -> TourReport:
-    """Play a share of the tour's runs through the world in the options. Stop at the first disagreement.
+    """Play a share of the runs of a tour through the world that the options name. Stop at the first disagreement.
 
     The function calls `progress` after each run, with the number of the run (from 0) and the total number of runs. Two
     tours with equal seeds write equal rows.

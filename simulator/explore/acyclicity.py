@@ -65,8 +65,8 @@ def _never_returns(several: Iterable[_Edges]) -> bool:
 
 
 class _WithoutNames:
-    """Collects the changes of each component, with numbers in place of values. Two values have equal numbers if they
-    differ only in names.
+    """Collects the changes of each component, with numbers in place of values. Two values have equal numbers if the
+    values differ only in names of actors.
     """
 
     def __init__(self, coding: Coding, exchangeable: Iterable[Iterable[str]]) -> None:

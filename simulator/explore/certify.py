@@ -5,9 +5,9 @@ because its actors of one kind have the same transitions. A `TransitionSystem` m
 actors of one kind have the same transitions. Without `uniform` the transitions of actors are arbitrary functions: two
 actors may differ in states outside of the sample. Therefore, without `uniform` this module checks the search of a
 `TransitionSystem` after its end. The module checks every evaluated transition on every footprint, and every promise on
-every value that the promise read. It also checks the images of transitions and promises under the exchanges, until no
-new image appears. If all checked transitions and promises commute with the exchanges, every step of every reachable
-state commutes with the exchanges.
+every value that the promise read. The module also checks the images of transitions and promises under the exchanges,
+until no new image appears. If all checked transitions and promises commute with the exchanges, every step of every
+reachable state commutes with the exchanges.
 """
 
 from __future__ import annotations

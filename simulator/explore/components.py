@@ -68,8 +68,8 @@ def components(
 def _lowering(
     following: Iterator[int], at: int, order: dict[int, int], low: dict[int, int], on_stack: set[int]
 ) -> Iterator[int]:
-    """Yield the successors of the state `at` that were not visited yet. Successors of `at` on the stack lower the low
-    link of `at`.
+    """Yield the successors of the state `at` that were not visited yet. Each successor that is on Tarjan's stack lowers
+    the low link of `at`.
     """
     for number in following:
         if number not in order:

@@ -1,6 +1,7 @@
 """Runs search jobs in separate processes, which end with the calling process.
 
-If a process dies, the result of its job is UNDETERMINED, with the reason. All other jobs are not affected.
+If a process dies, the result of its job is UNDETERMINED, with the reason. The death of a process does not affect the
+jobs of other processes.
 """
 
 from __future__ import annotations

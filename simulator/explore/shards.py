@@ -3,8 +3,8 @@
 A system may name a component as its shard key (`shard_key`). The value of the shard key is set once and then never
 changes. In the model of the table the shard key is the first published instant. States whose shard key is not set yet
 form the prefix, which is small. Every process searches the prefix. Every state outside the prefix belongs to exactly
-one shard. Such a state is reached only from the prefix and from states of the same shard. The shards together visit all
-states of the search. If a promise has several shortest counterexamples, the shards may report a different
+one shard. A state of a shard is reached only from the prefix and from other states of this shard. The shards together
+visit all states of the search. If a promise has several shortest counterexamples, the shards may report a different
 counterexample than a search in one process.
 
 Each search checks that none of its states escaped to another shard.
@@ -26,8 +26,8 @@ from .watch import Watchers
 class Shard(NamedTuple):
     """The states of a search that have one of the shard keys `keys`.
 
-    `exchangeable` has the classes of actors that are known to be exchangeable. If it is None, the search detects the
-    exchangeable actors.
+    `exchangeable` has the classes of actors that are known to be exchangeable. If `exchangeable` is None, the search
+    detects the exchangeable actors.
     """
 
     keys: tuple[Hashable, ...]

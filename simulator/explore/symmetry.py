@@ -88,7 +88,7 @@ class Symmetry:
         return own + (least.get(rest) or self._least_of(rest, tries, least))[0] + (state & self._numbers)
 
     def renamings(self, state: State) -> list[Renaming]:
-        """Return the renamings that lead from a state to its canonical state. The result has at least one renaming."""
+        """Return the renamings that lead from a state to its canonical state. The tuple of renamings is never empty."""
         own, rest, canonical = state & self._bits, state & self._rest, self.canonical(state) - (state & self._numbers)
         return [image.names for image in self._every if image.of_own(own) + image.of_others(rest) == canonical]
 

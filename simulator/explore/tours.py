@@ -1,11 +1,11 @@
 """Tours: the fewest runs that take every edge of a graph. Tours are a minimum flow that takes each edge at least once.
 
 Every run starts in the first state and may end in any state. Suppose that runs take each edge once. Some states then
-have more leaving than entering edges, and need further visits. Other states have more entering than leaving edges; in
-such a state a run may end or continue. A maximum flow lets as many runs as possible continue to states that need
-further visits. All other further visits need new runs. With edges from the ends of runs back to the first state, every
-state then has as many entering as leaving edges. The Eulerian circuit of this graph, cut at the first state, is the set
-of runs. Graphs may have cycles.
+have more leaving than entering edges, and need further visits. In a state with more entering than leaving edges a run
+may end or continue. A maximum flow lets as many runs as possible continue to states that need further visits. All other
+further visits need new runs. With edges from the ends of runs back to the first state, every state then has as many
+entering as leaving edges. The Eulerian circuit of this graph, cut at the first state, is the set of runs. Graphs may
+have cycles.
 """
 
 from __future__ import annotations

@@ -11,17 +11,19 @@ from typing import Any, Protocol
 
 
 class CannotPlay(ValueError):
-    """Raised if a system cannot follow a protocol or play in a world. The message has the reason and an alternative."""
+    """Raised if a system cannot follow a protocol or play in a world. The message has the reason and says what to do
+    instead.
+    """
 
 
 class CannotStep(Exception):
-    """Raised if the system cannot take a step that the model allows now. The message describes what happened instead.
+    """Raised if the system cannot take a step that the model allows now. The message describes what the system did.
     """
 
 
 class Impossible(CannotStep):
-    """Raised if the system has no such step or read. The message has the reason. The check skips and counts such a
-    step.
+    """Raised if the system cannot play a step or answer a read. The message has the reason. The check skips and counts
+    each step that raises `Impossible`.
     """
 
 

@@ -21,7 +21,7 @@ def factory(name: str) -> Factory:
     """Return the function that sets up a fresh system for a history.
 
     Raises:
-        ValueError: no system has this name. The message names the existing systems.
+        ValueError: no system has the given name. The message names the existing systems.
     """
     if name in _OURS:
         return _OURS[name]

@@ -97,8 +97,8 @@ class SparkSystem(EngineSystem):
 
 
 class SparkOperation(EngineOperation):
-    """An operation on Spark. The first step of a data phase runs the whole Spark job; all later steps of the data phase
-    do nothing.
+    """An operation of the engine on Spark. The first step of a data phase runs the whole Spark job; all later steps of
+    the data phase do nothing.
     """
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:

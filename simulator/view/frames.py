@@ -1,7 +1,7 @@
 """The contents of a trace's page as one JSON value. The model computes every fact on the page.
 
-Each instant, file and answer has a history: a list of [step, value] in which an entry holds until the next entry. A
-page finds the state at any step in the histories. With histories the page of a trace of 2,000 steps stays small.
+Each instant, file and answer has a history: a list of [step, value] in which an entry holds until the next entry. From
+the histories a page computes the state at any step. With histories the page of a trace of 2,000 steps stays small.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ def sentence(context: Context, broke: int, because: str, answers_at: Sequence[An
 
 
 def _instead(context: Context, lost: Record, got: Record | None) -> Parts:
-    """Return the words about the row that a reader returns instead of the lost row. They name the order in which the
-    returned row is older.
+    """Return the words about the row that a reader returns instead of the lost row. The words name the order in which
+    the returned row is older than the lost row.
     """
     key = context.case.key
     if got is None or got.deleted:

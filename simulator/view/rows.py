@@ -71,8 +71,8 @@ class Case(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The promised answer and the real answer, each as a map from key to record, deletes included. None means that
-    there is no answer yet.
+    """The promised answer and the real answer to a read. Each answer is a map from key to record, and includes deletes.
+    None means that there is no answer yet.
     """
 
     must: Mapping[Any, Record] | None

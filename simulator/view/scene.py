@@ -42,7 +42,9 @@ class Bar(NamedTuple):
 
 
 class Times(NamedTuple):
-    """A timeline: columns from left to right with their labels. `marked` is the highlighted column."""
+    """A timeline with its lanes and bars, and with its columns and their labels from left to right. `marked` is the
+    highlighted column.
+    """
 
     axis: str
     columns: tuple[str, ...]

@@ -93,7 +93,7 @@ class Names:
 
 
 def times(names: Names, seen: Inventory, most: int = MOST_INSTANTS) -> Times:
-    """Return the timeline. Its columns are the times of the clock at which an instant was requested or completed."""
+    """Return the timeline. The columns of the timeline are the times at which an instant was requested or completed."""
     instants = seen.instants[-most:]
     columns = sorted({time for i in instants for time in (i.requested, i.completed) if time})
     lanes = sorted({names.lane_of[i.requested] for i in instants}, key=lambda lane: (lane[0] != "writes", lane))
