@@ -1,10 +1,10 @@
 """PROGRESS: in every fair run every operation ends (docs/contract.md).
 
 PROGRESS is a promise about whole runs. The search judges PROGRESS at states without a next step, and at cycles that a
-run may repeat forever. An operation that is outstanding in such a state or cycle never ends. In a fair run every action
-that stays possible happens eventually, except crashes and lost locks. An action that needs the lock happens eventually
-if the action becomes possible infinitely often. If the lock is free infinitely often, each actor that requests the lock
-takes it eventually.
+run may repeat forever. An operation never ends if it is outstanding in a state without a next step, or in all states of
+a cycle. In a fair run every action that stays possible happens eventually, except crashes and lost locks. An action
+that needs the lock happens eventually if the action becomes possible infinitely often. If the lock is free infinitely
+often, each actor that requests the lock takes it eventually.
 """
 
 from __future__ import annotations

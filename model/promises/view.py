@@ -103,7 +103,8 @@ class View:
 
     @cached_property
     def asked_times(self) -> tuple[float, ...]:
-        """The times as of which a user may read: the known times, and one time between each two of them."""
+        """The times as of which a user may read: the known times, and one time between each two adjacent known times.
+        """
         ordered = sorted(self.known_times)
         between = (_between(one, other) for one, other in pairwise((0, *ordered)))
         return tuple(sorted({*ordered, *between}))
@@ -225,8 +226,8 @@ def answered_times(model: Model, state: State) -> tuple[float, ...]:
 
 
 def distinct_times(view: View, times: tuple[float, ...]) -> list[float]:
-    """Return the given times, completion times first. A time is omitted if a read as of it is equal to a read as of
-    another of the given times.
+    """Return the given times, completion times first. The result omits a time if a read as of this time is equal to a
+    read as of another given time.
     """
     return completions_first(view, (time for time in times if view.repeated_times.get(time, 0) not in times))
 

@@ -161,8 +161,9 @@ def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tu
 
 
 def _frees(model: Model, state: State, me: str, other: str) -> tuple[bool, Step | None]:
-    """Return True if `other`, acting alone, enables `me` to continue without putting or deleting data files. Otherwise
-    return False and the first action of `other` on data files that enables `me` to continue.
+    """Return True if `other`, acting alone, enables `me` to continue without putting or deleting data files. If `other`
+    must act on data files first, return False and the first action of `other` on data files that enables `me` to
+    continue.
 
     The action is None if no step that `other` takes alone enables `me` to continue.
     """

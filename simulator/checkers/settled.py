@@ -11,8 +11,9 @@ WRITE = "deltacommit"
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """The expected writes are a prefix of the writes by completion time. This check compares the length of that prefix
-    with the number of writes in the read. It also checks that the write of each row is in the prefix.
+    """The expected writes are a prefix of the writes by completion time. This check compares the number of writes in a
+    read with the length of the expected prefix. The check also tests that the write of each row is in the expected
+    prefix.
     """
     first: dict[str, str] = {}  # the earlier completion counts if an instant is on the timeline twice
     for p in history.published:

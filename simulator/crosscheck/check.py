@@ -1,5 +1,5 @@
-"""Plays random histories on model and system. Hypothesis generates and shrinks the histories. Agreement is evidence,
-not proof.
+"""Plays random histories on a model and a system. Hypothesis generates and shrinks the histories. The agreement of
+model and system is evidence, not proof.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class CheckOptions:
 
 
 class Check:
-    """Plays histories and counts them. `disagreed` is the trace of the last history that failed."""
+    """Plays histories and counts the histories. `disagreed` is the trace of the last history that failed."""
 
     def __init__(self, options: CheckOptions) -> None:
         self.options = options
@@ -108,7 +108,8 @@ class Check:
         choose: Choose = no_choice,
         graph: Quotient | None = None,
     ) -> None:
-        """Play one history of a world along a schedule. If the world's `graph` is known, count the edges.
+        """Play one history of a world with a schedule. If the `graph` of the world is known, count the edges that the
+        history takes.
 
         Raises:
             Disagreement: model and system differ.
@@ -130,8 +131,8 @@ class Check:
         tally.skipped.update(history.skipped)
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
-        """Play a trace again as `play` does. Returns the played trace if it disagrees in the same way as the given
-        trace, else None.
+        """Play a trace again as `play` does. Return the played trace if it disagrees in the same way as the given
+        trace, otherwise None.
         """
         options = self.options
         model = options.model(trace.world, options.protocol)
@@ -188,7 +189,7 @@ def close(system: System) -> None:
 
 
 def trace_of(history: History, batches: traces.Batches, disagreement: Disagreement, found_by: str) -> traces.Trace:
-    """The trace of a history that disagreed, with the rows of its writes."""
+    """Return the trace of a history that disagreed, with the rows of its writes."""
     difference = disagreement.difference
     return traces.Trace(
         world=history.model.world,
@@ -213,10 +214,12 @@ def run(
     progress: Callable[[int], None] | None = None,
     traces_dir: Path | None = None,
 ) -> CheckReport:
-    """Play up to ``examples`` histories, or as many as start within ``seconds``. Stop at the first disagreement.
+    """Play up to ``examples`` histories, or the histories that can start within ``seconds``. Stop at the first
+    disagreement.
 
-    With ``shrinks`` Hypothesis then searches for a shorter history that disagrees. `nbcc.simulator.shrink` then makes
-    the history easier to read. Equal seeds play equal histories.
+    With ``shrinks`` Hypothesis searches, after a disagreement, for a shorter history that disagrees.
+    `nbcc.simulator.shrink` then makes the shortest history easier to read. Two checks with equal seeds play equal
+    histories.
     """
     # Imported here, because only a check needs Hypothesis installed.
     from .hypothesis_driver import TimeIsUp, given_choices

@@ -26,7 +26,8 @@ _BASE: Log = (0, 0)  # the rows of a base file, in the place of a log; no log ha
 def foreign_rows(
     model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol
 ) -> tuple[Any, ...]:
-    """The answer of ``reader`` to a snapshot, as-of or incremental read of a table that follows the model's rules.
+    """Return the answer of ``reader`` to a snapshot, as-of or incremental read of a table that follows the model's
+    rules.
     """
     table = model.table(state)
     rows = {}
@@ -50,7 +51,7 @@ def foreign_rows(
 
 
 def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reader: Rules) -> Fold | None:
-    """The content of the base file as the writer's compaction merged it, in the reader's representation."""
+    """Return the content of the base file as the writer's compaction merged it, in the reader's representation."""
     if shape.base is None:
         return None
     whole = shape.base._replace(shown=None)  # a window may hide rows of it
@@ -75,8 +76,8 @@ def _on_base(base: Ranked | None, record_of: Callable[[Log], Ranked | None], log
 
 
 def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol) -> str:
-    """The option of the reader that alone explains why its answer differs; all options of the reader if no single one
-    does.
+    """Return the option of the reader that alone explains why the reader's answer differs. If no single option explains
+    the difference, return all options of the reader.
     """
     answer = foreign_rows(model, state, query, data, reader)
     for name, value in reader.differences().items():

@@ -1,4 +1,4 @@
-"""A history: the same steps on model and system, compared after each step."""
+"""A history: model and system take the same steps, and are compared after each step."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ SNAPSHOT = Query("snapshot")
 class History:
     """Plays steps one by one on model and system.
 
-    ``batches`` maps a write (its actor and its number from 1) to its rows. Once a write has taken its requested time,
-    the model finds the rows of the write under this time.
+    ``batches`` maps a write (its actor and its number from 1) to its rows. After a write has taken its requested time,
+    the model finds the rows of the write under this requested time.
 
     Raises (from `take` and `finish`):
         Disagreement: model and system differ, and the history cannot continue.
-        Impossible: the system has no such step.
+        Impossible: the system cannot play the step.
     """
 
     def __init__(
@@ -64,15 +64,15 @@ class History:
         self.symbols = Symbols(())  # symbols of the times so far
 
     def enabled(self) -> list[Step]:
-        """The steps that the model allows now. The system must be able to take each enabled step."""
+        """Return the steps that the model allows now. The system must be able to take each enabled step."""
         return list(self.model.enabled(self.state))
 
     def resolved(self, named: Step) -> Step:
-        """A recorded step with ticks in place of symbols. Raises KeyError for a symbol without a tick."""
+        """Return a recorded step with ticks in place of symbols. Raises KeyError for a symbol without a tick."""
         return self.symbols.resolved(named)
 
     def sentence(self, text: str) -> str:
-        """A sentence of the model with symbols in place of ticks."""
+        """Return a sentence of the model with symbols in place of ticks."""
         return self.symbols.sentence(text)
 
     def take(self, step: Step) -> None:
@@ -97,7 +97,7 @@ class History:
             self._observe("read", self.symbols.rows(read))
 
     def finish(self) -> None:
-        """Compare every read that is possible at the end, and check the system's own diagnostics."""
+        """Compare every read that is possible at the end of the history, and check the system's own diagnostics."""
         for query in final_queries(self.timeline, change_logs=self.keeps_promises):
             rows = self._compare_rows(query)
             if query.kind == "as_of" and query.until is not None and is_answer(rows) and self._is_retained(query.until):
@@ -116,19 +116,19 @@ class History:
         return getattr(self.model, "protocol", Protocol()) == Protocol() and is_assumed(world)
 
     def _is_retained(self, time: int) -> bool:
-        """Whether the slices as of a time can be listed. Slices before the horizon cannot be listed, because a
-        savepoint keeps only their files.
+        """True if the file slices as of a time can be listed. File slices before the horizon cannot be listed, because
+        a savepoint keeps only the files of these slices.
         """
         horizon: Callable[[Any], int] = getattr(self.model, "horizon", lambda state: 0)
         return time >= horizon(self.state)
 
     @property
     def timeline(self) -> tuple[Any, ...]:
-        """``(action, state, requested, completed)`` of every instant now."""
+        """Return ``(action, state, requested, completed)`` for every instant on the present timeline."""
         return self._seen.get("timeline", ())
 
     def described(self, query: Query) -> str:
-        """A query as text, for example ``snapshot``, ``as of c2`` or ``incremental (0, c1]``."""
+        """Return a query as text, for example ``snapshot``, ``as of c2`` or ``incremental (0, c1]``."""
         kind, until = query.kind.replace("_", " "), self.symbols.symbol(query.until)
         if query.after is not None:
             return f"{kind} ({self.symbols.symbol(query.after)}, {until}]"
@@ -136,18 +136,18 @@ class History:
 
     @property
     def written(self) -> set[tuple[str, int]]:
-        """The writes that have begun: (actor, number)."""
+        """Return the writes that have begun, as pairs (actor, number)."""
         return {(actor, number) for (actor, _), last in self._started.items() for number in range(1, last + 1)}
 
     @property
     def compaction_overlaps_write(self) -> bool:
-        """Whether a compaction and a write are pending now."""
+        """True if a compaction and a write are pending now."""
         pending = {action for action, _, _, completed in self.timeline if completed is None}
         return {"compaction", "deltacommit"} <= pending
 
     @property
     def _within_a_call(self) -> bool:
-        """Whether a call is in progress (granularity `call`). While a call is in progress in the model, the system has
+        """True if a call is in progress (granularity `call`). While a call is in progress in the model, the system has
         already executed the whole call.
         """
         continuations: frozenset[str] = getattr(self.model, "continuations", frozenset())
@@ -241,7 +241,7 @@ class History:
         return expected
 
     def _compare_slices(self, time: int) -> None:
-        """Compare file slices of earlier times, if the system offers them."""
+        """Compare the file slices as of earlier times, if the system can list these slices."""
         look = getattr(self.system, "slices_as_of", None)
         if look is None:
             self.skipped[f"{self.system.name} offers no past file slices"] += 1
@@ -271,7 +271,7 @@ class History:
 
 
 def _or_refusal(read: Callable[[], tuple[Any, ...]]) -> Any:
-    """The rows of a read, or its refusal as text."""
+    """Return the rows of a read, or its refusal as text."""
     try:
         return read()
     except NoAnswer as refused:

@@ -19,8 +19,8 @@ from ..schedule import Choose
 
 
 class TimeIsUp(BaseException):
-    """Raised by a history to end the generation of histories. It is not an Exception, because Hypothesis would treat an
-    Exception as a failed history.
+    """Raised by a history to end the generation of histories. `TimeIsUp` is not an `Exception`, because Hypothesis
+    would treat an `Exception` as a failed history.
     """
 
 
@@ -33,9 +33,9 @@ def given_choices(
 ) -> None:
     """Call ``play`` up to ``examples`` times, each time with new random numbers.
 
-    After a failure the function calls ``play`` with simpler numbers; the last failing call is the simplest. Exceptions
-    of the type ``expected`` are failures and do not propagate; all others propagate. `TimeIsUp` ends the generation
-    without a failure.
+    After a failure the function calls ``play`` with simpler numbers; the last failing call has the simplest numbers.
+    Exceptions of the type ``expected`` are failures and do not propagate. All other exceptions propagate. `TimeIsUp`
+    ends the generation without a failure.
     """
     if not shrinks:
         _independent(play, examples, seed, expected)
@@ -74,7 +74,7 @@ def given_choices(
 
 
 def _independent(play: Callable[[Choose], None], examples: int, seed: int, expected: type[Exception]) -> None:
-    """Play with uniform random numbers. Equal seeds play equal histories."""
+    """Call ``play`` with uniform random numbers. Equal seeds produce equal numbers."""
     random = Random(seed)
     try:
         for _ in range(examples):

@@ -1,9 +1,9 @@
 """The mapping: for each action of the model, the corresponding segment of the engine's calls.
 
-A segment begins at the actor's next call. A segment ends after the first call whose `Call.text` is ``ends_after`` (or
-one of several such texts) and the following calls in ``also``. With RETURN a segment ends when the operation returns.
-After every history `footprints.violations` checks that each segment was atomic for other actors. To map a new action,
-append a row. `mapping_reads` contains the rows of actors that read.
+A segment begins at the actor's next call. A segment ends after the first call whose `Call.text` is in ``ends_after``
+and after the directly following calls in ``also``. If ``ends_after`` is RETURN, the segment ends when the operation
+returns. After every history `footprints.violations` checks that each segment was atomic for other actors. To map a new
+action, append a row. `mapping_reads` contains the rows of actors that read.
 """
 
 from __future__ import annotations
@@ -29,14 +29,16 @@ LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.reques
 
 
 def retained(world: World, actor: str) -> int:
-    """The number of writes that a cleaner retains, or of instants that an archiver leaves on the active timeline."""
+    """Return the number of writes that a cleaner retains, or of instants that an archiver leaves on the active
+    timeline.
+    """
     if kind_of(actor) == "archiver":
         return world[ArchiveLimits].instants_retained
     return world.limits_of(actor, Cleans).commits_retained
 
 
 def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """The mapping rows of an actor that waits after reading its clock."""
+    """Return the mapping rows of an actor that waits after reading its clock."""
     return (
         MappingRow(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
         MappingRow(f"{kind}_reads_clock_again", operation, ends_after="clock.take"),
@@ -44,7 +46,7 @@ def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """The rows of a runner that has rivals."""
+    """Return the mapping rows of a runner that has rivals."""
     return (
         # Before it starts its plan it has made no call. Otherwise it deletes its files under the lock.
         MappingRow(f"{kind}_finds_it_done", operation),
@@ -54,7 +56,7 @@ def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def losing_files(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """The rows of a runner that reads and puts data files, and has rivals."""
+    """Return the mapping rows of a runner that reads and puts data files, and that has rivals."""
     return (
         # A file of its plan is deleted. It deletes its files without the lock.
         MappingRow(f"{kind}_finds_input_cleaned", operation),
@@ -319,7 +321,7 @@ MAPPING: Final[list[MappingRow]] = [
 
 
 def by_action(rows: Iterable[MappingRow]) -> dict[str, MappingRow]:
-    """The rows by action.
+    """Return a mapping from each action to its row of the mapping.
 
     Raises:
         ValueError: an action has two rows.

@@ -1,4 +1,4 @@
-"""The kinds of actions that overlapped on a file group in a history, as pairs ordered by their requests."""
+"""Collects the kinds of actions that overlapped on a file group in a history, as pairs ordered by requested time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class Interval(NamedTuple):
 
 
 def overlapping_kinds(history: History) -> set[tuple[str, str]]:
-    """The kinds of each two instants that were pending on one file group at the same time, the earlier request first.
+    """Return pairs of kinds of instants that were pending on one file group at the same time. The kind of the instant
+    with the earlier request is first.
 
     The kind of a write is ``upsert``, or ``delete`` if it deletes in that file group. The kind of any other instant is
     its action.
@@ -52,7 +53,7 @@ def _written(history: History, requested: int) -> list[int]:
 
 
 def _undone(history: History) -> Mapping[int, int]:
-    """Requested time of a rollback -> requested time of its write."""
+    """Return a mapping from the requested time of each rollback to the requested time of the write that it undoes."""
     if "rollbacks" not in history.model.components:
         return {}
     return {each.requested: each.target for each in history.model.component(history.state, "rollbacks")}

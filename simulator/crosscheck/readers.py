@@ -1,4 +1,4 @@
-"""Other readers, which read the system's table at the end of a history."""
+"""Readers of other programs, which read the system's table at the end of a history."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ REFUSES_RIVALS = "is already present in File Group"
 
 
 def standard_readers() -> list[Reader]:
-    """The reader hudi-rs, if it is installed."""
+    """Return the reader hudi-rs, if it is installed."""
     return [hudi_rs if find_spec("hudi") else _not_installed]
 
 
@@ -90,7 +90,7 @@ def hudi_rs(history: History, tally: Tally) -> None:
 
 
 def _has_rival_base_file(history: History, place: Path) -> bool:
-    """Whether a file group has two base files of one completed compaction: its runners have put one each."""
+    """True if a file group has two base files of one completed compaction: its runners have put one each."""
     done = {instant_of(requested) for action, _, requested, completed in history.timeline
             if completed and action == "commit"}  # fmt: skip
     names = (parsed(path.relative_to(place).as_posix()) for path in place.rglob("*.parquet"))
@@ -99,7 +99,7 @@ def _has_rival_base_file(history: History, place: Path) -> bool:
 
 
 def _failure(reader: HudiRs) -> str:
-    """The part of the error of a snapshot that names no instant and no file group; '' if it is answered."""
+    """Return the error of a snapshot without the names of instants and file groups; '' if the snapshot is answered."""
     try:
         reader.rows(Query("snapshot"))
     except Exception as error:  # its package does not export the class
@@ -108,7 +108,7 @@ def _failure(reader: HudiRs) -> str:
 
 
 def _queries(history: History, most: int = 4) -> Iterator[Query]:
-    """The snapshot, up to ``most`` as-of times spread over the history, and up to ``most`` windows."""
+    """Yield the snapshot, up to ``most`` as-of times spread over the history, and up to ``most`` windows."""
     done = {t for _, _, requested, completed in history.timeline if completed for t in (requested, completed)}
     horizon = history.model.horizon(history.state)  # hudi-rs has no horizon and silently skips deleted files
     times = sorted(t for t in done if t >= horizon)
@@ -126,9 +126,9 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
 
 
 def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
-    """Whether the as-of time precedes the first commit, and a rolled back write has left files.
+    """True if the as-of time precedes the first commit, and a rolled back write has left files.
 
-    See the finding rolled-back-write-shown-before-the-first-commit.
+    The finding rolled-back-write-shown-before-the-first-commit describes this behaviour.
     """
     model, state = history.model, history.state
     if query.kind != "as_of" or "rollbacks" not in model.components:
@@ -141,7 +141,7 @@ def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
 
 
 def _has_archived(history: History) -> bool:
-    """Whether instants have left the active timeline."""
+    """True if an archiver has moved instants from the active timeline to the archive."""
     model = history.model
     return "removed" in model.components and bool(model.component(history.state, "removed"))
 

@@ -1,4 +1,4 @@
-"""The report of a check: its figures, and the disagreement if there is one."""
+"""The report of a check: the figures of the check, and the disagreement, if any."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CheckReport:
 
     @property
     def agreed(self) -> bool:
-        """Whether at least one history was played and none disagreed."""
+        """True if at least one history was played and no history disagreed."""
         return self.disagreement is None and self.histories > 0
 
     @property
@@ -49,7 +49,7 @@ class CheckReport:
 
     @property
     def sentence(self) -> str:
-        """The verdict. The verdict is never HOLDS, because histories are random."""
+        """Return the verdict in a sentence. The verdict of a check is never HOLDS, because histories are random."""
         if self.disagreement is not None:
             return f"DISAGREED after {self.histories} histories: {self.disagreement.because}"
         if not self.histories:
@@ -58,7 +58,7 @@ class CheckReport:
 
     @property
     def text(self) -> str:
-        """The report as text: the verdict, the figures, and the interleaving that disagreed, if there is one."""
+        """Return the report as text: the verdict, the figures, and the interleaving that disagreed, if any."""
         figures = (
             []
             if not self.histories
@@ -79,7 +79,7 @@ class CheckReport:
         return "\n".join([self.sentence, *figures, *run])
 
     def to_mapping(self) -> dict[str, Any]:
-        """The report as a JSON value."""
+        """Return the report as a JSON value."""
         return {
             "format": 1,
             "verdict": "DISAGREED" if self.disagreement else "AGREED" if self.histories else "UNDETERMINED",
@@ -112,7 +112,7 @@ class Tally:
         self.crowded = 0  # histories with any such overlap
 
     def add(self, steps: Sequence[Step], overlapped: bool, pairs: Collection[tuple[str, str]] = ()) -> None:
-        """Count a history that was played to its end."""
+        """Add a history that was played to its end to the counts."""
         self.pairs.update(pairs)
         self.crowded += bool(pairs)
         self.lengths.append(len(steps))

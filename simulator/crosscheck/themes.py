@@ -1,8 +1,8 @@
 """The themes of random worlds: mechanisms that change the behaviour of other actors, so that only some worlds have
 them.
 
-In a world with every mechanism at once, each mechanism acts rarely. Therefore a random world has at most one theme: an
-archive of many files, savepoints and a restore, optimistic writers, or clocks that differ.
+If a world had every mechanism at once, each mechanism would act rarely. Therefore a random world has at most one theme:
+an archive of many files, savepoints and a restore, optimistic writers, or clocks that differ.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ IN_COPY_ON_WRITE: Final = ("writer", "reader", "querier", "archiver")
 
 
 def themed(choose: Choose, world: World) -> World:
-    """The random world with a theme, or, more often, without a theme."""
+    """Return the random world with a theme or, more often, without a theme."""
     return THEMES[choose(len(THEMES))](choose, world)
 
 
 def plain(choose: Choose, world: World) -> World:
-    """The world without a theme."""
+    """Return the world unchanged, without a theme."""
     return world
 
 
 def archiving(choose: Choose, world: World) -> World:
-    """An archiver that runs up to four times, so that the archive has several files.
+    """Return the world with an archiver that runs up to four times, so that the archive has several files.
 
-    A pending write keeps later instants on the active timeline, so there are few writers, with more writes each. A
-    write whose log a snapshot merges also stays on the active timeline. Therefore most worlds of this theme have a
-    copy-on-write table.
+    The world has few writers with many writes each, because a pending write keeps later instants on the active
+    timeline. A write whose log a snapshot merges also stays on the active timeline. Therefore most worlds of this theme
+    have a copy-on-write table.
     """
     writers = min(2, world.actors["writer"])
     archived = world.replace(
@@ -50,7 +50,7 @@ def archiving(choose: Choose, world: World) -> World:
 
 
 def copy_on_write(world: World) -> World:
-    """The world with a copy-on-write table, without the actors that need log files."""
+    """Return the world with a copy-on-write table and without the actors that need log files."""
     return world.replace(
         table_type="COPY_ON_WRITE",
         actors={kind: count for kind, count in world.actors.items() if kind in IN_COPY_ON_WRITE},
@@ -64,7 +64,9 @@ def copy_on_write(world: World) -> World:
 
 
 def restoring(choose: Choose, world: World) -> World:
-    """A savepointer and a restorer, with the services or with the reads that are modelled together with them."""
+    """Return the world with a savepointer and a restorer, and with the services or the reads that are modelled together
+    with restores.
+    """
     kept = WITH_READS if choose(2) else ("writer", "compactor", "overwriter", "querier", *OTHERS)
     actors = {kind: count for kind, count in world.actors.items() if kind in kept}
     return world.replace(
@@ -77,13 +79,13 @@ def restoring(choose: Choose, world: World) -> World:
 
 
 def optimistic(choose: Choose, world: World) -> World:
-    """A theme with optimistic writers: all writers of the world, or one of several."""
+    """Return the world with optimistic writers: all writers, or only the writer w1."""
     who = "w1" if choose(2) else "writer"
     return world.replace(settings={who: {"concurrency": "occ"}}, retries=choose(2))
 
 
 def skewed(choose: Choose, world: World) -> World:
-    """Clocks that differ by one or two ticks."""
+    """Return the world with clocks that differ by one or two ticks."""
     return world.replace(skew=1 + choose(2))
 
 

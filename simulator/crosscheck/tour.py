@@ -1,7 +1,7 @@
 """A tour: the fewest runs on a system that take every edge of a world, up to exchanges of interchangeable actors.
 
-Random histories mostly reach likely states. A tour takes every possible step from every state, and the runs with rare
-steps come first. The rows of the writes are random: a tour covers the interleavings, not the data.
+Random histories mostly reach likely states. In contrast, a tour takes every possible step from every state. The runs
+with rare steps come first. The rows of the writes are random: a tour covers the interleavings, not the data.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TourReport:
-    """The figures of a tour: `runs` of its `all_runs` runs were played, and took `edges` of its `all_edges` edges.
-    `disagreement`: a trace, or None.
+    """The figures of a tour. The function `tour` played `runs` of `all_runs` runs, and these runs took `edges` of
+    `all_edges` edges. `disagreement` is the trace of a run that disagreed, or None.
     """
 
     world: World
@@ -52,7 +52,7 @@ class TourReport:
 
     @property
     def text(self) -> str:
-        """The report as text: the verdict, the figures, and the interleaving that disagreed, if there is one."""
+        """Return the report as text: the verdict, the figures, and the interleaving that disagreed, if any."""
         verdict = f"AGREED in {self.runs:,} of {self.all_runs:,} runs"
         if self.disagreement is not None:
             verdict = f"DISAGREED in run {self.runs:,} of {self.all_runs:,}: {self.disagreement.because}"
@@ -67,7 +67,7 @@ class TourReport:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        """The report as a JSON value."""
+        """Return the report as a JSON value."""
         return {
             "format": 1,
             "verdict": "DISAGREED" if self.disagreement else "AGREED",
@@ -91,10 +91,10 @@ def tour(
     progress: Progress | None = None,
     traces_dir: Path | None = None,
 ) -> TourReport:
-    """Play a share of the tour's runs through the world in the options. Stop at the first disagreement.
+    """Play a share of the runs of a tour through the world that the options name. Stop at the first disagreement.
 
-    The function calls `progress` after each run, with the number of the run (from 0) and the total number of runs.
-    Equal seeds write equal rows.
+    The function calls `progress` after each run, with the number of the run (from 0) and the total number of runs. Two
+    tours with equal seeds write equal rows.
 
     Raises:
         ValueError: the options have no world, or the system cannot take single steps.

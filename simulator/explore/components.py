@@ -12,7 +12,7 @@ Following = Callable[[int], Iterator[int | None]]
 
 
 def numbered(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) -> Following:
-    """The numbers of the states that follow another state in a search.
+    """Yield the numbers of the states that follow another state in a search.
 
     Successors are computed again from cached transitions, because a list of all edges would take ten times the memory
     of the states.
@@ -29,9 +29,10 @@ def numbered(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) ->
 def components(
     following: Following, count: int, within: Container[int] | None = None
 ) -> Iterator[list[int]]:
-    """The strongly connected components, as numbers of states; a component comes after all components that it leads to.
+    """Yield the strongly connected components, as numbers of states. Each component comes after all components that its
+    states lead to.
 
-    `count`: the number of states. `within` restricts the graph to some states. The function is Tarjan's algorithm
+    `count` is the number of states. `within` restricts the graph to some states. The function is Tarjan's algorithm
     without recursion.
     """
     order: dict[int, int] = {}
@@ -67,7 +68,8 @@ def components(
 def _lowering(
     following: Iterator[int], at: int, order: dict[int, int], low: dict[int, int], on_stack: set[int]
 ) -> Iterator[int]:
-    """The successors of the state `at` that were not visited yet. Successors on the stack lower the low link of `at`.
+    """Yield the successors of the state `at` that were not visited yet. Each successor that is on Tarjan's stack lowers
+    the low link of `at`.
     """
     for number in following:
         if number not in order:

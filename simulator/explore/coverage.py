@@ -20,8 +20,8 @@ FAR = 64
 
 
 def coverage_of(space: Space, watchers: Watchers) -> Coverage:
-    """The coverage, computed from the cached evaluations of the transitions. A system without transitions has no
-    actions or conditions.
+    """Return the coverage, computed from the cached evaluations of the transitions. For a system without transitions
+    the coverage has no actions or conditions.
     """
     untested = tuple(w.promise.name for w in watchers.watches if not w.reached and not w.unfit)
     actions: dict[str, int] = {}
@@ -38,7 +38,7 @@ def coverage_of(space: Space, watchers: Watchers) -> Coverage:
 
 
 def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[BoundGuard, bool]]:
-    """Each condition of a transition, and whether it was the only false condition in some state."""
+    """Return each condition of a transition, with True if the condition was the only false condition in some state."""
     row = compiled.transition
     own = [guard.holds for guard in row.actor_guards]
     yield from zip(row.actor_guards, _alone(own, coding.values(compiled.own)), strict=True)
@@ -53,7 +53,7 @@ def _of_state(coding: Coding, each: CompiledGuard) -> Callable[[int], bool]:
 
 
 def _alone(conditions: Sequence[Callable[[Any], object]], seen: Iterable[Any]) -> list[bool]:
-    """For each condition, True if it was the only false condition for some value."""
+    """Return True for each condition that was the only false condition for some value."""
     alone: list[int] = []
     left = list(range(len(conditions)))
     for value in seen:
@@ -69,7 +69,9 @@ def _alone(conditions: Sequence[Callable[[Any], object]], seen: Iterable[Any]) -
 
 
 def _holds(holds: Callable[[Any], object], value: Any) -> bool:
-    """The value of a condition. True for a condition that cannot be evaluated because another condition is false."""
+    """Return the value of a condition. Return True for a condition that cannot be evaluated because another condition
+    is false.
+    """
     try:
         return bool(holds(value))
     except (IndexError, KeyError, AttributeError, TypeError, StopIteration):

@@ -40,10 +40,11 @@ def explore(
     shard: Shard | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Visit every state of a system and judge promises; `system.Explorable` and `system.Property` say what these need.
+    """Visit every state of a system and judge promises. `system.Explorable` and `system.Property` define what a system
+    and a promise need.
 
     Args:
-        canary: a promise that must be found violated; otherwise the search proves nothing.
+        canary: a promise that the search must find violated; if the search finds no violation, it proves nothing.
         max_states: the number of distinct states at which the search stops.
         max_depth: the number of levels at which the search stops.
         memory: the GiB of memory of this process at which the search stops; by default most of the free memory. A
@@ -54,7 +55,8 @@ def explore(
         coverage: True to collect which actions were possible, and which conditions alone prevented an action.
         checkpoint: a file from which an interrupted search continues.
         shard: the search visits only the states of this shard (see `shards`), and no second search follows.
-        progress: called from time to time with distinct and generated states, depth and frontier.
+        progress: the function that the search calls from time to time. Its arguments are the numbers of distinct and
+            generated states, the depth and the frontier.
     """
     watched = [*promises, canary] if canary is not None else list(promises)
     identity = search_checkpoint.identity(system, watched, reduce) if checkpoint else ""

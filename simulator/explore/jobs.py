@@ -1,4 +1,4 @@
-"""Search jobs: each is a world under a protocol with some promises, searched in a separate process.
+"""Search jobs: each job searches a world under a protocol for violations of some promises, in a separate process.
 
 A job consists of names and plain values, so that it can be sent to another process or machine. The result of a job is
 the same `Result` that a search in this process returns.
@@ -43,7 +43,7 @@ class SearchJob:
     shard: Shard | None = None
 
     def system(self) -> Any:
-        """The system that is explored.
+        """Return the system that the job explores.
 
         Raises:
             ValueError: a name does not exist; the message lists the existing names.
@@ -73,8 +73,8 @@ def _foreign(name: str) -> Any:
 
 
 def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
-    """The promises with these names (all promises without `names`), and the canary if the system is a model of the
-    table.
+    """Return the promises with the given names, or all promises if `names` is empty. The result includes the canary if
+    the system is a model of the table.
     """
     table = isinstance(system, Model)
     known: Mapping[str, Any] = PROMISES if table else {each.name: each for each in getattr(system, "promises", ())}
@@ -83,10 +83,10 @@ def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]
 
 
 def known_promises(names: Sequence[str], known: Mapping[str, Any] = PROMISES) -> tuple[str, ...]:
-    """The names of promises.
+    """Return the given names of promises after a check that each promise exists.
 
     Raises:
-        ValueError: no promise has one of these names; the message contains the nearest one.
+        ValueError: a name is not the name of a promise; the message contains the most similar name.
     """
     for name in names:
         if name not in known:
@@ -112,7 +112,7 @@ def _mutant(name: str) -> Any:
 
 
 def applied(name: str) -> AbstractContextManager[Any]:
-    """A context in which the model has this mutant; without a name the model is unchanged."""
+    """Return a context in which the model has the mutant with this name. Without a name the model is unchanged."""
     if not name:
         return nullcontext()
     from nbcc.simulator import mutants
@@ -121,7 +121,7 @@ def applied(name: str) -> AbstractContextManager[Any]:
 
 
 def try_job(job: SearchJob, **bounds: Any) -> Result:
-    """Do the same as `run_job`, but return UNDETERMINED with the reason for a job that fails."""
+    """Run one job like `run_job`, but if the job fails, return UNDETERMINED with the reason."""
     try:
         return run_job(job, **bounds)
     except Exception as error:  # any error ends this job alone

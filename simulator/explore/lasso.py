@@ -1,4 +1,4 @@
-"""Lassos: counterexamples of promises about runs. A run reaches a cycle, and repeats it forever.
+"""Lassos: counterexamples of promises about runs. In a lasso a run reaches a cycle and repeats the cycle forever.
 
 Fairness is judged between states of the system itself. After a reduced search only the states on cycles of the reduced
 graph are unfolded. A state is unfolded into its images under all exchanges of actors, with every possible private step
@@ -36,7 +36,9 @@ class Lasso(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """Some states of a system, and its steps between them. `numbers`: state -> its place in `states`."""
+    """Some states of a system, and the steps of the system between these states. `numbers` maps each state to its place
+    in `states`.
+    """
 
     space: Space
     states: Sequence[Any]
@@ -44,13 +46,15 @@ class Graph(NamedTuple):
     promise: Any
 
     def edges(self, number: int) -> Iterator[tuple[Any, int | None]]:
-        """Every step from a state, with the number of the state after it (None: it is not in the graph)."""
+        """Yield every step from a state, with the number of the state after the step (None: that state is not in the
+        graph).
+        """
         for step, after in self.space.successors(self.states[number]):
             yield step, self.numbers.get(after)
 
     def fair_actions(self, number: int) -> dict[Action, bool]:
-        """Each possible action that fairness concerns -> whether fairness requires the action even if it is possible
-        only repeatedly.
+        """Return a mapping from each possible action that fairness concerns to True if fairness requires the action
+        even if it is possible only repeatedly.
         """
         system = self.space.system
         often: Callable[..., bool] = getattr(self.promise, "often", lambda system, step: False)
@@ -61,14 +65,14 @@ class Graph(NamedTuple):
         return found
 
     def taken(self, step: Any) -> set[Action]:
-        """The actions of a step that fairness concerns."""
+        """Return the actions of a step that fairness concerns."""
         fair = self.promise.fair(self.space.system, step)
         return {(step.actor, step.action), (step.actor, ANY)} if fair else set()
 
 
 def find_lasso(search: Any, promise: Any) -> Lasso | str | None:
-    """A fair lasso that violates a promise about runs; None if there is none. If the search could not decide, the
-    function returns the reason as a text.
+    """Return a fair lasso that violates a promise about runs; None if there is no such lasso. If the search could not
+    decide, the function returns the reason as a text.
     """
     space = search.space
     states: Sequence[Any] = search.states
@@ -92,7 +96,7 @@ def _cyclic(space: Space, search: Any) -> Iterator[list[int]]:
 
 
 def _images(space: Space, state: Any) -> Iterator[Any]:
-    """The states of the system for which a canonical state stands."""
+    """Yield the states of the system for which a canonical state stands."""
     classes = [list(permutations(each)) for each in space.exchangeable]
     private = space.stepper.private_runs(state) if isinstance(space, Reduced) else ()
     ends = [state]
@@ -108,7 +112,8 @@ def _images(space: Space, state: Any) -> Iterator[Any]:
 
 
 def _fair_cycles(graph: Graph) -> Iterator[frozenset[int]]:
-    """The sets of states within which a fair run can stay while an event is outstanding in all of them."""
+    """Yield each set of states within which a fair run can stay while an event is outstanding in all states of the set.
+    """
     where: dict[str, set[int]] = {}
     for number, state in enumerate(graph.states):
         for name in graph.promise.outstanding(graph.space.system, state):
@@ -118,7 +123,7 @@ def _fair_cycles(graph: Graph) -> Iterator[frozenset[int]]:
 
 
 def _fair_within(graph: Graph, inside: set[int]) -> Iterator[frozenset[int]]:
-    """The largest strongly connected sets of these states within which a fair run can stay."""
+    """Yield the largest strongly connected subsets of the given states within which a fair run can stay."""
     for each in components(lambda number: (after for _, after in graph.edges(number)), len(graph.states), inside):
         part = set(each)
         steps = [step for number in part for step, after in graph.edges(number) if after in part]
@@ -134,7 +139,7 @@ def _fair_within(graph: Graph, inside: set[int]) -> Iterator[frozenset[int]]:
 
 
 def _lasso(search: Any, graph: Graph, fair: Sequence[frozenset[int]]) -> Lasso:
-    """A lasso to the first of the fair cycles that the search has reached."""
+    """Return a lasso to the first of the fair cycles that the search has reached."""
     space, numbers = search.space, search.numbers
     places = {
         place: number for number in frozenset().union(*fair)
@@ -151,7 +156,7 @@ def _lasso(search: Any, graph: Graph, fair: Sequence[frozenset[int]]) -> Lasso:
 
 
 def never(promise: Any, system: Any, cycle: Sequence[Any]) -> str | None:
-    """The events that never happen if a run repeats these states; None if every event happens."""
+    """Return the events that never happen if a run repeats the given states forever; None if every event happens."""
     left = [promise.outstanding(system, state) for state in cycle]
     common = sorted(set.intersection(*(set(each) for each in left)))
     steps = f"its last {len(cycle)} steps" if len(cycle) > 1 else "its last step"
@@ -159,7 +164,7 @@ def never(promise: Any, system: Any, cycle: Sequence[Any]) -> str | None:
 
 
 def _around(graph: Graph, part: frozenset[int], start: int) -> Path:
-    """A run within a fair cycle that returns to its first state, and that is fair when it repeats forever."""
+    """Return a run within a fair cycle that returns to its first state. The run is fair if it is repeated forever."""
     path: list[tuple[Any, Any]] = []
     visited, at = [start], start
     while True:
@@ -185,7 +190,7 @@ def _around(graph: Graph, part: frozenset[int], start: int) -> Path:
 def _shortest(
     graph: Graph, part: frozenset[int], start: int, reached: Callable[[Any, int], bool]
 ) -> list[tuple[Any, int]]:
-    """A shortest run within some states whose last step satisfies `reached`."""
+    """Return a shortest run within the given states whose last step satisfies `reached`."""
     queue: list[tuple[int, tuple[tuple[Any, int], ...]]] = [(start, ())]
     seen = {start}
     for at, path in queue:  # grows meanwhile

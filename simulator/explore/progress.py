@@ -1,10 +1,10 @@
 """Liveness of a finished search: the states in which runs end, the cycles, and the events outstanding there.
 
 A promise about whole runs (`kind` run) has `outstanding(system, state)`. `outstanding` returns the events that must
-still happen, each with a sentence; nothing once the goal is reached. Under weak fairness a run either ends in a state
-without successors, or stays permanently in a strongly connected component or a part of it. A run can stay in a strongly
-connected component unless some fair action is possible in every state of it and never taken. An event that is
-outstanding in all states in which a run stays never happens.
+still happen, each with a sentence. The result is empty if no event must happen any more. Under weak fairness a run
+either ends in a state without successors, or stays permanently in a strongly connected component or a part of it. A run
+can stay in a strongly connected component unless a fair action is possible in every state of the component and is never
+taken. An event that is outstanding in all states in which a run stays never happens.
 """
 
 from __future__ import annotations

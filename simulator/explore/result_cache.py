@@ -1,4 +1,4 @@
-"""Finished searches cached in a file: an interrupted matrix continues where it stopped.
+"""Caches finished searches in a file, so that an interrupted computation of a matrix continues where it stopped.
 
 The file has one JSON object for each search: the job (world, protocol, promises, reductions, bounds) and its result.
 The first line identifies the version of the code. A process that dies while it writes a line loses only that search.
@@ -49,9 +49,9 @@ class ResultCache:
         **bounds: Any,
     ) -> Iterator[tuple[SearchJob, Result]]:
         """Do the same as `run_jobs`, but take the results of finished searches from the cache. `across` runs the jobs
-        that are not in the cache. `done` is called first for the jobs with cached results.
+        that are not in the cache. The function first calls `done` for the jobs with cached results.
 
-        A `transient` result is not cached, so that the job runs again the next time.
+        The function does not cache a `transient` result, so that a later call runs the job again.
         """
         keys = [key_of(job, bounds) for job in jobs]
         cached = [self._results.get(key) for key in keys]
@@ -80,7 +80,7 @@ class ResultCache:
 
 
 def key_of(job: SearchJob, bounds: Mapping[str, Any]) -> str:
-    """All inputs that determine the result of a job, except the code."""
+    """Return all inputs that determine the result of a job, except the code."""
     if job.mutant or job.shard is not None:
         raise ValueError("searches of mutants and of shards are not cached")
     world = specs.world(job.world) if isinstance(job.world, str) else job.world
@@ -98,7 +98,7 @@ def _canonical(value: Any) -> str:
 
 
 def _read(path: Path) -> dict[str, Result]:
-    """The results of a file; a missing file is created."""
+    """Return the results in a file. If the file is missing, the function creates it."""
     head = {**HEAD, "code": code(*FOLDERS)}
     if not path.exists():
         temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -118,7 +118,7 @@ def _read(path: Path) -> dict[str, Result]:
 
 
 def _loaded(line: bytes) -> dict[str, Any]:
-    """The JSON object of a line; empty if the line is invalid."""
+    """Return the JSON object of a line, or an empty object if the line is invalid."""
     try:
         value = json.loads(line)
     except ValueError:

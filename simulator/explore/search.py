@@ -31,12 +31,12 @@ class Bounds(NamedTuple):
 
 
 def blind(canary: Any) -> str:
-    """The reason why a search that has not found the canary is no evidence."""
+    """Return the reason why a search is no evidence if the search has not found the canary."""
     return f"the canary {canary.name} was not found violated: this search proves nothing"
 
 
 class Search:
-    """A search. `states` are in the order of discovery; `parents` holds the number of each state's predecessor."""
+    """One search. `states` is in the order of discovery, and `parents` has the number of each state's predecessor."""
 
     def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
         self.space, self.watchers, self.progress = space, watchers, progress
@@ -103,7 +103,7 @@ class Search:
         return None
 
     def _add(self, coming: Sequence[Any]) -> None:
-        """Add the states among these that the search has not discovered yet."""
+        """Add the given states that the search has not discovered yet."""
         for state in coming:
             if state not in self.numbers:
                 self.numbers[state] = len(self.states)
@@ -146,15 +146,15 @@ class Search:
             self.progress(len(self.states), self.generated, self.depth, len(self.states) - self.at)
 
     def chain(self, number: int) -> list[Any]:
-        """The canonical states on a shortest path from the first state to the state with this number."""
+        """Return the canonical states on a shortest path from the first state to the state with this number."""
         numbers = [number]
         while self.parents[numbers[-1]] >= 0:
             numbers.append(self.parents[numbers[-1]])
         return [self.states[each] for each in reversed(numbers)]
 
     def run_to_end(self, number: int | None) -> tuple[Any, ...] | None:
-        """A run of the system that passes the state with this number and ends in a state without successors. The names
-        of exchangeable actors in that state may differ.
+        """Return a run of the system that passes the state with this number and ends in a state without successors. The
+        names of exchangeable actors in that state may differ.
         """
         if number is None:
             return None
@@ -162,7 +162,7 @@ class Search:
         return (*taken, *self.space.to_end(reached))
 
     def verdicts(self, count: int, stopped: str | None, canary: Any | None) -> dict[str, PromiseResult]:
-        """The results of the first `count` promises."""
+        """Return the results for the first `count` promises of the search."""
         doubt = stopped
         if canary is not None and self.watchers.watches[-1].broken is None and doubt is None:
             doubt = blind(canary)
@@ -200,7 +200,8 @@ class Search:
                 watch.broken = (message, self.states[number], None)
 
     def _broken_end(self, watch: Any) -> tuple[Any, ...]:
-        """A run to the state that violates a promise about runs, or from this state on to the end of the run."""
+        """Return a run to the state that violates a promise about runs, or a run from this state to the end of the run.
+        """
         if watch.lasso:
             return tuple(watch.lasso.steps)
         number = self.numbers[watch.broken[1]]
@@ -213,7 +214,7 @@ class Search:
         return self.run_to_end(number) or ()
 
     def _broken_run(self, watch: Any) -> tuple[tuple[Any, ...], str]:
-        """A run whose last step violates the promise, and the message of the promise for this step."""
+        """Return a run whose last step violates the promise, and the message of the promise for this step."""
         message, before, _ = watch.broken
         if before is None:
             return (), message

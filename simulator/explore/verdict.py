@@ -16,6 +16,6 @@ class Verdict(StrEnum):
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The worst verdict: VIOLATED, then UNDETERMINED, then HOLDS."""
+    """Return the worst of the verdicts. VIOLATED is worse than UNDETERMINED, and UNDETERMINED is worse than HOLDS."""
     priority = list(Verdict)
     return min(verdicts, key=priority.index, default=Verdict.NOT_APPLICABLE)

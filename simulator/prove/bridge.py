@@ -1,9 +1,9 @@
 """Compares a transition relation with the executable model, state by state and step by step.
 
-`compare` walks through every reachable state of a world. `interpretation.py` translates a state of the model into facts
-of the relation. Each clause of the invariant must be true in every reachable state. For each step of the model, an
-action of the relation must be possible and must have the same effect. A step in `SILENT` changes no fact of the
-relation.
+`compare` walks through every reachable state of a world. The module `interpretation.py` translates a state of the model
+into facts of the relation. Each clause of the invariant must be true in every reachable state. For each step of the
+model, an action of the relation must be possible and must have the same effect. A step in `SILENT` changes no fact of
+the relation.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Explorer:
         """Every relation is empty, and every time is 0."""
 
     def initial(self) -> tuple[Any, ...]:
-        """Return the state without facts. This state must satisfy the initial condition of the system."""
+        """Return the state without facts. The state without facts must satisfy the initial condition of the system."""
         if not self.system.initially(self.view(self.blank)):
             raise ValueError("the state without facts is not an initial state")
         return self.blank

@@ -17,7 +17,8 @@ def no_choice(n: int) -> int:
 class Replay:
     """Chooses the recorded steps in the recorded order.
 
-    ``resolve`` replaces the symbols in a step by times of the current run. It raises KeyError for an unknown symbol.
+    ``resolve`` replaces the symbols in a step by times of the current run. ``resolve`` raises KeyError for an unknown
+    symbol.
     """
 
     def __init__(self, steps: Sequence[Step], resolve: Callable[[Step], Step] = lambda step: step) -> None:

@@ -1,4 +1,6 @@
-"""The engine as a system: its operations run in actor threads, and stop at the end of each model action's segment."""
+"""The engine as a system. The operations of the engine run in threads of actors, and stop at the end of the segment of
+each model action.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +128,7 @@ class EngineSystem:
         return self.operation(operation, handle)
 
     def _write_arguments(self, actor: str, batch: Batch, added: int) -> dict[str, Any]:
-        """The arguments of the actor's next write: its rows, columns, partitions read, batch and retries."""
+        """Return the arguments of the actor's next write: its rows, columns, partitions read, batch and retries."""
         world, number = self.world, self.harness.started(actor) + 1
         arguments: dict[str, Any] = {}
         table, sets = to_table(batch, world, added), columns_set(batch, world)
@@ -159,7 +161,7 @@ class EngineSystem:
         return {}
 
     def _late_file(self, actor: str, group: int, version: int) -> None:
-        """Put a marker and an incomplete data file, as a task that outlives its driver does."""
+        """Put a marker and an incomplete data file, like a task that continues after its driver has crashed."""
         puts = [access.path for access in self.harness.accesses if access.actor == actor and access.verb == "put"]
         requested = [name["requested"] for name in map(parsed, puts) if "requested" in name][-1]
         number, bucket = divmod(group, self.world.buckets)
@@ -170,7 +172,7 @@ class EngineSystem:
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """The table as files in a temporary folder, for other readers."""
+        """Write the table as files into a temporary folder, in which other readers can read the table."""
         with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as name:
             folder = Path(name)
             for entry in self.harness.storage.list(""):
@@ -180,10 +182,10 @@ class EngineSystem:
             yield folder
 
     def complaints(self) -> list[str]:
-        """The segments of the history whose intermediate state another actor could have seen.
+        """Return the segments of the history whose intermediate state another actor could have seen.
 
-        If a lock can be lost, no segment is atomic. If a lock can be lost, the model has separate steps wherever
-        promises depend on the lock.
+        In a world with lost locks no segment is atomic. In a world with lost locks the model has separate steps
+        wherever promises depend on the lock.
         """
         if self.world[LostLocks].lock_losses:
             return []
@@ -202,28 +204,28 @@ class EngineSystem:
     # The parts of an actor. `SparkSystem` overrides these.
 
     def operation(self, name: str, handle: Handle) -> EngineOperation:
-        """The steps of an operation."""
+        """Return the steps of an operation."""
         return EngineOperation(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
-        """The runner of the actor's data phase. The runner works in the actor's thread; each file is a call of the
-        actor's storage.
+        """Return the runner of the actor's data phase. The runner works in the actor's thread. Each access to a file is
+        a call of the actor's storage.
         """
         return InProcessJobs(handle.storage, handle.names)
 
     def data(self, table: pa.Table) -> Any:
-        """A batch in the type that the runner accepts."""
+        """Return a batch in the type that the runner accepts."""
         return table
 
     def context(self, handle: Handle) -> Context:
-        """The context of an operation of an actor."""
+        """Return the context of an operation of an actor."""
         jobs, rules = self.actors_jobs(handle), self._rules_of.get(handle.actor, self.rules)
         storage = foreign_storage(handle.storage) if handle.actor in self._foreign else handle.storage
         seams = (storage, handle.lock, handle.clock, handle.names, jobs, rules)
         return Context(*seams, own_heartbeats=handle.heartbeats)
 
     def _opened_by(self, actor: str, added: int) -> TableConfig:
-        """The config with which an actor opens the table, after ``added`` columns were added."""
+        """Return the config with which an actor opens the table, after ``added`` columns were added."""
         own = self.world.protocol_of(actor, self.protocol) if self.world.settings else self.protocol
         if own != self.protocol and self.rules == rules_of(self.protocol):  # else one set of rules is for all
             self._rules_of[actor] = rules_of(own)
@@ -236,7 +238,9 @@ class EngineSystem:
         return replace(self.config, concurrency_mode=mode, schema=schema_of(self.world, added))
 
     def observer_context(self) -> Context:
-        """A context for the harness's own reads: storage and jobs without scheduling points, and a read-only clock."""
+        """Return a context for the harness's own reads: storage and jobs without scheduling points, and a read-only
+        clock.
+        """
         none: Any = None
         clock = ReadOnlyClock(self.harness.clock)
         jobs = CachedJobs(self.harness.storage)
@@ -263,7 +267,7 @@ class EngineSystem:
             return refused(error)
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:
-        """The rows of an answer, as dictionaries."""
+        """Return the rows of an answer, as dictionaries."""
         rows: list[dict[str, Any]] = answer.to_pylist()
         return rows
 
@@ -274,7 +278,7 @@ class EngineSystem:
         )
 
     def slices_as_of(self, time: int) -> tuple[Any, ...]:
-        """The file slices as of a time."""
+        """Return the file slices as of a time."""
         return self._slices(as_of=instant_of(time))
 
     def _slices(self, **as_of: str) -> tuple[Any, ...]:
@@ -294,7 +298,9 @@ class EngineSystem:
         return self._operations[operation].run(self._looking, config, **arguments)
 
     def _cached(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """A value that depends on stored objects alone. The value is computed again only after a put or delete."""
+        """Return a value that depends only on stored objects. The value is computed again only after an object was put
+        or deleted.
+        """
         changes = getattr(self.harness.storage, "changes", None)
         if changes is None:
             return compute()
@@ -303,7 +309,7 @@ class EngineSystem:
         return self._cache[name][1]
 
     def group(self, partition: str, file_id: str) -> int:
-        """The number of a file group."""
+        """Return the number of a file group."""
         bucket = bucket_of(file_id)
         assert bucket is not None, f"{file_id} is not the file id of a bucket"
         names = [partition_name(number) for number in range(self.world.partitions)]

@@ -1,4 +1,6 @@
-"""One operation of the engine in its thread: runs segments of the mapping and returns what they put."""
+"""Runs one operation of the engine in a thread, segment by segment, and returns the names of the objects that each
+segment put.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from .rows import from_rows
 
 
 class Host(Protocol):
-    """The system of an operation."""
+    """The part of a system that an operation uses."""
 
     harness: Harness
     rows_by_action: Mapping[str, MappingRow]
@@ -102,12 +104,12 @@ class EngineOperation:
 
 
 def _several(words: str | tuple[str, ...]) -> tuple[str, ...]:
-    """One word or several words of a mapping row, as a tuple."""
+    """Return one word or several words of a mapping row as a tuple."""
     return (words,) if isinstance(words, str) else words
 
 
 def _only(times: tuple[int, ...]) -> Callable[[str], bool]:
-    """Whether a listing shows a concurrent change: a completed instant or a restore plan that was requested at one of
+    """True if a listing shows a concurrent change: a completed instant or a restore plan that was requested at one of
     these times.
     """
 

@@ -65,10 +65,10 @@ _NOT_OURS: Final = {
 
 
 def rules_of(protocol: Protocol) -> Rules:
-    """The engine's rules for a protocol of the model.
+    """Return the engine's rules for a protocol of the model.
 
     Raises:
-        CannotPlay: the engine does not support an option; the message says what it does instead.
+        CannotPlay: the engine does not support an option; the message says what the engine does instead.
     """
     for (name, value), why in _NOT_OURS.items():
         if protocol.to_mapping()[name] == value:
@@ -78,7 +78,7 @@ def rules_of(protocol: Protocol) -> Rules:
 
 
 def by_their_rules(rules: Rules) -> Rules:
-    """The rules of a service of another engine: it merges the files of the table as Hudi does."""
+    """Return the rules of a service of another engine, which merges the files of the table as Hudi does."""
     return replace(rules, merge_order=HUDI.merge_order, fold=HUDI.fold, tombstones=HUDI.tombstones)
 
 

@@ -37,7 +37,7 @@ WAITS_ONE_IN: Final = 3
 
 
 class HudiSystem:
-    """A table that Hudi creates, in a folder in memory if the machine has one."""
+    """A table that Hudi creates in a temporary folder, which is in memory if the machine has a folder in memory."""
 
     name = "hudi"
     impossible: Mapping[str, str] = IMPOSSIBLE
@@ -78,12 +78,12 @@ class HudiSystem:
         return {}
 
     def take_time(self) -> int:
-        """The tick that the model's clock returns in this step."""
+        """Return the tick that the model's clock returns in this step."""
         self._tick += 1
         return self._tick
 
     def close(self) -> None:
-        """Forget the table."""
+        """Close the table and delete its folder."""
         self.ask("forget")
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -107,11 +107,11 @@ class HudiSystem:
         return tuple(instants[requested] for requested in sorted(instants))
 
     def entries(self) -> list[dict[str, str | None]]:
-        """The files of the timeline, each as the parts of its name."""
+        """Return the files of the timeline, each as the parts of its name."""
         return [match.groupdict() for name in self._look()["timeline"] if (match := _INSTANT.match(name))]
 
     def slices(self) -> tuple[Any, ...]:
-        """The completed part of Hudi's own file-system view."""
+        """Return the completed part of Hudi's own file-system view."""
         done = {requested for _, state, requested, _ in self.timeline() if state == "completed"}
         plans = {requested for action, _, requested, _ in self.timeline() if action in ("commit", "compaction")}
         slices = []
@@ -145,7 +145,7 @@ class HudiSystem:
         return tuple((key, ordering, value, self.ticks[commit]) for key, ordering, value, commit in rows)
 
     def complaints(self) -> list[str]:
-        """A sentence if the order of the instants differs from the order of the steps that took them."""
+        """Return a sentence if the order of the instants differs from the order of the steps that took them."""
         by_instant = [tick for _, tick in sorted(self.ticks.items())]
         return [] if by_instant == sorted(by_instant) else [f"instants in the order of the ticks {by_instant}"]
 
@@ -188,7 +188,7 @@ class HudiOperation:
         return {}
 
     def crash(self) -> None:
-        """End the client and let its heartbeat expire. The client takes no more steps."""
+        """End the client and let the client's heartbeat expire. The client takes no more steps."""
         self._system.ask("crash", actor=self._actor)
 
     def _start(self) -> None:

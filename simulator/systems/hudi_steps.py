@@ -14,10 +14,12 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class PeerStep:
-    """One action of the model. ``call`` is the peer's step; None: the peer has none, and ``because`` is the reason.
+    """One action of the model. ``call`` is the corresponding step of the peer. If the peer has no step for the action,
+    ``call`` is None and ``because`` is the reason.
 
-    ``takes`` marks an action that takes a time. The peer's instant for such an action appears with ``call``, or with
-    the call of a later action. ``impossible``: a history with this action cannot be played.
+    ``takes`` marks an action that takes a time. The peer's instant for an action that takes a time appears with
+    ``call``, or with the call of a later action. If ``impossible`` is True, the peer cannot play a history with this
+    action.
     """
 
     action: str

@@ -1,7 +1,7 @@
 """Merge functions for the engine. Each function merges two rows into a text: the names of the writes that made the
 rows.
 
-One of the functions keeps all laws of merging. Each of the other functions breaks exactly one law.
+The function `union` keeps all laws of merging. Each other merge function of this module breaks exactly one law.
 `nbcc.model.mechanisms.merge_function` has the model's counterparts, which share no code with these.
 """
 
@@ -49,5 +49,5 @@ BY_LAWS: Final[dict[str, Callable[[Row, Row], Row]]] = {
 
 
 def name_of(laws: str) -> str:
-    """The name under which the engine imports the function."""
+    """Return the name under which the engine imports the function."""
     return f"{__name__}:{BY_LAWS[laws].__name__}"

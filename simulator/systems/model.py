@@ -1,4 +1,4 @@
-"""The model as a system: for replays without an engine, and for comparisons of two protocols."""
+"""The model as a system, for replays without an engine and for comparisons of two protocols."""
 
 from __future__ import annotations
 

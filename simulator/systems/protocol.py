@@ -11,17 +11,19 @@ from typing import Any, Protocol
 
 
 class CannotPlay(ValueError):
-    """Raised if a system cannot follow a protocol or play in a world. The message has the reason and an alternative."""
+    """Raised if a system cannot follow a protocol or play in a world. The message has the reason and says what to do
+    instead.
+    """
 
 
 class CannotStep(Exception):
-    """Raised if the system cannot take a step that the model allows now. The message describes what happened instead.
+    """Raised if the system cannot take a step that the model allows now. The message describes what the system did.
     """
 
 
 class Impossible(CannotStep):
-    """Raised if the system has no such step or read. The message has the reason. The check skips and counts such a
-    step.
+    """Raised if the system cannot play a step or answer a read. The message has the reason. The check skips and counts
+    each step that raises `Impossible`.
     """
 
 
@@ -29,10 +31,10 @@ class Operation(Protocol):
     """One operation of one actor, in progress."""
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Run the segment of the operation for this model action.
+        """Run the segment of the operation that corresponds to the given model action.
 
         Returns the observed values, each under its name. A name that is also an argument of the action (``group``,
-        ``version``) must have the argument's value. ``rows`` is the answer of a read.
+        ``version``) must have the argument's value. A value with the name ``rows`` is the answer of a read.
 
         Raises:
             CannotStep: the segment cannot be run to its end.
@@ -47,8 +49,9 @@ class Operation(Protocol):
 class System(Protocol):
     """A table with several actors.
 
-    A system may also have `slices_as_of(time)`, which returns past file slices in the form of `slices`. With a true
-    `refuses_by_class` its refusals are compared by their class: `rows` returns `crosscheck.observables.refused(error)`.
+    A system may also have `slices_as_of(time)`, which returns past file slices in the form of `slices`. If
+    `refuses_by_class` of a system is True, the check compares the classes of its refusals. In that case `rows` returns
+    `crosscheck.observables.refused(error)`.
     """
 
     name: str
@@ -58,13 +61,15 @@ class System(Protocol):
         ...
 
     def timeline(self) -> tuple[Any, ...]:
-        """``(action, state, requested, completed or None)`` of every instant, sorted by requested time."""
+        """Return ``(action, state, requested, completed or None)`` for every instant, sorted by requested time."""
         ...
 
     def slices(self) -> tuple[Any, ...]:
-        """``(group, barrier, base, ((requested, version), ...))`` of every file slice, sorted by group and barrier."""
+        """Return ``(group, barrier, base, ((requested, version), ...))`` for every file slice, sorted by group and
+        barrier.
+        """
         ...
 
     def rows(self, query: Any) -> tuple[Any, ...]:
-        """The answer of a read, sorted by key, in the form of `crosscheck.observables.canonical_rows`."""
+        """Return the answer of a read, sorted by key, in the form of `crosscheck.observables.canonical_rows`."""
         ...

@@ -18,10 +18,10 @@ Factory = Callable[[World, Protocol, Batches], System]
 
 
 def factory(name: str) -> Factory:
-    """The function that sets up a fresh system for a history.
+    """Return the function that sets up a fresh system for a history.
 
     Raises:
-        ValueError: there is no such system. The message names the existing systems.
+        ValueError: no system has the given name. The message names the existing systems.
     """
     if name in _OURS:
         return _OURS[name]
@@ -38,7 +38,7 @@ def factory(name: str) -> Factory:
 
 
 def fitted(name: str) -> Callable[[World], World]:
-    """A function that reduces a world to the part that the system of this name can play."""
+    """Return a function that reduces a world to the part that the system of this name can play."""
     if name != "hudi":
         return lambda world: world
     from .hudi_histories import fitted as to_hudi

@@ -1,4 +1,4 @@
-"""The engine on Spark as a system: its data phases are Spark jobs on real files, each one step of its actor."""
+"""The engine on Spark as a system. Each data phase is a Spark job on real files, and is one step of its actor."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class SparkSystem(EngineSystem):
         return self._spark.createDataFrame(table)
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """The rows of a read. A read of the whole history runs as Spark jobs; all other reads run the tasks of such
-        jobs in this process.
+        """Return the rows of a read. A read of the whole history runs as Spark jobs; all other reads run the tasks of
+        such jobs in this process.
         """
         last = max((completed for *_, completed in self.timeline() if completed), default=None)
         by_spark = query.kind == "read_optimized" or (query.until == last and not query.after)
@@ -97,7 +97,9 @@ class SparkSystem(EngineSystem):
 
 
 class SparkOperation(EngineOperation):
-    """The first step of a data phase runs the whole Spark job; its other steps do nothing."""
+    """An operation of the engine on Spark. The first step of a data phase runs the whole Spark job; all later steps of
+    the data phase do nothing.
+    """
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         row = self.system.rows_by_action[action]
@@ -111,7 +113,7 @@ class SparkOperation(EngineOperation):
 
 
 class ControlledJobs:
-    """A runner whose jobs are calls of their actor, so that no job of a dead actor begins."""
+    """A runner whose jobs are calls of their actor, so that no job begins after its actor has crashed."""
 
     def __init__(self, handle: Handle, jobs: SparkJobs) -> None:
         self._handle = handle

@@ -1,4 +1,6 @@
-"""Lists the searches of the matrix that failed or ran out of memory. No page is written if a search has no result."""
+"""Lists the searches of the matrix that failed or ran out of memory. No page of verdicts is written if one of its
+searches has no result.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The accepted kills record which mutant breaks which promise in which world. The kills limit the claim HOLDS.
 
-The verdict HOLDS requires that enough mutants of the promise were killed. It also requires that the searched worlds are
-larger than the worlds in which these mutants were killed.
+The verdict HOLDS requires that enough mutants of the promise were killed. HOLDS also requires that the searched worlds
+are larger than the worlds in which the mutants were killed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ ENOUGH: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kill:
-    """A mutant that breaks a promise, with the bound of the smallest world in which it does so, and the number of
-    steps.
+    """A mutant that breaks a promise, with the bound of the smallest world in which the mutant breaks it, and the
+    number of steps.
 
     `states` and `seconds` are figures of the search; the seconds depend on the machine.
     """
@@ -70,7 +70,9 @@ def believable(rows: Iterable[MatrixRow], known: Sequence[Kill]) -> tuple[Matrix
 
 
 def believed(promise: str, cell: Cell, known: Sequence[Kill]) -> Cell:
-    """Return the cell unchanged if the kills support HOLDS. Otherwise return UNDETERMINED with the reason."""
+    """Return the cell unchanged if the kills support HOLDS. If the kills do not support HOLDS, return UNDETERMINED with
+    the reason.
+    """
     if cell.verdict is not Verdict.HOLDS:
         return cell
     because = next(_doubts(promise, cell.bounds, known), None)

@@ -70,8 +70,8 @@ def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
 
 @cache
 def mixed() -> tuple[SearchBound, ...]:
-    """Return the worlds in which single actors have their own options. Only the default protocol is judged in worlds
-    with such options.
+    """Return the worlds in which single actors have their own options. Only the default protocol is judged in worlds in
+    which single actors have their own options.
     """
     return tuple(from_mapping(each) for each in _file()["mixed"])
 

@@ -1,7 +1,7 @@
 """Explains why an answer is wrong, as a path: the lost row's write, its file, the rule that decides, the reader.
 
-Each stop of the path has a sentence. The sentence about the rule is looked up in `rules.RULES` by the option that
-differs from the default protocol.
+Each stop of the path has a sentence. The option that differs from the default protocol selects the sentence about the
+rule in `rules.RULES`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from .wording import (
 class WrongAnswer(NamedTuple):
     """The path of one wrong answer: from `instant` over its `file` in `slice` to the cell of `key`.
 
-    `stop`: the place where the row is lost, which is `slice` or the base file that took the log. `barrier`: the barrier
-    that makes the file count as older (0: none). `source_file`: the file whose row is read instead ("": none).
-    `captions`: a sentence for each of the four stops; `right`: what happens under the default protocol.
+    `stop` is the place where the row is lost: `slice`, or the base file that took the log. `barrier` is the barrier for
+    which the file counts as older (0: none). `source_file` is the file whose row is read instead of the lost row ("":
+    none). `captions` has a sentence for each of the four stops. `right` says what happens under the default protocol.
     """
 
     key: str
@@ -48,7 +48,7 @@ class WrongAnswer(NamedTuple):
 
 
 def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongAnswer | None:
-    """Explain one wrong answer. None if no present file holds the row, or if rows combine several files.
+    """Explain one wrong answer. Return None if no present file has the lost row, or if rows combine several files.
 
     A row combines several files if updates are partial or if a merge function merges rows.
     """
@@ -116,7 +116,7 @@ def _written(context: Context, step: int, key: Any, lost: Record) -> Parts:
 
 
 def _why_it_wins(context: Context, key: Any, lost: Record, got: Record | None) -> Parts:
-    """The reason why a correct read returns the lost row and not the row that was read."""
+    """Return the reason why a correct read returns the lost row and not the row that was read."""
     if got is None:
         return []
     other: Parts = ["the delete" if got.deleted else [f"{key}={got.value}", got.requested]]
@@ -138,7 +138,7 @@ def _source_words(source_file: str) -> Parts:
 
 
 def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -> str:
-    """The file that holds the row that was read; a base file comes before a log."""
+    """Return the file that has the row that was read. If a base file and a log have the row, return the base file."""
     if got is None or got.deleted:
         return ""
     for name, (_, _, rows, *_) in sorted((n, value) for n, value in there.items() if not n.startswith("slice")):
@@ -150,7 +150,9 @@ def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -
 
 
 def _rule(context: Context, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
-    """The sentences about the rule that decided and about the default protocol; a general sentence if no rule fits."""
+    """Return the sentences about the rule that decided the answer and about the default protocol; a general sentence if
+    no rule fits.
+    """
     differences = context.protocol.differences()
     field = next((name for name in HELPS[status] if name in differences), next(iter(differences), ""))
     rule = RULES.get(f"{field}={differences.get(field)}")
@@ -186,7 +188,7 @@ def _file(context: Context, step: int, key: Any, record: Record) -> str | None:
 
 
 def _base_above(context: Context, step: int, group: int, barrier: int) -> int | None:
-    """The barrier of the oldest base file that is newer than a slice; None if no base file is newer."""
+    """Return the barrier of the oldest base file that is newer than a slice; None if no base file is newer."""
     bases = [s.base for s in context.model.slices(context.states[step]) if s.group == group and s.base]
     return min((base for base in bases if base > barrier), default=None)
 

@@ -1,7 +1,7 @@
 """The contents of a trace's page as one JSON value. The model computes every fact on the page.
 
-Each instant, file and answer has a history: a list of [step, value] in which an entry holds until the next entry. A
-page finds the state at any step in these histories. The histories keep a trace of 2,000 steps small.
+Each instant, file and answer has a history: a list of [step, value] in which an entry holds until the next entry. From
+the histories a page computes the state at any step. With histories the page of a trace of 2,000 steps stays small.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class History:
 
 
 def document(trace: Trace) -> dict[str, Any]:
-    """The contents of the page."""
+    """Return the contents of the page as one JSON value."""
     own = play(Model(trace.world, trace.protocol), trace.steps)
     broken = judged(own, trace.promise)
     broke = breaking_step(trace, own, broken)
@@ -100,13 +100,13 @@ def _sentence(run: Run, case: Case, broke: int, because: str) -> list[Part]:
 
 
 def actors_of(model: Model) -> list[tuple[str, str]]:
-    """(kind, name) in the order of the lanes: writers first, readers last."""
+    """Return the pairs (kind, name) of actors in the order of the lanes: writers first, readers last."""
     everyone = [(kind, name) for kind, names in model.actors.items() for name in names]
     return sorted(everyone, key=lambda actor: (actor[0] == "reader") - (actor[0] == "writer"))
 
 
 def _steps(run: Run, trace: Trace) -> dict[str, Any]:
-    """The steps as [actor, number of the sentence, instant], and the distinct sentences."""
+    """Return the steps as [actor, number of the step's sentence, instant], and the distinct sentences."""
     sentences: dict[str, int] = {}
     actors = [name for _, name in actors_of(run.model)]
     rows = []
@@ -121,8 +121,8 @@ def _steps(run: Run, trace: Trace) -> dict[str, Any]:
 
 
 def _listings(run: Run) -> list[list[Any]]:
-    """Each listing of a reader: [reader, first step, last step, completed instants it saw, completed instants it
-    missed].
+    """Return each listing as [reader, first step, last step, completed instants that the reader saw, completed instants
+    that the reader missed].
 
     A listing is not a snapshot: it may contain any part of what completes while it runs.
     """
@@ -144,7 +144,7 @@ def _completed_by(run: Run, step: int) -> set[int]:
 
 
 def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
-    """The requested time of the instant that a step belongs to."""
+    """Return the requested time of the instant that a step belongs to."""
     for state in (after, before):
         own = model.component(state, step.actor)
         if found := next((time for field in _Work._fields if (time := field_of(own, field))), 0):
@@ -167,7 +167,7 @@ def puts_of(run: Run) -> list[Put]:
 
 
 def _begun_puts(run: Run, step: int, puts: Sequence[Put]) -> list[Put]:
-    """The writes that began up to a step."""
+    """Return the writes that began up to a step."""
     begun = {instant.requested for instant in run.model.timeline(run.states[step])}
     return [put for put in puts if put.requested in begun]
 
@@ -177,7 +177,8 @@ def _data(trace: Trace, puts: Sequence[Put]) -> Data:
 
 
 def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
-    """For steps without judged promises: the first step from `broke` on with a wrong row, or `broke` if there is none.
+    """Return, for steps without judged promises, the first step from `broke` on with a wrong row; `broke` if no step
+    has a wrong row.
     """
     seen: Any = None
     for step in range(broke, len(run.states)):
@@ -189,7 +190,7 @@ def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
 
 
 def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Trace) -> dict[str, Any]:
-    """The run under one protocol: all values at each step."""
+    """Return the run under one protocol, with all values at each step."""
     protocol = run.model.protocol
     values = protocol.to_mapping()
     named = {name: values[name] for name in trace.protocol.differences()}
@@ -226,7 +227,7 @@ def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Tra
 def _other_protocol_sentence(
     context: Context, run: Run, trace: Trace, label: str, broken: Sequence[Broken]
 ) -> list[Part]:
-    """The headline of the same steps under another protocol."""
+    """Return the headline of the page for the same steps under another protocol."""
     if run.stopped is not None:
         number, reasons = run.stopped
         sentence_of_step = _step_words(run.model, trace.steps[number - 1])
@@ -239,7 +240,7 @@ def _other_protocol_sentence(
 
 
 def _step_words(model: Model, step: Step) -> str:
-    """The model's sentence about a step, with the times in its arguments as words."""
+    """Return the model's sentence about a step, with the times in its arguments as words."""
 
     def words(value: object) -> object:
         if not isinstance(value, tuple):
@@ -250,7 +251,7 @@ def _step_words(model: Model, step: Step) -> str:
 
 
 def _components_read(model: Model, state: Any, case: Case) -> list[Any]:
-    """The components on which the shown answer depends."""
+    """Return the components on which the shown answer depends."""
     names = [*model.table_reads, *([case.reading.reader] if case.reading.reader else [])]
     return [model.component(state, name) for name in names]
 
@@ -258,7 +259,7 @@ def _components_read(model: Model, state: Any, case: Case) -> list[Any]:
 def _explanation_number(
     context: Context, step: int, found: Answers, explanations: list[WrongAnswer], numbers: dict[Any, int]
 ) -> int | None:
-    """The number of the explanation of a wrong answer; equal explanations share a number."""
+    """Return the number of the explanation of a wrong answer; equal explanations share a number."""
     wrong = found.wrong()
     if not wrong:
         return None
@@ -283,7 +284,9 @@ def _answer_cells(found: Answers, number: int | None) -> Any:
 
 
 def instants_of(model: Model, state: Any) -> dict[str, Any]:
-    """Requested time -> [action, state, completed, actor]. The state is `crashed` if its actor died."""
+    """Return a mapping from the requested time of each instant to [action, state, completed, actor]. The state is
+    `crashed` if the actor of the instant crashed.
+    """
     actors = {own.requested or own.plan or own.rollback: name for name, own in _actors_at_work(model, state)}
     done = {entry.requested: entry.actor for entry in model.component(state, "published")}
     planned = (model.component(state, name) for name in ("plans", "cleans", "restores") if name in model.components)

@@ -12,7 +12,9 @@ from ..crosscheck.symbols import Symbols
 
 
 class Run(NamedTuple):
-    """The states after 0, 1, ... steps. `stopped`: the number of the impossible step (from 1) and the reasons."""
+    """The states after 0, 1, ... steps. `stopped` has the number of the impossible step (from 1) and the reasons why
+    the step is impossible.
+    """
 
     model: Model
     states: tuple[Any, ...]

@@ -27,5 +27,7 @@ SERVICES: Final[Mapping[str, Service]] = {
 
 
 def services_of(actors: Iterable[tuple[str, str]]) -> dict[str, Service]:
-    """Name of an actor -> its service; `actors` contains pairs (kind, name). Writers of rows have no service."""
+    """Return a mapping from the name of an actor to its service; `actors` contains pairs (kind, name). Writers of rows
+    have no service.
+    """
     return {name: SERVICES[kind] for kind, name in actors if kind in SERVICES}

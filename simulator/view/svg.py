@@ -11,7 +11,7 @@ MONO = "ui-monospace, Menlo, Consolas, monospace"
 
 
 def svg(drawing: Drawing, *more: str, width: int | None = None) -> str:
-    """An SVG element on white paper; every text in it is escaped.
+    """Return an SVG element on a white background. Every text in the element is escaped.
 
     `more`: elements on top of the drawing, as markup. `width` is in pixels; the default is the width of the container.
     """

@@ -15,7 +15,8 @@ READS = ("snapshot", "read", "rows")
 
 
 def systems_of(trace: Trace) -> list[dict[str, Any]]:
-    """``{"name", "answers": [[step, [[key, value or null]]]]}`` for each system; an answer holds until the next answer.
+    """Return ``{"name", "answers": [[step, [[key, value or null]]]]}`` for each system. An answer applies until the
+    next answer of the system.
     """
     found: dict[str, list[list[Any]]] = {}
     for number, observed in enumerate(trace.observed, start=1):
@@ -28,7 +29,9 @@ def systems_of(trace: Trace) -> list[dict[str, Any]]:
 
 
 def _row(row: str | Sequence[Any]) -> list[Any]:
-    """``k1: 2 B r1`` (key, ordering value, value, requested time), or the same as a list; a delete has no value."""
+    """Return the key and the value of a row. A row is a text ``k1: 2 B r1`` (key, ordering value, value, requested
+    time) or a list of these parts. A delete has no value.
+    """
     if isinstance(row, str):
         key, _, cells = row.rpartition(": ")
         value = cells.split(" ", 1)[-1].rpartition(" ")[0]

@@ -20,7 +20,7 @@ NARROWEST, WIDEST_COLUMN, WIDEST, USUAL = 23.0, 46.0, 1080.0, 620.0
 
 
 def timeline(scene: Times, width: float | None = None) -> Drawing:
-    """Lay out the scene; `width` is in points; without it the scene is as wide as its columns need."""
+    """Lay out the scene. `width` is in points; without `width` the scene is as wide as its columns need."""
     return _Timeline(scene, width).draw()
 
 
@@ -83,12 +83,12 @@ class _Timeline:
     # barriers
 
     def _pill(self, bar: Bar) -> Box:
-        """The box of a barrier's label in the first row; the caller moves it to the row of the label."""
+        """Return the box of a barrier's label in the first row; the caller moves it to the row of the label."""
         width = measured(f"barrier {bar.begins}", 8) + 14
         return Box(max(self.x(bar.start) - width / 2, MARGIN), MARGIN + HEAD - 1, width, 14.5)
 
     def _pill_rows(self) -> dict[int, int]:
-        """Start of a barrier -> the row of its label, such that labels do not overlap."""
+        """Return a mapping from the start of each barrier to the row of its label. Labels in a row do not overlap."""
         ends: list[float] = []
         rows: dict[int, int] = {}
         for bar in sorted((bar for bar in self.scene.bars if bar.barrier), key=lambda bar: bar.start):
@@ -165,7 +165,7 @@ class _Timeline:
     # the key
 
     def _key(self) -> None:
-        """The legend of the signs that occur."""
+        """Draw the legend of the signs that occur in the picture."""
         drawing, y = self.drawing, self.bottom + 13
         signs = list(self._signs())
         width = sum(26 + measured(words, 7.5) for _, words in signs)

@@ -10,12 +10,14 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 import pytest
+from rich.progress import Progress
 
 from nbcc.model import Model, World
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
 from tools.mutation import Fate, Generated, generated, hunt, record
+from tools.mutation.__main__ import _confirmed
 from tools.mutation.cases import Case, cases
 from tools.mutation.hunt import Hunt
 from tools.mutation.operators import changes
@@ -163,6 +165,19 @@ def test_a_kill_that_is_none_any_more_is_said() -> None:
     assert [*kills_again(Record({name: ("guard dropped", fate)}, 1, 1))] == [(name, fate)]
     elsewhere = fate._replace(how=f"1 steps of {cases()[0].where}")
     assert [found.by for _, found in kills_again(Record({name: ("guard dropped", elsewhere)}, 1, 1))] == [""]
+
+
+def test_a_kill_by_another_promise_is_recorded() -> None:
+    name = "writer_takes_lock: without guard: the lock must be free"
+    operator, fate = KNOWN.mutants[name]
+    other = Record({name: (operator, fate._replace(by="WAIT"))}, 1, 1)
+    with Progress(disable=True) as progress:
+        assert _confirmed(other, progress).mutants == {name: (operator, fate)}
+
+
+def test_the_summary_counts_mutants_that_are_not_hunted() -> None:
+    partial = Record({"x": ("none", Fate())}, 3, 1, unhunted=2)
+    assert "1 mutants (2 more are not hunted yet), 1 of 3 cases" in partial.summary()
 
 
 def test_the_place_of_a_kill_is_one_of_today() -> None:

@@ -28,7 +28,7 @@ def resume(check: bool = True, known: Record | None = None) -> Iterator[Record]:
             for name, fate in hunt.fates.items()
             if name in before or fate.by or searched >= passed
         }
-        return Record(rows, len(cases()), max(searched, passed), checked)
+        return Record(rows, len(cases()), max(searched, passed), checked, len(mutants) - len(rows))
 
     for done in hunt.through():
         yield record(done)

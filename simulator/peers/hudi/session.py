@@ -45,8 +45,8 @@ def spark() -> Any:
 
 
 class Package:
-    """A package of the JVM with cached members. Without the cache, Py4J makes the JVM search every jar for each part of
-    a name.
+    """A Java package in the JVM whose members are cached after the first use. Without the cache, Py4J makes the JVM
+    search every jar for each part of a name.
     """
 
     def __init__(self, of_py4j: Any) -> None:

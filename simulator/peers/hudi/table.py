@@ -24,7 +24,7 @@ SHOWN = ("id", "ts", "value", "_hoodie_commit_time")
 
 
 class Table:
-    """A table in a folder. The public methods are the steps of the line protocol."""
+    """A Hudi table in a folder. Each public method is a step that a request of the peer's line protocol can name."""
 
     def __init__(self, path: str, options: Mapping[str, str], partitions: Sequence[str]) -> None:
         self._path = path

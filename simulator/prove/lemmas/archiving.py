@@ -1,8 +1,8 @@
 """Archiving: completed instants are copied to the archive, then removed from the active timeline, oldest first.
 
 A reader that lists the active timeline may miss an instant that is removed during the listing. Therefore a reader reads
-the archive after each listing. The relation allows an archiver to archive any instant that may be archived. It does not
-distinguish archivers.
+the archive after each listing. The relation allows an archiver to archive any instant that may be archived. The
+relation does not distinguish archivers.
 """
 
 from __future__ import annotations

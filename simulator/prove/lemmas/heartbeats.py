@@ -1,7 +1,7 @@
 """Heartbeats, and rollbacks of failed writes: a write is completed or rolled back, never both.
 
-A rollbacker plans the rollback of a pending write whose heartbeat expired, under the lock. A writer checks its
-heartbeat under the lock before it takes its completion time. A live writer may stall until its heartbeat expires.
+A rollbacker plans the rollback of a pending write whose heartbeat expired, under the lock. A writer checks its own
+heartbeat under the lock before the writer takes a completion time. A live writer may stall until its heartbeat expires.
 """
 
 from __future__ import annotations

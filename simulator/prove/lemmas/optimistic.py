@@ -3,7 +3,7 @@ of its file groups has completed before.
 
 An optimistic writer lists the timeline when it requests its instant. Under the lock an optimistic writer checks the
 writes that have completed after this listing, and publishes or gives up. The proof covers every mix of optimistic and
-other writers.
+non-blocking writers.
 """
 
 from __future__ import annotations

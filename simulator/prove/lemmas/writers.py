@@ -56,7 +56,7 @@ class Writers(Relations):
         )  # fmt: skip
 
     def completing_writes(self) -> tuple[Action, ...]:
-        """Return the actions by which a writer takes the lock and the completion time, and publishes its instant."""
+        """Return the actions by which a writer takes the lock and its completion time, and publishes its instant."""
         outside = self.outside
         return (
             Action(
