@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nbcc.model import Model, Protocol, Step, World
+from nbcc.model import Model, Protocol, State, Step, World
 from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
 from nbcc.model.promises import PROMISES
 
@@ -48,6 +48,9 @@ WEAKER = (
     ("commit-checked-early", "failed_writer"),
     ("rollback-chosen-early", "failed_writer"),
     ("plan-checked-early", "rivals"),
+    ("plan-checked-early", "log_compaction_crash"),
+    ("plan-checked-early", "cleaning_crash"),
+    ("plan-checked-early", "restores_crash"),
     ("lost-answer-is-failure", "answer_lost"),
     ("decision-log", "answer_lost"),
     ("old-manifest", "archiving_readers"),
@@ -75,6 +78,7 @@ def small_worlds() -> Iterator[World]:
     ]
     for crew in crews:
         yield World(actors=crew)
+    yield World(actors={"writer": 1, "querier": 1}, queries=1)
     yield World(actors={"writer": 1}, table_type="COPY_ON_WRITE", settings={"writer": {"concurrency": "occ"}})
     yield World(actors={"writer": 2}, retries=1, settings={"writer": {"concurrency": "occ"}})
     yield World(actors={"writer": 2}, settings={"writer": {"concurrency": "occ", "early_detection": "on"}})
@@ -150,10 +154,14 @@ def taking(action: str) -> Trace | None:
 
 
 def one_after_another(world: World) -> Trace:
-    """A run of the world without overlaps: each actor continues as long as it can."""
+    """A run of the world without overlaps: each actor continues as long as it can. An endless run ends when it repeats.
+    """
     model = Model(world)
-    state, steps = model.initial, list[Step]()
+    state, steps, seen = model.initial, list[Step](), set[State]()
     while choices := [s for s in model.successors(state) if s[0].action not in ("actor_crashes", "lock_expires")]:
+        if state in seen:
+            break
+        seen.add(state)
         same = [choice for choice in choices if steps and choice[0].actor == steps[-1].actor]
         step, state = (same or choices)[0]
         steps.append(step)
