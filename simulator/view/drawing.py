@@ -43,7 +43,7 @@ class Shape(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A rectangle of the picture."""
+    """A rectangle in a picture: its upper left corner, width and height."""
 
     x: float
     y: float

@@ -1,7 +1,8 @@
 """The contents of a trace's page as one JSON value. The model computes every fact on the page.
 
 Each instant, file and answer has a history: a list of [step, value] in which an entry holds until the next entry. From
-the histories a page computes the state at any step. With histories the page of a trace of 2,000 steps stays small.
+the histories a page computes the state at any step. Because of the histories, the page of a trace of 2,000 steps stays
+small.
 """
 
 from __future__ import annotations
@@ -153,8 +154,8 @@ def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
 
 
 def puts_of(run: Run) -> list[Put]:
-    """The completed writes of the trace in the order of completion, then the pending writes. Values get their letters
-    in this order.
+    """The completed writes of the trace in the order of completion, then the pending writes. The values of writes get
+    their letters in the order of this list.
     """
     found: dict[int, Put] = {}
     for state in run.states:
@@ -259,7 +260,7 @@ def _components_read(model: Model, state: Any, case: Case) -> list[Any]:
 def _explanation_number(
     context: Context, step: int, found: Answers, explanations: list[WrongAnswer], numbers: dict[Any, int]
 ) -> int | None:
-    """Return the number of the explanation of a wrong answer; equal explanations share a number."""
+    """Return the number of the explanation of a wrong answer. Equal explanations have the same number."""
     wrong = found.wrong()
     if not wrong:
         return None

@@ -29,8 +29,8 @@ def systems_of(trace: Trace) -> list[dict[str, Any]]:
 
 
 def _row(row: str | Sequence[Any]) -> list[Any]:
-    """Return the key and the value of a row. A row is a text ``k1: 2 B r1`` (key, ordering value, value, requested
-    time) or a list of these parts. A delete has no value.
+    """Return the key and the value of a row. A row is a text ``k1: 2 B r1`` or a list: key, ordering value, value,
+    requested time. A delete has no value.
     """
     if isinstance(row, str):
         key, _, cells = row.rpartition(": ")
