@@ -63,8 +63,8 @@ class WallClock:
 
     `skew_ms`: the maximum difference between the clocks of two writers. `take` waits for `skew_ms`, so that any writer
     that calls `take` later gets a greater time. The clock refuses an instant of the timeline that is more than
-    `skew_ms` (at least 200 ms) in the future. After an accepted instant in the future, later commits could get earlier
-    times, and Hudi's readers would miss these commits.
+    `skew_ms` (at least 200 ms) in the future. If the clock accepted an instant in the future, later commits could get
+    earlier times, and Hudi's readers would miss the commits.
     """
 
     def __init__(

@@ -45,7 +45,7 @@ class Unsupported(NbccError):
 
 
 class LimitExceeded(Unsupported):
-    """Decoding a file would take more than `nbcc.engine.limits.Limits` allows."""
+    """A file would need more memory to decode than `nbcc.engine.limits.Limits` allows."""
 
 
 class Conflict(NbccError):

@@ -38,8 +38,8 @@ class Rules:
     `visibility`: Which rows readers show: rows of completed instants, or rows of all instants.
     `conflict_check`: When an optimistic writer checks for conflicts: under the lock of its publication, or before it
         takes the lock.
-    `conflict_window`: Which writes an optimistic writer checks: those that completed since it began, or those requested
-        since it began.
+    `conflict_window`: Which writes an optimistic writer checks: writes that completed since it began, or writes
+        requested since it began.
     `conflict_reads`: Which writes conflict besides writes to the same files: later writes to the partitions that the
         writer has read, or no others.
     `priority`: Which compactions conflict with an optimistic writer: none, or those that completed before the writer.
@@ -50,15 +50,15 @@ class Rules:
         barrier, or any plan's barrier.
     `savepoint_keeps`: Which files a clean keeps for a savepoint: all files that the savepoint names, only base files,
         or no files.
-    `restore_by`: Which instants a restore undoes: those that completed after the pinned instant, or those requested
-        after it.
+    `restore_by`: Which instants a restore undoes: instants that completed after the pinned instant, or instants
+        requested after it.
     `restore_pending`: What a restore does with pending instants: it undoes them, or leaves them pending.
     `archive_bound`: Which instants may be archived: instants that completed before the oldest pending instant was
         requested, or any completed instants.
     `archive_lookup`: When a reader reads the archive: after each listing of the active timeline, or never.
     `decision`: How a commit is decided: by holding the lock, or by putting the next numbered entry of the decision log.
     `claims`: How an actor with a decision log gets a time: it first creates an object named after the time, or it
-        creates none. Without such an object for each time, a barrier and the requested time of a write may be equal.
+        creates none. Without an object for each time, a barrier and the requested time of a write may be equal.
     `tombstone_logs`: Which log with a compaction's deletes counts: the log that the commit lists, or any log requested
         at the base file's time.
     `files`: Which files readers use: the files that completed instants list, or all files in the directories.
@@ -104,8 +104,8 @@ class Rules:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Rules:
-        """Build the rules from these option values; raises `BadInput`, with the nearest known name, for an unknown
-        option or value.
+        """Build the rules from a mapping of options to values. Raises `BadInput`, with the nearest known name, for an
+        unknown option or value.
         """
         hints = get_type_hints(cls)
         names = [field.name for field in fields(cls)]

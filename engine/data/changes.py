@@ -18,7 +18,7 @@ INSERT, UPDATE, DELETE = "i", "u", "d"
 
 
 def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
-    """One row per inserted, updated or deleted key, in `task.shape.changes_schema`.
+    """Return one row for each inserted, updated or deleted key, with the schema `task.shape.changes_schema`.
 
     `completed` is the completion time of the write that set the new row or deleted the old one. `completed` is null if
     the window contains no record of that write.
@@ -47,18 +47,21 @@ def _state(storage: Storage, tasks: Sequence[ReadTask], shape: TableShape) -> pa
 
 
 def _identity(rows: pa.Table) -> pa.Array:
-    """Partition and key in one text. No partition path contains the separator."""
+    """Return the partition and the key of each row in one text. No partition path contains the separator of the text.
+    """
     return one_array(pc.binary_join_element_wise(rows[PARTITION_PATH], rows[RECORD_KEY], "\0"))
 
 
 def _places(rows: pa.Table, among: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The position in `among` of each row's key, -1 if it is absent."""
+    """Return the position in `among` of each row's key; -1 if the key is absent."""
     positions = pc.index_in(_identity(rows), _identity(among))
     return np.asarray(pc.fill_null(positions, -1).to_numpy(zero_copy_only=False), np.int64)
 
 
 def _deleted_at(storage: Storage, gone: pa.Table, task: ChangesTask) -> pa.ChunkedArray:
-    """The requested time of the write that deleted each row of `gone`, null if the window has no record of it."""
+    """Return, for each row of `gone`, the requested time of the write that deleted the row. The time is null if the
+    window has no record of the delete.
+    """
     if not len(gone):
         return pa.chunked_array([pa.nulls(len(gone), pa.string())])
     deletes = merge_window(storage, WindowTask(task.shape, task.window, task.bases)).deletes

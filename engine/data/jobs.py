@@ -53,33 +53,35 @@ class Jobs(Protocol):
     """A runner of tasks. `data` and the result of `read` are Arrow tables or Spark DataFrames, as the runner needs."""
 
     def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
-        """Put the batch as log files or base files, by partition, bucket and version. Readers do not see the files
-        until the instant completes.
+        """Put the batch as log files or base files, separately for each partition, bucket and version. Readers do not
+        see the files of the batch until the instant completes.
 
-        Raises `BadInput` if rows violate a rule of `data.check.RULES`. Rows are checked while they are written, to read
-        the batch only once. So files of other groups may exist after an error; the caller deletes these files.
+        Raises `BadInput` if rows violate a rule of `data.check.RULES`. The runner checks each row while it writes the
+        row, so that the batch is read only once. After an error, files of other groups may exist; the caller deletes
+        the files.
         """
         ...
 
     def digest(self, data: Any, shape: TableShape, sets: frozenset[str] | None) -> Digest:
-        """The digest of the batch. Computing the digest evaluates the batch but puts no file."""
+        """Return the digest of the batch. Computing the digest evaluates the batch but puts no file."""
         ...
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
-        """Put the base file and tombstones of each slice, or the log that replaces its logs. Readers do not see the
-        files until the instant completes.
+        """Put the base file and tombstones of each slice, or the log that replaces the slice's logs. Readers do not see
+        the new files until the instant of the compaction completes.
         """
         ...
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> Any:
-        """The rows of all tasks. `schema` is the schema of every task's result."""
+        """Return the rows of all tasks. `schema` is the schema of every task's result."""
         ...
 
 
 class InProcessJobs:
     """Runs tasks in this process, on pyarrow Tables. Every file access is a call of `storage`.
 
-    File groups are written in sequence in the calling thread, except in an object store.
+    On a file system the calling thread writes the file groups in sequence. In an object store several threads write
+    file groups at the same time.
     """
 
     def __init__(self, storage: Storage, names: Names) -> None:
@@ -106,7 +108,7 @@ class InProcessJobs:
 
 
 class WatchedJobs(InProcessJobs):
-    """Reports progress: calls `watch(done, total)` before each file group of a compaction."""
+    """Jobs that call `watch(done, total)` before each file group of a compaction, to report progress."""
 
     def __init__(self, storage: Storage, names: Names, watch: Callable[[int, int], None]) -> None:
         super().__init__(storage, names)
@@ -123,7 +125,8 @@ class WatchedJobs(InProcessJobs):
 def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
     """Run a task of a compaction or log compaction.
 
-    Raises `Cleaned` if a restore has undone an input, `Missing` if an input is absent for another reason."""
+    Raises `Cleaned` if a restore has undone an input, and `Missing` if an input is absent for another reason.
+    """
     try:
         if isinstance(task, CompactTask):
             return compact_group(storage, names, task)
@@ -133,9 +136,10 @@ def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:
-    """The rows of one read task of any kind.
+    """Return the rows of one read task of any kind.
 
-    Raises `Cleaned` if a clean or restore has deleted a file, `Missing` if one is absent for another reason."""
+    Raises `Cleaned` if a clean or restore has deleted a file, and `Missing` if a file is absent for another reason.
+    """
     try:
         if isinstance(task, ReadTask):
             return read_slice(storage, task)

@@ -1,4 +1,4 @@
-"""Merges several logs of a slice to one log of equal rank."""
+"""Merges several logs of a slice to one log, which ranks where the merged logs ranked."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class _Part(NamedTuple):
 
 
 def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[WrittenFile]:
-    """Merge the logs, and put the log that replaces them. The new log contains the winning rows and deletes.
+    """Merge the logs, and put the log that replaces the merged logs. The new log contains the winning rows and deletes.
 
-    The commit time and sequence number of a row stay the same. A delete without an ordering value wins over every
-    record before these logs, even if a later row wins among the logs. So the new log contains all these deletes, in a
-    block before the rows.
+    A log compaction does not change the commit time and the sequence number of a row. A delete without an ordering
+    value wins over every record before the merged logs, even if a later row wins among the logs. The new log therefore
+    contains all deletes without an ordering value, in a block before the rows.
     """
     layers = slice_layers(storage, task.slice)
     merged = merged_of(layers, task.slice.shape.merge)
@@ -66,7 +66,8 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
 
 
 def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
-    """The keys of the deletes that win over every record before them. Empty in commit time, where every delete does so.
+    """Return the keys of the deletes that win over every record before the delete. In commit time every delete wins
+    over all records before it, and the result is empty.
     """
     ranked_by = task.slice.shape.merge.ranked_by
     if ranked_by is None:
@@ -76,7 +77,7 @@ def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
 
 
 def _as_written(task: LogCompactTask, layers: list[Layer]) -> Iterator[_Part]:
-    """For partial updates: the contributing records of each layer, under the instant of the log compaction."""
+    """Return, for partial updates, the contributing records of each layer, under the instant of the log compaction."""
     stood_for = tuple(log.requested for log in task.slice.logs)
     for kept in contributing(layers, task.slice.shape.merge):
         if len(kept.rows):
@@ -102,8 +103,8 @@ def _blocks(task: LogCompactTask, merged: Merged, fences: pa.Array) -> list[_Par
 
 
 def _delete_blocks(task: LogCompactTask, deletes: pa.Table) -> list[_Part]:
-    """Delete blocks: one of the deletes without an ordering value, one of the others. A block cannot contain deletes of
-    both kinds.
+    """Return one block of the deletes without an ordering value, and one block of the deletes with an ordering value.
+    One block cannot contain deletes with and without an ordering value.
     """
     shape, partition, name = task.slice.shape, task.slice.partition, task.slice.shape.merge.ordering
     stood_for = tuple(log.requested for log in task.slice.logs)

@@ -1,4 +1,4 @@
-"""Puts data files, each after its marker. The marker lets a rollback find the file after a crash."""
+"""Puts data files, each after its marker. A rollback uses the marker to find the data file after a crash."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from .tasks import WrittenFile
 
 
 def put_data_file(storage: Storage, instant: str, partition: str, name: str, data: bytes) -> str:
-    """Put a new data file of `instant` and return its path; no reader reads it before the instant lists it.
+    """Put a new data file of `instant` and return its path. No reader reads the data file before the instant lists the
+    file.
 
-    The name has a write token, so that no other attempt uses it. On a file system `Conflict` is raised if a file of
-    that name with other bytes exists.
+    The file's name contains a write token, so that no other attempt uses the name. On a file system the function raises
+    `Conflict` if a file of that name with different bytes exists.
     """
     path = in_partition(partition, name)
     storage.put_if_absent(marker(instant, partition, name), b"")

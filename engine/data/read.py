@@ -26,7 +26,7 @@ Columns = Sequence[str] | None
 
 
 def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
-    """The merged rows of a slice, in `task.result_schema`."""
+    """Return the merged rows of a slice, with the schema `task.result_schema`."""
     if task.base_only and task.base_input is not None:
         rows = base_rows(storage, task.base_input, task.shape, task.needed)
     else:
@@ -35,7 +35,7 @@ def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
 
 
 def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
-    """The files of a slice as layers, in the order in which they rank; at least one layer."""
+    """Return the files of a slice as layers, in ascending order of rank. The result has at least one layer."""
     shape = task.shape
     layers = []
     if task.base_input is not None:
@@ -49,10 +49,11 @@ def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
 
 
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:
-    """The winners among the files of a window, in `task.shape.window_schema`. Deletes have key, ordering and time only.
+    """Return the winning records of a window's files, with the schema `task.shape.window_schema`. A delete has key,
+    ordering and time only.
 
-    For partial updates: the contributing records, each with the columns taken from it. Merging the result by ordering
-    value into the state before the window produces the state after it.
+    For partial updates the function returns the contributing records, each with the columns taken from the record. A
+    merge of the result by ordering value into the state before the window produces the state after the window.
     """
     shape, layers = task.shape, window_layers(storage, task)
     found = in_window(layers, shape.merge) if shape.merge.partial else merged(layers, shape.merge)
@@ -68,12 +69,12 @@ def read_window(storage: Storage, task: WindowTask) -> pa.Table:
 
 
 def merge_window(storage: Storage, task: WindowTask) -> Merged:
-    """The rows and the deletes that win among the files of a window."""
+    """Return the rows and the deletes that win in the merge of a window's files."""
     return merged(window_layers(storage, task), task.shape.merge)
 
 
 def window_layers(storage: Storage, task: WindowTask) -> list[Layer]:
-    """The files of a window as layers, in the order in which they rank; at least one layer."""
+    """Return the files of a window as layers, in ascending order of rank. The result has at least one layer."""
     layers = [_changed_by(storage, base, task.shape) for base in task.bases]
     for log in task.logs:
         layers += log_layers(storage, log, task.shape)
@@ -81,7 +82,9 @@ def window_layers(storage: Storage, task: WindowTask) -> list[Layer]:
 
 
 def _changed_by(storage: Storage, base: ChangedBase, shape: TableShape) -> Layer:
-    """The rows that a copy-on-write write set, and a delete without ordering value for each key that it removed."""
+    """Return the rows that a copy-on-write write set, and a delete without ordering value for each key that the write
+    removed.
+    """
     now = base_rows(storage, base.file, shape)
     rows = now.filter(pc.equal(now[COMMIT_TIME], base.requested))
     if base.before is None:
@@ -99,7 +102,9 @@ def _changed_by(storage: Storage, base: ChangedBase, shape: TableShape) -> Layer
 
 
 def base_rows(storage: Storage, file: BaseInput, shape: TableShape, needed: Columns = None) -> pa.Table:
-    """The rows of a base file, in `shape.packed_schema`; all columns but the `needed` ones are null."""
+    """Return the rows of a base file, with the schema `shape.packed_schema`. All columns except the `needed` columns
+    are null.
+    """
     data = fetch(storage, file)
     with decoding(file.path):
         return conform(decode_parquet(data, file.path, needed, packed=True, bounds=shape.limits), shape.packed_schema)
@@ -108,7 +113,9 @@ def base_rows(storage: Storage, file: BaseInput, shape: TableShape, needed: Colu
 def log_layers(
     storage: Storage, log: LogInput, shape: TableShape, needed: Columns = None, base: bool = False
 ) -> list[Layer]:
-    """A layer for each block of a log file that is not rolled back, in order. Columns outside `needed` may be null."""
+    """Return one layer for each block of a log file that is not rolled back, in order. Columns outside `needed` may be
+    null.
+    """
     data = fetch(storage, log)
     with decoding(log.path):
         return [
@@ -138,7 +145,8 @@ def _block(block: Block, log: LogInput, shape: TableShape, needed: Columns) -> I
 
 
 def _deletes(found: pa.Table, log: LogInput, shape: TableShape) -> pa.Table:
-    """Deletes in the columns that a merge needs. A delete with a null ordering value wins over every record before it.
+    """Return the deletes with the columns that a merge needs. A delete with a null ordering value wins over every
+    record before it.
     """
     columns = {
         COMMIT_TIME: pa.repeat(log.requested, len(found)),
@@ -151,7 +159,9 @@ def _deletes(found: pa.Table, log: LogInput, shape: TableShape) -> pa.Table:
 
 
 def _ordering(values: pa.ChunkedArray, shape: TableShape) -> pa.ChunkedArray:
-    """Ordering values in the type of the column. Hudi reads an int 0 as no ordering value (docs/hudi-format.md)."""
+    """Return the ordering values of deletes in the type of the ordering column. Hudi treats the int 0 as a missing
+    ordering value (docs/hudi-format.md).
+    """
     field = shape.ordering
     assert field is not None
     if pa.types.is_int32(values.type) and (field.type != pa.int32() or shape.merge.fold == "logs_first"):

@@ -26,10 +26,11 @@ LogFormat = Literal["parquet", "avro"]
 class TableShape:
     """The properties of a table that a task needs.
 
-    `schema`: the columns of the table, without Hudi's own. `keys`: key and partition columns, and the format of keys
-    and paths. `merge`: how the records of a key are ranked. `buckets`: file groups in each partition. `avro_schema`:
-    the Avro schema (JSON) of log records, Hudi's columns included. `log_format`: the format of data blocks to write;
-    both formats are read. `limits`: the limits of the process that created the shape; executors apply the same ones.
+    `schema`: the columns of the table, without Hudi's own columns. `keys`: the key and partition columns, and the
+    format of keys and paths. `merge`: the rule by which the records of a key are ranked. `buckets`: the number of file
+    groups in each partition. `avro_schema`: the Avro schema (JSON) of log records, including Hudi's columns.
+    `log_format`: the format in which tasks write data blocks; tasks read all formats. `limits`: the memory limits of
+    the process that created the shape, which executors apply too.
     """
 
     schema: pa.Schema
@@ -42,11 +43,13 @@ class TableShape:
 
     @property
     def ordering(self) -> pa.Field | None:
-        """The field of the ordering column."""
+        """Return the field of the ordering column."""
         return None if self.merge.ordering is None else self.schema.field(self.merge.ordering)
 
     def block_columns(self, sets: frozenset[str] | None) -> list[str]:
-        """The columns of a data block whose rows set the columns `sets` (None: all), in the order of the table."""
+        """Return the columns of a data block whose rows set the columns `sets` (None: all columns), in the order of the
+        table.
+        """
         names = self.schema.names
         return [*META, *(n for n in names if sets is None or n in sets or n in self.merge.always)]
 
@@ -57,7 +60,8 @@ class TableShape:
 
     @property
     def packed_schema(self) -> pa.Schema:
-        """`stored_schema`, with dictionaries for the columns of few values. Merges use this schema."""
+        """`stored_schema` with dictionary types for the columns of few distinct values. Merges use the packed schema.
+        """
         few = pa.dictionary(pa.int32(), pa.string())
         return pa.schema([field.with_type(few) if field.name in FEW_VALUES else field for field in self.stored_schema])
 
@@ -76,7 +80,7 @@ class TableShape:
     @property
     def changes_schema(self) -> pa.Schema:
         """The columns of a change log: op (i, u, d), the completion time of the change, and the row before and after
-        it.
+        the change.
         """
         row = pa.struct(list(self.schema))
         text = pa.string()
@@ -85,7 +89,7 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class BaseInput:
-    """A base file, and its size in bytes as its commit lists it; None: unknown."""
+    """A base file, and the size in bytes that its commit lists; None means an unknown size."""
 
     path: str
     size: int | None = None
@@ -95,11 +99,12 @@ class BaseInput:
 class WriteTask:
     """Write one batch as log files.
 
-    `max_file_bytes`: the bytes of rows after which a new log version begins. `first_version`: the version of the first
-    log file in each group; greater than 1 if several tasks write to a group. `bulk`: whether to write base files,
-    except in `filled`; the batch has no deletes. `filled`: the groups (partition, file id) with files, to which `bulk`
-    writes log files. `onto`: for copy on write, the base file of each group with which its rows are merged. `sets`: for
-    a partial update, the columns that the rows set; None: all. `digests`: whether to compute digests of the input rows.
+    `max_file_bytes`: the bytes of rows after which the task begins a new log version. `first_version`: the version of
+    the first log file in each group; it is greater than 1 if several tasks write to a group. `bulk`: True to write base
+    files, except in the groups `filled`; the batch then has no deletes. `filled`: the groups (partition, file id) that
+    have files; a bulk insert writes log files to the groups. `onto`: for copy on write, the base file of each group
+    with which the group's rows are merged. `sets`: for a partial update, the columns that the rows set; None means all
+    columns. `digests`: True to compute digests of the input rows.
     """
 
     shape: TableShape
@@ -117,8 +122,8 @@ class WriteTask:
 class LogInput:
     """A log file to merge, and the requested time of its write.
 
-    `size`: its size in bytes, as its commit lists it; None: unknown. `appended`: whether later writes may have appended
-    to the log.
+    `size`: the size of the log in bytes that its commit lists; None means an unknown size. `appended`: True if later
+    writes may have appended to the log.
     """
 
     path: str
@@ -129,7 +134,9 @@ class LogInput:
 
 @dataclass(frozen=True, slots=True)
 class ChangedBase:
-    """A base file of the write requested at `requested`, and the base file that it replaced, if there was one."""
+    """A base file of the write requested at `requested`, and the base file that the new base file replaced, if there
+    was one.
+    """
 
     file: BaseInput
     requested: str
@@ -140,9 +147,9 @@ class ChangedBase:
 class ReadTask:
     """The merged rows of one file slice.
 
-    `logs` are in merge order. `tombstones` are logs of deletes, which the compaction that wrote `base` put next to it.
-    Tombstones rank with the base file, before all of `logs`. `columns`: the requested columns; () means all.
-    `base_size`: the size of the base file in bytes, as its commit lists it; None: unknown.
+    `logs` are in merge order. `tombstones` are logs of deletes that the compaction of `base` put next to the base file.
+    Tombstones rank with the base file, before all of `logs`. `columns`: the requested columns; () means all columns.
+    `base_size`: the size of the base file in bytes that its commit lists; None means an unknown size.
     """
 
     shape: TableShape
@@ -156,7 +163,7 @@ class ReadTask:
 
     @property
     def base_input(self) -> BaseInput | None:
-        """The base file with its listed size."""
+        """Return the base file with the size that its commit lists."""
         return None if self.base is None else BaseInput(self.base, self.base_size)
 
     @property
@@ -167,19 +174,20 @@ class ReadTask:
 
     @property
     def needed(self) -> tuple[str, ...] | None:
-        """The columns to decode: the requested ones, and those that the merge needs; None: all."""
+        """The columns to decode: the requested columns, and the columns that the merge needs; None means all columns.
+        """
         merged_by = (RECORD_KEY, PARTITION_PATH, COMMIT_TIME, IS_DELETED, self.shape.merge.ordering or RECORD_KEY)
         return (*merged_by, *self.columns) if self.columns and not self.shape.merge.function else None
 
     @property
     def base_only(self) -> bool:
-        """Whether the slice has a base file and no logs, so that the base file has exactly the rows of the slice."""
+        """True if the slice has a base file and no logs, so that the base file has exactly the rows of the slice."""
         return self.base is not None and not self.logs
 
 
 @dataclass(frozen=True, slots=True)
 class WindowTask:
-    """The merge of `logs` and of the changes of `bases`, with deletes marked."""
+    """Merge `logs` and the changes of `bases`, and mark the deletes in the result."""
 
     shape: TableShape
     logs: tuple[LogInput, ...]
@@ -190,9 +198,10 @@ class WindowTask:
 class ChangesTask:
     """The difference between two states of the same keys.
 
-    `before`, `after`: slices of one file group; of several groups if keys moved between them. `window`, `bases`: the
-    logs and base files of the writes completed in between, in merge order. The records in `window` and `bases` identify
-    deletes. `completions`: (requested, completed) of every write completed in between.
+    `before` and `after` are slices of one file group, or of several groups if keys moved between groups. `window` and
+    `bases` are the logs and base files of the writes that completed between the two states, in merge order. The records
+    in `window` and `bases` identify deletes. `completions` has (requested, completed) of every write that completed
+    between the two states.
     """
 
     shape: TableShape
@@ -205,10 +214,9 @@ class ChangesTask:
 
 @dataclass(frozen=True, slots=True)
 class CompactTask:
-    """Compact `slice` to a base file at `instant`. `keep_tombstones`: whether to put a log of the winning deletes as
-    well.
+    """Compact `slice` to a base file at `instant`. `keep_tombstones`: True to put a log of the winning deletes as well.
 
-    `sort_by`: the columns by which the rows are sorted, ascending; () for merge order.
+    `sort_by`: the columns by which the rows are sorted, ascending; () leaves the rows in merge order.
     """
 
     slice: ReadTask
@@ -227,14 +235,14 @@ class LogCompactTask:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A written data file, with the numbers of its write stat.
+    """A written data file, with the numbers that the commit records for the file.
 
-    `rows`, `deletes`: The numbers of its records.
+    `rows`, `deletes`: The numbers of rows and deletes in the file.
     `version`: The log version; None for a base file.
-    `before`: For copy on write, the base file that it replaces.
+    `before`: For copy on write, the base file that this file replaces.
     `log_*`: The records, files and blocks of the logs that a compaction merged; 0 for writes.
-    `digest`: The digest of the input rows of the file group, if the task requests it. One file for each group and
-        Spark task has it.
+    `digest`: The digest of the input rows of the file group, if the task requests a digest. One file for each group and
+        Spark task has a digest.
     """
 
     path: str

@@ -41,7 +41,7 @@ from .tasks import TableShape, WriteTask, WrittenFile
 class GroupBatch(NamedTuple):
     """The rows of a batch that belong to one file group, in the order of the batch.
 
-    `first` is the number of rows in earlier groups. `first` serves to number the rows of the batch.
+    `first` is the number of rows in earlier groups, from which the rows of this group are numbered in the batch.
     """
 
     partition: str
@@ -51,7 +51,7 @@ class GroupBatch(NamedTuple):
 
 
 def bucket_column(rows: pa.Table, shape: TableShape) -> pa.Array:
-    """The bucket of each row, as int32."""
+    """Return the bucket of each row, as int32."""
     return pa.array(buckets_of(hashed_values(rows, shape.keys), shape.buckets))
 
 
@@ -72,7 +72,9 @@ def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iter
 
 
 def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """For each key the row of highest rank; among equals the last one. `problems` has checked the rows."""
+    """Return, for each key, the row of highest rank; among rows of equal rank the last row. The caller has checked the
+    rows with `problems`.
+    """
     codes, keys = key_codes(record_keys(rows, shape.keys))
     if keys == len(rows):
         return rows
@@ -118,14 +120,16 @@ def _put_files(storage: Storage, names: Names, task: WriteTask, group: GroupBatc
 
 
 def _roll(rows: pa.Table, max_bytes: int) -> Iterator[pa.Table]:
-    """Split the rows into slices of about `max_bytes` at most, but at least one row."""
+    """Split the rows into slices of about `max_bytes` at most; each slice has at least one row."""
     per_file = max(1, max_bytes * len(rows) // max(1, rows.nbytes))
     for first in range(0, len(rows), per_file):
         yield rows.slice(first, per_file)
 
 
 def _stored(rows: pa.Table, task: WriteTask, group: GroupBatch, file_id: str, writer: int) -> pa.Table:
-    """The rows with Hudi's five columns (docs/hudi-format.md), and `IS_DELETED` if the batch has it."""
+    """Return the rows with Hudi's five columns (docs/hudi-format.md), and with the column `IS_DELETED` if the batch has
+    it.
+    """
     count = len(rows)
     numbers = pa.array(np.arange(group.first, group.first + count))
     columns = {
@@ -143,7 +147,7 @@ def _stored(rows: pa.Table, task: WriteTask, group: GroupBatch, file_id: str, wr
 
 
 def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName, rows: pa.Table) -> WrittenFile:
-    """One log file: a data block if there are rows, then a delete block if there are deletes."""
+    """Put one log file: a data block if there are rows, then a delete block if there are deletes."""
     shape = task.shape
     kept, deleted = rows, rows.slice(0, 0)
     flags = is_deleted(rows)
@@ -161,7 +165,7 @@ def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName,
 
 
 def delete_block(deletes: pa.Table, partition: str, instant: str, shape: TableShape) -> bytes:
-    """A delete block, with ordering values in the exact type of their column if the table has one."""
+    """Return a delete block; if the table has an ordering column, the ordering values have its exact type."""
     keys = one_array(deletes[RECORD_KEY])
     name = shape.merge.ordering
     orderings = None if name is None else one_array(deletes[name])

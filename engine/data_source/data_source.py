@@ -1,7 +1,8 @@
-"""`spark.read.format("nbcc")` and `df.write.format("nbcc")`, through Spark's Python Data Source API.
+"""Implements `spark.read.format("nbcc")` and `df.write.format("nbcc")` through Spark's Python Data Source API.
 
 Spark creates the source in separate processes on the driver's machine: at `load()`, for each query and for each write.
-So modules are imported on use, and the plan of `load()` is an attribute, which Spark pickles.
+Methods therefore import modules on use. The plan of `load()` is an attribute of the source, because Spark pickles
+attributes.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class NbccSource(DataSource):
-    """A Hudi table as a data source. Options have Hudi's names; see docs/options.md.
+    """A Hudi table as a data source of Spark. The options have Hudi's names (docs/options.md).
 
-    `load()` fixes the state of a DataFrame. Every action on it, and both sides of a self-join, read that state even if
-    writers commit meanwhile.
+    `load()` fixes the state of a DataFrame. Every action on the DataFrame, and both sides of a self-join, read the
+    fixed state even if writers commit meanwhile.
     """
 
     _plan: ReadPlan | None = None

@@ -1,7 +1,7 @@
 """Applies filters that Spark pushes down: as Arrow masks on merged rows, and to skip file groups.
 
-A filter is accepted only if it has the same meaning in Arrow and Spark: comparisons of booleans, integers, strings and
-dates. Spark applies filters on floating point (NaN), decimals and timestamps.
+The reader accepts a filter only if Arrow and Spark define it equally: comparisons of booleans, integers, strings and
+dates. Spark itself applies filters on floating point (NaN), decimals and timestamps.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TEXT: Final[dict[type[ds.Filter], str]] = {
 
 
 def pushable(condition: ds.Filter, schema: pa.Schema) -> Mask | None:
-    """The filter as a mask (true: select; null counts as false), or None if Spark must apply it."""
+    """Return the filter as a mask (true: select; null counts as false), or None if Spark must apply the filter."""
     if isinstance(condition, ds.Not):
         inner = pushable(condition.child, schema)
         return None if inner is None else _not(inner)
@@ -49,7 +49,7 @@ def pushable(condition: ds.Filter, schema: pa.Schema) -> Mask | None:
 
 
 def _on_value(condition: ds.Filter, name: str, kind: pa.DataType) -> Mask | None:
-    """A filter that compares a column with values, as a mask; None if Spark must apply it."""
+    """Return the mask of a filter that compares a column with values, or None if Spark must apply the filter."""
     wanted = getattr(condition, "value", None)
     many = list(wanted or ()) if isinstance(condition, ds.In) else [wanted]
     values = [_scalar(value, kind) for value in many]
@@ -66,7 +66,8 @@ def _on_value(condition: ds.Filter, name: str, kind: pa.DataType) -> Mask | None
 
 
 def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
-    """The value in the type of the column; None for null, an unsupported type, or a value out of range."""
+    """Return the value in the type of the column. Returns None for null, an unsupported type, or a value out of range.
+    """
     fits = (
         (pa.types.is_boolean(kind) and isinstance(value, bool))
         or (kind in (pa.int32(), pa.int64()) and isinstance(value, int) and not isinstance(value, bool))
@@ -88,8 +89,8 @@ def _valid(name: str, wanted: bool) -> Mask:
 
 
 def _in(name: str, values: pa.Array) -> Mask:
-    """The mask of an IN filter. The mask is null where the column is null, as in SQL, so NOT IN does not select such
-    rows either.
+    """Return the mask of an IN filter. The mask is null where the column is null, as in SQL, so neither IN nor NOT IN
+    selects a row with null.
     """
     unknown = pa.scalar(None, pa.bool_())
     return lambda rows: pc.if_else(rows[name].is_valid(), pc.is_in(rows[name], values), unknown)
@@ -108,10 +109,10 @@ def _text(function: str, name: str, value: pa.Scalar) -> Mask:
 
 
 def may_hold(task: AnyRead, filters: Sequence[ds.Filter], shape: TableShape | None) -> bool:
-    """Whether a file group can contain a row that all filters select.
+    """Return True if a file group can contain a row that all filters select.
 
-    Equalities on all key columns select one bucket, equalities on all partition columns select one partition.
-    `shape` is None if keys do not determine the file group.
+    Equality filters on all key columns select one bucket; equality filters on all partition columns select one
+    partition. `shape` is None if keys do not determine the file group.
     """
     if shape is None or not isinstance(task, ReadTask):
         return True

@@ -1,4 +1,6 @@
-"""The options of the data source: Hudi's names where Hudi has them. docs/options.md lists them for users."""
+"""The options of the data source. An option that Hudi has too has Hudi's name. docs/options.md lists the options of the
+data source for users.
+"""
 
 from __future__ import annotations
 
@@ -113,10 +115,11 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """The options of a write. `table` holds the given arguments of `Table.create`, and `create` its options.
+    """The options of a write. `table` has the given arguments of `Table.create`, and `create` has the value of its
+    argument `options`.
 
-    `batch_id`: a batch whose id has committed is not written again. `replay_difference`: the reaction if its rows
-    differ from the committed ones.
+    `batch_id`: the id of the batch; a batch whose id has committed is not written again. `replay_difference`: the
+    reaction if a repeated batch has other rows than the committed batch.
     """
 
     path: str
@@ -129,7 +132,7 @@ class WriteOptions:
 
 
 def read_options(given: Mapping[str, str]) -> ReadOptions:
-    """Parse the options of a read; `BadInput` or `Unsupported` for invalid ones."""
+    """Parse the options of a read; raises `BadInput` or `Unsupported` for an invalid option."""
     if {name.lower() for name in given} >= CATALOG:
         raise Unsupported(
             "create a table in Spark's catalog with USING nbcc",
@@ -162,7 +165,7 @@ def columns_of(options: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def write_options(given: Mapping[str, str]) -> WriteOptions:
-    """Parse the options of a write; `BadInput` or `Unsupported` for invalid ones."""
+    """Parse the options of a write; raises `BadInput` or `Unsupported` for an invalid option."""
     of_table = [name for names in TABLE.values() for name in names]
     options = known_options(given, (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE), "write")
     operation = options.get(OPERATION, "upsert").lower()
@@ -184,12 +187,14 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
 
 
 def storage_of(given: Mapping[str, str]) -> dict[str, str]:
-    """The storage options without their prefix."""
+    """Return the storage options without their prefix."""
     return {name[len(STORAGE) :]: value for name, value in given.items() if name.lower().startswith(STORAGE)}
 
 
 def known_options(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
-    """The options that nbcc uses. Other options of Hudi are refused if they would change an answer, else ignored."""
+    """Return the options that nbcc uses. Any other option of Hudi is refused if it would change the result of a read or
+    write, and is otherwise ignored.
+    """
     names = {name.lower(): name for name in known}
     only = {name.lower(): name for name in ONLY}
     kept, ignored = {}, []
@@ -243,7 +248,7 @@ def _refuse_mixed(options: Mapping[str, str], query: str) -> None:
 
 
 def _one_of(options: Mapping[str, str], names: Iterable[str]) -> str | None:
-    """The value of an option with several names; `BadInput` if the values contradict each other."""
+    """Return the value of an option with several names; raises `BadInput` if the values under its names differ."""
     found = {name: options[name] for name in names if name in options}
     if len(set(found.values())) > 1:
         options_given = " and ".join(f"{name}={value}" for name, value in found.items())
@@ -264,7 +269,9 @@ def path_of(options: Mapping[str, str], verb: str) -> str:
 
 
 def time_of(text: str) -> Time:
-    """The instant of digits, ``earliest`` or ISO 8601 with a zone. Other texts are unchanged, and refused later."""
+    """Convert digits, ``earliest`` or an ISO 8601 text with a zone to a time. A text in another form is returned
+    unchanged, and a later check refuses it.
+    """
     if text.lower() == "earliest":
         return BEGINNING
     try:

@@ -1,4 +1,6 @@
-"""Reads through the data source: the plan of a read, one partition per file group, and filters pushed down."""
+"""Reads tables through the data source: plans a read with one partition for each file group, and applies filters that
+Spark pushes down.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ BATCH_ROWS: Final = 1 << 16
 class ReadPlan(NamedTuple):
     """The plan of a read, fixed at `load()`: its tasks, the schema of its result, and the shape of the table.
 
-    `own`: whether nbcc created the table, so that keys determine the file group.
+    `own`: True if nbcc created the table, so that the key of a row determines the file group of the row.
     """
 
     storage: Storage
@@ -41,7 +43,9 @@ class ReadPlan(NamedTuple):
 
 
 class PlanOnly:
-    """Jobs that execute nothing. `read` returns the tasks and their schema; Spark's tasks execute them."""
+    """Jobs that execute nothing. `read` returns the read tasks and their schema, and Spark's tasks execute the read
+    tasks later.
+    """
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> tuple[tuple[AnyRead, ...], pa.Schema]:
         return tuple(tasks), schema
@@ -60,7 +64,9 @@ class PlanOnly:
 
 
 def plan(options: ReadOptions) -> ReadPlan:
-    """The plan of the read that the options request, as of now. Raises the errors of opening and reading the table."""
+    """Return the plan of the read that the options request, as of now. Raises the errors of `Table.open` and of the
+    read.
+    """
     storage = open_storage(options.path, options.storage)
     table = open_table(dataclasses.replace(context_of(None, storage), jobs=PlanOnly()))
     tasks, schema = _operation(table, options)
@@ -80,7 +86,7 @@ def _operation(table: Table, options: ReadOptions) -> Any:
 
 
 def check_schema(schema: StructType, read_plan: ReadPlan) -> None:
-    """Raise `BadInput` unless the columns of a user's schema are columns of the table, with the same types."""
+    """Raise `BadInput` unless the table has each column of the user's schema, with the type in that schema."""
     ours = {field.name: field.dataType for field in to_spark(read_plan.schema)}
     for field in schema:
         if ours.get(field.name) != field.dataType:
@@ -92,7 +98,7 @@ def check_schema(schema: StructType, read_plan: ReadPlan) -> None:
 
 
 class FileGroup(InputPartition):
-    """One partition of the read: the rows of one task."""
+    """One partition of a read in Spark, which returns the rows of one read task."""
 
     def __init__(self, task: AnyRead) -> None:
         super().__init__(task)
@@ -102,8 +108,8 @@ class _Push:
     """`pushFilters` of a reader, hidden from a check of Spark.
 
     If spark.sql.python.filterPushdown.enabled is off (the default), Spark refuses a reader that overrides
-    `pushFilters`. Spark's check compares `__func__` of the method. With the setting off, Spark does not call this
-    object.
+    `pushFilters`. Spark's check compares the `__func__` of the method `pushFilters`. If filterPushdown is off, Spark
+    does not call a `_Push`.
     """
 
     __func__ = staticmethod(DataSourceReader.pushFilters)
@@ -116,7 +122,9 @@ class _Push:
 
 
 class Reader(DataSourceReader):
-    """Reads one file group per task, and applies accepted filters to merged rows before they cross to the JVM."""
+    """Reads one file group in each task, and applies accepted filters to merged rows before the rows are sent to the
+    JVM.
+    """
 
     def __init__(self, read_plan: ReadPlan, schema: StructType) -> None:
         self._plan = read_plan
@@ -125,7 +133,7 @@ class Reader(DataSourceReader):
         self.pushFilters = _Push(self)  # type: ignore[method-assign]  # _Push says why
 
     def push(self, filters: list[Filter]) -> Iterator[Filter]:
-        """Accept the filters that have a mask; return the others, which Spark applies."""
+        """Accept the filters that have a mask; return the filters without a mask, which Spark applies."""
         schema = self._plan.schema
         for each in filters:
             if pushable(each, schema) is None:

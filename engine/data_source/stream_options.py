@@ -1,4 +1,4 @@
-"""The options of streams. docs/streams.md lists them for users."""
+"""The options of streams. docs/streams.md lists the options of streams for users."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ OF_QUERY: Final = frozenset({"checkpointlocation", "queryname"})
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """What a stream that follows a table asks for.
+    """The options of a stream that follows a table.
 
-    start       "latest", or the time after which it begins
-    most_files, most_bytes  limits of a trigger; None: all there is
-    consumer    the name under which it publishes its progress; empty: it does not
+    `start` is "latest", or the time after which the stream begins. `most_files` and `most_bytes` are the limits of one
+    trigger; None means no limit. `consumer` is the name under which the stream publishes its progress; if the name is
+    empty, the stream publishes none.
     """
 
     path: str
@@ -56,14 +56,16 @@ class StreamOptions:
 
 
 def asks_for_stream(given: Mapping[str, str]) -> bool:
-    """Whether the options of a load can only be those of a stream: Spark does not say which of the two it begins."""
+    """Return True if only a stream can have these options of a load. Spark does not say whether a load begins a batch
+    read or a stream.
+    """
     names = {name.lower() for name in given}
     incremental = next((value for name, value in given.items() if name.lower() == QUERY), "").lower() == "incremental"
     return any(name.lower() in names for name in STREAM) or (incremental and BEGIN not in names)
 
 
 def stream_options(given: Mapping[str, str]) -> StreamOptions:
-    """Parse the options of a stream; `BadInput` or `Unsupported` for invalid ones."""
+    """Parse the options of a stream; raises `BadInput` or `Unsupported` for an invalid option."""
     options = known_options(given, (PATH, COLUMNS, QUERY, FORMAT, *STREAM), "read a stream")
     query, shape = options.get(QUERY, "incremental").lower(), options.get(FORMAT, "latest_state").lower()
     if query != "incremental":
@@ -96,5 +98,5 @@ def _limit(options: Mapping[str, str], name: str) -> int | None:
 
 
 def stream_write_options(given: Mapping[str, str]) -> WriteOptions:
-    """The write of a stream: `write_options`, without the options that Spark's query takes for itself."""
+    """Parse the options of a stream's writer like `write_options`. Options that only Spark's query uses are ignored."""
     return write_options({name: value for name, value in given.items() if name.lower() not in OF_QUERY})

@@ -1,8 +1,8 @@
 """The streaming source: `spark.readStream.format("nbcc")`.
 
-An offset is a completion time, and the time at which the stream began. Spark calls `initialOffset` again if it stops
-before the first batch is complete, and a stream that begins "now" would begin later then. So every offset carries the
-first beginning, and Spark's offset log stores it before the first batch runs.
+An offset is a completion time, and the time at which the stream began. If Spark stops before the first batch is
+complete, Spark calls `initialOffset` again, and a stream that begins "now" would begin later. Every offset therefore
+contains the time at which the stream first began. Spark's offset log stores the offset before the first batch runs.
 """
 
 from __future__ import annotations
@@ -38,10 +38,14 @@ Offset = dict[str, str]
 
 
 class StreamReader(DataSourceStreamReader):
-    """Follows a table. Spark creates one reader on the driver, and one for each batch to read its partitions."""
+    """A reader that follows a table. Spark creates one reader on the driver, and one reader for each batch to read the
+    partitions of the batch.
+    """
 
     def __init__(self, options: StreamOptions, schema: StructType, own_columns: bool) -> None:
-        """`own_columns`: the user has chosen the columns, which may be fewer than the table's."""
+        """`own_columns`: True if the user has chosen the columns of the stream, which may be fewer than the table's
+        columns.
+        """
         self._options = options
         self._columns = from_spark(schema)
         self._own_columns = own_columns
@@ -52,7 +56,7 @@ class StreamReader(DataSourceStreamReader):
 
     @cached_property
     def _first(self) -> str:
-        """Where the stream begins."""
+        """Return the time after which the stream begins."""
         start = self._options.start
         if start == "latest":
             return newest_write(self._table.context)
@@ -98,7 +102,7 @@ class StreamReader(DataSourceStreamReader):
             publish_progress(self._table.context, self._options.consumer, completed)
 
     def _check_columns(self, there: pa.Schema) -> None:
-        """`BadInput` if the table has other columns than when the query began."""
+        """Raise `BadInput` if the table's columns have changed since the query began."""
         if self._options.columns:
             there = selected(there, self._options.columns)
         names = [name for name in there.names if name in self._columns.names or name != IS_DELETED]
@@ -114,7 +118,7 @@ class StreamReader(DataSourceStreamReader):
         )
 
     def _check_deletes(self, rows: pa.Table) -> None:
-        """`Unsupported` if a row is a delete, and the query has no column that would show it."""
+        """Raise `Unsupported` if a row is a delete, and the query has no column that marks deletes."""
         if IS_DELETED in self._columns.names or IS_DELETED not in rows.column_names:
             return
         if pc.any(pc.fill_null(rows[IS_DELETED], False)).as_py():
@@ -126,7 +130,7 @@ class StreamReader(DataSourceStreamReader):
 
 
 def stream_schema(options: StreamOptions) -> pa.Schema:
-    """The columns of a stream, as the table has them now."""
+    """Return the columns of a stream, which are the table's present columns."""
     table = open_table(context_of(None, open_storage(options.path, options.storage)))
     shape = table_shape(table.config, table.context.rules)
     whole = shape.changes_schema if options.changes else shape.window_schema

@@ -1,4 +1,4 @@
-"""The windows of a stream that follows a table: where the next one ends, and what it delivers."""
+"""The windows of a stream that follows a table: decides where the next window ends, and plans the read of a window."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ ASKED: Final = "stream from the table"
 
 
 def newest_write(context: Context) -> str:
-    """The completion time of the newest write; `BEGINNING` if there is none."""
+    """Return the completion time of the newest write; `BEGINNING` if no write has completed."""
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     return timeline.greatest_completion or BEGINNING
 
 
 def end_of_next(context: Context, after: str, most_files: int | None, most_bytes: int | None) -> str:
-    """The end of the window that starts at `after`; `after` if no write has completed since.
+    """Return the end of the window that starts at `after`. Returns `after` if no write has completed since that time.
 
-    The end is the completion time of a write, at most the greatest settled time. A table service moves no end: it
-    changes no row. A window has at least one write; it ends before the write that would exceed a limit.
+    The end of a window is the completion time of a write, at most the greatest settled time. The completion of a table
+    service is never the end of a window, because a service changes no row. A window has at least one write, and ends
+    before the write that would exceed a limit.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     newest = timeline.greatest_completion or BEGINNING
@@ -53,7 +54,7 @@ def end_of_next(context: Context, after: str, most_files: int | None, most_bytes
 
 
 def answerable(context: Context, window: Window) -> None:
-    """Raise `Cleaned` or `Unsupported` for a window that the table cannot answer any more."""
+    """Raise `Cleaned` or `Unsupported` for a window whose rows the table can no longer return."""
     try:
         refuse_unanswerable(context, window)
     except Cleaned as cleaned:
@@ -68,10 +69,10 @@ def answerable(context: Context, window: Window) -> None:
 def stream_tasks(
     context: Context, config: TableConfig, after: str, until: str, change_log: bool
 ) -> tuple[Sequence[AnyRead], pa.Schema]:
-    """The tasks that read (after, until], and the schema of their rows.
+    """Return the tasks that read the window (after, until], and the schema of the tasks' rows.
 
-    Rows are read under the table's present columns. `Unsupported` for a window of rows in which partitions were
-    replaced: the rows alone do not show which older ones disappear.
+    Rows are read under the table's present columns. Raises `Unsupported` for a window of rows in which a partition was
+    replaced, because the rows do not show which older rows were replaced.
     """
     shape = table_shape(config, context.rules)
     schema = shape.changes_schema if change_log else shape.window_schema

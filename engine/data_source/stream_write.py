@@ -1,9 +1,10 @@
 """The streaming sink: `df.writeStream.format("nbcc")`.
 
-Spark makes the writer twice for each batch: before the tasks, and again in the process that commits. Neither time does
-it pass the id of the query, so a constructor has no effect. Only a task can read the id, in its local properties. The
-first task of a batch that holds the lock requests the instant; the tasks return its time, with the query id and the
-number of the batch, and the commit publishes it. After its task a Python worker continues to renew the heartbeat.
+Spark makes the writer twice for each batch: before the tasks, and again in the process that commits. Spark passes the
+query's id to neither of the two constructor calls, so a constructor changes nothing in the table. Only a task can read
+the query's id, in its local properties. The first task of a batch that holds the lock requests the instant. All tasks
+return the instant's requested time, the query's id and the number of the batch, and the commit publishes the instant. A
+Python worker continues to renew the instant's heartbeat after its task has ended.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ HAND_OVER_SECONDS: Final = 600.0
 
 
 class BatchOfQuery(WriterCommitMessage):
-    """What one task did: the batch it belongs to, and the files or the digest of its rows.
+    """The message of one task: the batch of the task, and the files or the digest of the task's rows.
 
-    requested  the instant of its files; '' if the batch was written already
+    `requested` is the requested time of the files' instant; '' if the batch was already written before the task.
     """
 
     def __init__(self, query_id: str, number: int, requested: str, content: Written | TaskDigest) -> None:
@@ -55,7 +56,7 @@ class BatchOfQuery(WriterCommitMessage):
 
 @dataclass(frozen=True)
 class Place:
-    """Which batch a task belongs to."""
+    """The batch to which a task belongs."""
 
     query_id: str
     number: int
@@ -67,12 +68,16 @@ class Place:
 
 
 def batch_id_of(query_id: str, number: int) -> str:
-    """The id of a batch: the same as by `foreachBatch`, so that a query may change from one to the other."""
+    """Return the id of a batch, which equals its id in `foreachBatch`, so that a query may change between both ways to
+    write.
+    """
     return f"{query_id}/{number}"
 
 
 def stream_writer(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceStreamArrowWriter:
-    """The writer of a stream. Raises `BadInput` or `Unsupported` for what no batch could do."""
+    """Return the writer of a stream. Raises `BadInput` or `Unsupported` for options with which no batch could be
+    written.
+    """
     asked = f"write a stream to {options.path}"
     if overwrite:
         remedy = 'use outputMode("append"), or foreachBatch(table.sink()) with outputMode("update")'
@@ -128,15 +133,15 @@ class StreamWriter(DataSourceStreamArrowWriter):
         replay.commit([*digests, TaskDigest(digest_of_files(files))])
 
     def abort(self, messages: list[WriterCommitMessage | None], number: int) -> None:
-        """Undo the instant, if a task has returned it. If the abort fails, the instant's heartbeat expires, and a
-        rollback undoes it.
+        """Undo the instant of the batch, if a task has returned an instant. If the abort fails, the instant's heartbeat
+        expires, and a rollback undoes the instant.
         """
         done = [each for each in messages if isinstance(each, BatchOfQuery)]
         for requested in {each.requested for each in done} - {""}:
             self._writer(self._table(), requested, batch_id_of(*done[0].batch)).abort([])
 
     def _table(self) -> Table:
-        """The table as it is now: its columns may have changed since the batch before."""
+        """Open the table again, because its columns may have changed since the previous batch."""
         storage = open_storage(self._options.path, self._options.storage)
         try:
             return writable(self._options, self._columns)
@@ -149,7 +154,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
             ) from None
 
     def _writer(self, table: Table, requested: str, batch_id: str) -> Writer:
-        """The writer of a batch whose instant is on the timeline."""
+        """Return the writer of a batch whose instant is on the timeline."""
         context, config = table.context, table.config
         sealed = load(context.storage).until(requested)
         task = replace(write_task(context, config, requested, sealed), digests=True)
@@ -157,7 +162,9 @@ class StreamWriter(DataSourceStreamArrowWriter):
 
 
 def place_of_task() -> Place:
-    """The batch of the running task. `Unsupported` if Spark does not say it."""
+    """Return the batch of the running task. Raises `Unsupported` if the task's local properties do not contain the
+    batch.
+    """
     here = TaskContext.get()
     values = [here.getLocalProperty(name) if here else None for name in (QUERY_ID, BATCH_NUMBER, RUN)]
     query_id, number, run = values
@@ -171,7 +178,9 @@ def place_of_task() -> Place:
 
 
 def heartbeats_of(storage: Storage) -> StoredHeartbeats:
-    """The heartbeats of this worker: the next task of an instant replaces the thread of the one before."""
+    """Return the heartbeats of this worker. The next task of an instant replaces the heartbeat thread of the previous
+    task.
+    """
     if storage.url not in _HEARTBEATS:
         _HEARTBEATS[storage.url] = StoredHeartbeats(storage)
     return _HEARTBEATS[storage.url]
@@ -182,7 +191,7 @@ _HEARTBEATS: Final[dict[str, StoredHeartbeats]] = {}
 
 
 def _of_one_batch(messages: list[WriterCommitMessage | None], number: int) -> list[BatchOfQuery]:
-    """The messages of the tasks, which must belong to this batch. `Unsupported` if Spark delivers others."""
+    """Return the messages of the tasks. Raises `Unsupported` if a message is missing or belongs to another batch."""
     done = [each for each in messages if isinstance(each, BatchOfQuery)]
     batches = {each.batch for each in done}
     instants = {each.requested for each in done} - {""}

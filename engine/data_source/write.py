@@ -1,9 +1,9 @@
-"""Writes through the data source: the commit protocol of `upsert`, with Spark's write tasks as its data phase.
+"""Writes through the data source by the commit protocol of `upsert`; Spark's write tasks put the data files.
 
 Spark's API has no shuffle here, so rows of a file group arrive in several tasks. Each task writes separate log files
-into the group, also in a bulk insert: one base file for each group would need a shuffle (`Table.bulk_insert`). Reads
-rank these logs. Reads return the correct rows unless two tasks hold rows of a key that their files cannot rank
-(`duplicates`). File groups with such rows are combined again before the commit.
+into a file group, also in a bulk insert. One base file for each group would need a shuffle, as in `Table.bulk_insert`.
+Reads rank the rows in the logs of several tasks. If two tasks have rows of one key that reads cannot rank
+(`duplicates`), the file group is combined again before the commit.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Written(WriterCommitMessage):
 
 
 def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceArrowWriter:
-    """Refuse errors that are visible without rows, then put the instant on the timeline. Spark calls `begin` once for
-    each write.
+    """Raise the errors that can be detected without rows, then put the instant on the timeline. Spark calls `begin`
+    once for each write.
     """
     check(options.batch_id, options.replay_difference)
     if overwrite:
@@ -85,7 +85,9 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
 
 
 def writable(options: WriteOptions, columns: pa.Schema) -> Table:
-    """The table of a write, made of the options if there is none. Refuses what can be refused without rows."""
+    """Return the table of a write; create it from the options if there is no table. Raises the errors that can be
+    detected without rows.
+    """
     table = open_or_create(options, columns)
     context, config = table.context, table.config
     config.check_writable()
@@ -100,7 +102,9 @@ def writable(options: WriteOptions, columns: pa.Schema) -> Table:
 
 
 def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
-    """The rows with the table's columns, as upserts or deletes; raises `BadInput`."""
+    """Return the rows with the table's columns, as upserts or deletes. Raises `BadInput` for rows that do not fit the
+    table.
+    """
     if options.operation != "delete":
         return as_upserts(rows, config.schema, by_value=False)
     key = (*config.record_key, *config.partition_by)
@@ -127,7 +131,8 @@ class _TableWriter(DataSourceArrowWriter):
 
 
 class Replay(_TableWriter):
-    """Replays a batch that another attempt has written: its tasks hash their rows, and the commit compares the digests.
+    """The writer of a batch that another attempt has already written. Each task computes the digest of its rows, and
+    the commit compares the digests with the written batch.
     """
 
     def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions, written: Repeated) -> None:
@@ -144,12 +149,12 @@ class Replay(_TableWriter):
         answer(self._context(), Repeated(self._batch_id, self._instant), digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Do nothing: this attempt has no instant, and the instant of the other attempt stays."""
+        """Do nothing, because this attempt has no instant, and the instant of the other attempt must stay."""
 
 
 class Writer(_TableWriter):
-    """Created once on the driver's machine. Then `write` runs in each task, and `commit` or `abort` runs once, in
-    separate processes.
+    """The writer of a batch, which Spark creates once on the driver's machine. `write` then runs in each task, and
+    `commit` or `abort` runs once, in separate processes.
     """
 
     def __init__(
@@ -169,7 +174,7 @@ class Writer(_TableWriter):
             heartbeats.stop_renewing(self._task.instant)
 
     def put(self, found: pa.Table | None) -> Written:
-        """Put the rows of this task into files; None: it has no rows."""
+        """Put the rows of this task into files. `found` is None if the task has no rows."""
         if found is None:
             return Written([])
         here = TaskContext.get()
@@ -210,7 +215,8 @@ class Writer(_TableWriter):
             answer(context, repeated, digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Delete the files and the instant, unless the instant has completed. Spark also aborts after a late failure.
+        """Delete the files and the instant of the write, unless the instant has completed. Spark also calls `abort` if
+        a commit fails after its publication.
         """
         context, requested = self._context(), self._task.instant
         if uses_decision_log(context):
@@ -224,7 +230,8 @@ class Writer(_TableWriter):
 def checked_rows(
     iterator: Iterator[pa.RecordBatch], options: WriteOptions, config: TableConfig, shape: TableShape
 ) -> pa.Table | None:
-    """The rows of a task in the table's columns; None without rows. Spark computes the rows here, which may take long.
+    """Return the rows of a task with the table's columns; None if the task has no rows. Spark computes the rows during
+    this call, which may take long.
     """
     filled = [batch for batch in iterator if batch.num_rows]
     if not filled:
@@ -235,14 +242,16 @@ def checked_rows(
 
 
 def _conformed(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
-    """The batch in the exact types of the table: Spark's batches carry the session's time zone."""
+    """Cast the batch to the exact types of the table, because timestamps in Spark's batches have the session's time
+    zone.
+    """
     wanted = [config.schema.field(name) for name in rows.column_names if name in config.schema.names]
     flags = [field for field in rows.schema if field.name not in config.schema.names]
     return batch_of(conform(rows, pa.schema([*wanted, *flags])), options, config)
 
 
 def write_rows(storage: Storage, rows: pa.Table, task: WriteTask, writer: int) -> list[WrittenFile]:
-    """Put rows that have passed `problems` as log files, group by group."""
+    """Put rows as log files, one file group after the other. The caller has checked the rows with `problems`."""
     names, shape = RandomNames(), task.shape
     groups = split_by_group(rows, bucket_column(rows, shape), shape)
     return [file for group in groups for file in write_group(storage, names, task, group, writer)]
@@ -257,4 +266,4 @@ def _rewriter(storage: Storage, task: WriteTask, writer: int) -> Callable[[pa.Ta
 
 
 class _Aborted(Exception):
-    """Spark has aborted the write."""
+    """The exception for a write that Spark has aborted."""

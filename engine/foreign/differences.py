@@ -1,9 +1,9 @@
 """The named differences between reads by Apache Hudi 1.2.0 and the promised results, as executable code.
 
-For a table written by Hudi, nbcc's snapshot and read-optimized reads return the same rows as Hudi's. nbcc's as-of and
-incremental reads of such a table keep the promises of docs/contract.md instead. With all differences applied,
-`hudi_as_of` and `hudi_incremental` return Hudi's rows. Tests compare the rows of both functions with results of Hudi
-recorded in ``tests/tables``.
+For a table written by Hudi, nbcc's snapshot and read-optimized reads return the same rows as Hudi's. For a table
+written by Hudi, as-of and incremental reads of nbcc keep the promises of docs/contract.md, unlike Hudi's reads. With
+all differences applied, `hudi_as_of` and `hudi_incremental` return Hudi's rows. Tests compare the rows of both
+functions with results of Hudi recorded in ``tests/tables``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..timeline import load_settled
 
 
 class Difference(NamedTuple):
-    """One way in which Hudi's answer to a kind of read differs from the promised one."""
+    """One way in which Hudi's answer to a kind of read differs from the promised answer."""
 
     name: str
     read: Literal["as_of", "incremental"]

@@ -1,4 +1,4 @@
-"""Validation of an Avro schema from a file before a decoder uses it.
+"""Validates an Avro schema from a file before a decoder uses the schema.
 
 The decoder is native code: a recursive schema, or one with thousands of levels, overflows its stack. In an array of a
 type whose values have no bytes, a few bytes can encode any number of values. Hudi writes neither recursive schemas nor

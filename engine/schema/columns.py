@@ -1,4 +1,4 @@
-"""Hudi's meta columns, and schemas with and without them."""
+"""Adds Hudi's meta columns to a schema, or removes the meta columns from a schema."""
 
 from __future__ import annotations
 

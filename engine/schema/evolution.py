@@ -1,5 +1,5 @@
-"""Checks that a change of a table's columns is permitted. Files written before the change are read under the new
-schema.
+"""Checks that a change of a table's columns is permitted. Files written before a change of columns are read under the
+new schema.
 
 An added column must be nullable, because older files lack the column. Readers ignore a dropped column in older files.
 The type of a column may only change into a wider type. The order of columns may change. Key, partition and ordering

@@ -2,7 +2,7 @@
 
 The first access to a folder opens each folder from the root down without following links. If a component of the path is
 a link to a folder below the root, the access continues at the target of the link. A link to any other target is
-refused. Later accesses open the folder by its path, and compare its device and inode with those of the first access.
+refused. Later accesses open the folder by its path, and compare device and inode with the values at the first access.
 
 A put is durable when it returns. The put syncs the file before it links the file to its name, and syncs the folder
 afterwards. The parent of a folder is synced before the first put into the folder, even if another process created the

@@ -87,9 +87,9 @@ class ObjectStorage:
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """Create `path` with `data`, atomically. Returns True also if the object already has the content `data`.
 
-        The library raises the same error for the store's 412, its 409 and the answer to its own retry; after a time-out
-        the outcome is unknown. After a failed put the method reads the object. If there is no object, the method
-        repeats the put. An object with the content `data` counts as success; `put_own` explains why.
+        The library raises one error for the store's statuses 412 and 409 and for the answer to the library's own retry.
+        After a time-out the outcome of a put is unknown. After a failed put the method reads the object. If there is no
+        object, the method repeats the put. An object with the content `data` counts as success; `put_own` explains why.
         """
         confined(path)
         unsure: StorageError | None = None

@@ -1,4 +1,4 @@
-"""A storage that records puts and deletes, and either executes or (in a dry run) simulates them."""
+"""A storage that records puts and deletes, and either executes each put and delete or (in a dry run) simulates it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .verified_puts import put_unique
 
 
 def _nothing(_path: str) -> None:
-    """The default callback: does nothing."""
+    """Do nothing; this function is the default callback."""
 
 
 class Recording:
