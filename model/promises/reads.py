@@ -247,8 +247,8 @@ def _is_replaced(view: View, write: Write, group: int, held: set[tuple[int, int,
 
 
 def two_writes(model: Model, state: State) -> bool:
-    """True if two writes are complete. In that case a read merges two writes, and a read as of an earlier time has
-    fewer writes.
+    """True if two writes are complete. With two completed writes a read can merge writes, and a read as of an earlier
+    time has fewer writes.
     """
     return len(view_of(model, state).done) > 1
 

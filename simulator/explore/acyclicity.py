@@ -9,7 +9,7 @@ states.
 
 Under symmetry, the names of actors at the end of a cycle of canonical states may differ from the names at its
 beginning. If the cycle is repeated several times, it ends with the names with which it began. Therefore the proof uses
-values without names, and treats exchangeable actors as one.
+values without names of actors, and does not distinguish exchangeable actors.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def _canonical(value: Any) -> str:
 
 
 def _read(path: Path) -> dict[str, Result]:
-    """Return the results in a file. If the file is missing, the function creates it."""
+    """Return the cached results that a file contains. If the file is missing, the function creates it."""
     head = {**HEAD, "code": code(*FOLDERS)}
     if not path.exists():
         temporary = path.with_name(f"{path.name}.{os.getpid()}.part")

@@ -114,7 +114,7 @@ class PropertyCache:
 
 
 class Exchange:
-    """Two actors with exchanged names."""
+    """An exchange of the names of two actors, with a test of whether the exchange is a symmetry."""
 
     def __init__(self, cache: PropertyCache, names: Renaming) -> None:
         self.cache, self.model, self.names = cache, cache.model, names

@@ -37,7 +37,7 @@ class Pct:
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
         """Return a step of the enabled actor with the highest priority. At a change point the enabled actor with the
-        highest priority first gets the lowest priority.
+        highest priority gets the lowest priority before the choice.
         """
         enabled = without_faults(choose, enabled)
         ready = {step.actor for step in enabled}

@@ -1,4 +1,4 @@
-"""Apache Hudi on Spark as a system: its real client runs in a separate process, one protocol step at a time.
+"""Apache Hudi on Spark as a system: Hudi's real client runs in a separate process, one protocol step at a time.
 
 Hudi's instants are readings of the clock. Therefore this module counts the model's ticks, and maps each instant to the
 tick of the step in which it appeared. `complaints` reports instants whose order differs from the order of their ticks.

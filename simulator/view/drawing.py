@@ -33,7 +33,7 @@ class Text(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """An outline that is filled, stroked or both."""
+    """An outline that is filled, or stroked, or filled and stroked."""
 
     outline: Outline
     fill: str = "none"

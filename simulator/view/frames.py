@@ -145,7 +145,7 @@ def _completed_by(run: Run, step: int) -> set[int]:
 
 
 def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
-    """Return the requested time of the instant that a step belongs to."""
+    """Return the requested time of the instant to which a step belongs."""
     for state in (after, before):
         own = model.component(state, step.actor)
         if found := next((time for field in _Work._fields if (time := field_of(own, field))), 0):

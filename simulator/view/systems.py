@@ -1,7 +1,8 @@
 """The answers of several systems at each step of a trace, as far as the trace records them.
 
 A step's ``observed`` may hold the answer of each system, in the format of traces: ``{"engine": {"snapshot": ["k1: 2
-w1.1 r1"]}, "hudi": {"snapshot": []}}``. A step may also hold one answer without a system.
+w1.1 r1"]}, "hudi": {"snapshot": []}}``. The ``observed`` of a step may also have one answer without the name of a
+system.
 """
 
 from __future__ import annotations
