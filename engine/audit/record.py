@@ -192,8 +192,8 @@ class Audit:
 
     @cached_property
     def shared_requests(self) -> frozenset[str]:
-        """The requested times that several instants share. The name of a data file does not show which of several
-        instants with its requested time wrote the file.
+        """The requested times that several instants share. If several instants share a requested time, the name of a
+        data file does not show which of the instants wrote the file.
         """
         instants: dict[str, set[tuple[str, str | None]]] = {r: {("", done)} for r, done in self.archived.items()}
         for instant in self.timeline.instants:

@@ -241,8 +241,8 @@ class WrittenFile:
     `version`: The log version; None for a base file.
     `before`: For copy on write, the base file that this file replaces.
     `log_*`: The records, files and blocks of the logs that a compaction merged; 0 for writes.
-    `digest`: The digest of the input rows of the file group, if the task requests a digest. One file for each group and
-        Spark task has a digest.
+    `digest`: The digest of the input rows of the file group, if the task requests a digest. If a Spark task writes
+        several files of one group, only one of the files has a digest.
     """
 
     path: str

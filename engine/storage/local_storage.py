@@ -1,4 +1,5 @@
-"""The storage protocol on the local file system: durable puts, and listings without a system call for each file.
+"""Implements the storage protocol on the local file system, with durable puts. A listing needs no system call for each
+file.
 
 Local storage starts no threads, so it also works in a child that was forked from a process with an open table.
 """
