@@ -59,7 +59,7 @@ class Clock(Protocol):
 
 
 class WallClock:
-    """The machine's clock, made monotonic.
+    """The machine's clock, which this class makes monotonic.
 
     `skew_ms`: the maximum difference between the clocks of two writers. `take` waits for `skew_ms`, so that any writer
     that calls `take` later gets a greater time. The clock refuses an instant of the timeline that is more than

@@ -1,4 +1,4 @@
-"""Reading parquet within a memory limit. Dictionary pages let a small file expand to any number of long values.
+"""Reads Parquet files within a memory limit. Dictionary pages let a small file expand to any number of long values.
 
 The footer bounds the size of most columns. If the bound of a file exceeds the limit, its text columns are read as
 dictionaries, whose size the file states. The module sums the unpacked sizes of the text columns before it unpacks any

@@ -58,7 +58,7 @@ class Rules:
     `archive_lookup`: When a reader reads the archive: after each listing of the active timeline, or never.
     `decision`: How a commit is decided: by holding the lock, or by putting the next numbered entry of the decision log.
     `claims`: How an actor with a decision log gets a time: it first creates an object named after the time, or it
-        creates none. Without an object for each time, a barrier and the requested time of a write may be equal.
+        creates none. If actors create no objects, a barrier may equal the requested time of a write.
     `tombstone_logs`: Which log with a compaction's deletes counts: the log that the commit lists, or any log requested
         at the base file's time.
     `files`: Which files readers use: the files that completed instants list, or all files in the directories.

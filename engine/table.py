@@ -140,7 +140,7 @@ class Table:
         replay_difference: str = "refuse",
         columns: Collection[str] | None = None,
     ) -> Instant:
-        """Insert or update rows; a row with `_hoodie_is_deleted` true is deleted. An empty batch commits as well.
+        """Insert or update rows; a row with `_hoodie_is_deleted` true is deleted. An empty batch commits too.
 
         An optimistic writer raises `Conflict` if a write to the same buckets has completed since it began. `retries`:
         the number of further attempts after a `Conflict`, each under a new instant. `based_on`: the time of the read
@@ -245,7 +245,7 @@ class Table:
         return cast("tuple[Instant, ...]", self.run("rollback", instant=instant))
 
     def clean(self, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10) -> Instant | None:
-        """Delete the files that no read of the retained states needs. Reads of older states then raise `Cleaned`.
+        """Delete the files that no read of the retained states needs. Reads of deleted states raise `Cleaned`.
 
         `policy` is KEEP_LATEST_COMMITS (retains the newest writes), KEEP_LATEST_BY_HOURS (the states of the last hours)
         or KEEP_LATEST_FILE_VERSIONS (the newest base files of each group). Returns None if there is nothing to delete.

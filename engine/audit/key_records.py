@@ -33,9 +33,9 @@ Kind = Literal["base", "log", "tombstone"]
 class Placement:
     """A data file and its role in the merge for a key, before the file is opened.
 
-    `slice` is the barrier of the file's slice. `position` is the position of the file in the merge that answers. If
-    `position` is None, the merge does not read the file, and `because` is the reason. `hidden` is True if no slice
-    contains the file.
+    `slice` is the barrier of the file's slice. `position` is the file's position in the merge order of the read that
+    answers for the key. If `position` is None, the merge does not read the file, and `because` is the reason. `hidden`
+    is True if no slice contains the file.
     """
 
     file: BaseFile | LogFile

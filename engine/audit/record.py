@@ -99,13 +99,14 @@ class Rollback(NamedTuple):
 class Audit:
     """The names and the metadata of a table. An unreadable file is in `faults`, and is absent from the other fields.
 
-    `names` are all names in the timeline's folder. `completions` are the completed instants in `names`; an instant with
-    several completion times has several entries. `listing` maps every object outside the timeline's folder to its size.
-    `files` are the data files in `listing` by path. `settled` is the greatest completion time of the first listing, so
-    that no earlier completion time is missing. `commits`, `plans`, `log_plans` (of log compactions) and `clean_plans`
-    map the requested times of active and archived instants to parsed files. `archived` maps the requested time of each
-    archived write to its completion time; `archive` holds the states of all archived instants. `twins` are commits with
-    the requested time of another instant; `commits` lacks the twins. `reads` counts the files that the audit read.
+    `names` are the names of all files in the timeline's folder. `completions` are the completed instants in `names`; an
+    instant with several completion times has several entries. `listing` maps every object outside the timeline's folder
+    to its size. `files` maps the path of each data file in `listing` to the file. `settled` is the greatest completion
+    time of the first listing, so that no earlier completion time is missing. `commits`, `plans`, `log_plans` (of log
+    compactions) and `clean_plans` map the requested times of active and archived instants to parsed files. `archived`
+    maps the requested time of each archived write to its completion time; `archive` holds the states of all archived
+    instants. `twins` are commits with the requested time of another instant; `commits` lacks the twins. `reads` counts
+    the files that the audit read.
     """
 
     url: str
@@ -191,8 +192,8 @@ class Audit:
 
     @cached_property
     def shared_requests(self) -> frozenset[str]:
-        """The requested times that several instants share. The name of a data file does not show which of several
-        instants with its requested time wrote the file.
+        """The requested times that several instants share. If several instants share a requested time, the name of a
+        data file does not show which of the instants wrote the file.
         """
         instants: dict[str, set[tuple[str, str | None]]] = {r: {("", done)} for r, done in self.archived.items()}
         for instant in self.timeline.instants:

@@ -40,7 +40,8 @@ class TableSnapshot:
 
     @cached_property
     def slices(self) -> tuple[FileSlice, ...]:
-        """The slices by partition, file id and barrier, without slices that no read since the last clean needs."""
+        """The slices sorted by partition, file id and barrier, without slices that no read after the last clean needs.
+        """
         rules = self.audit.rules
         files = (file for file in self._files() if (file.partition, file.file_id) not in self.replaced)
         slices = build_slices(files, self._pending_plans(), rules)
@@ -83,8 +84,8 @@ class TableSnapshot:
 
     @cached_property
     def _commits(self) -> tuple[Commit, ...]:
-        """The commits that completed by the time of the snapshot, by requested time. For a table of Hudi only active
-        commits are included.
+        """The commits that completed by the time of the snapshot, by requested time. For a table of Hudi the result has
+        only commits on the active timeline.
         """
         commits = {
             (commit.instant.requested, commit.instant.action): commit

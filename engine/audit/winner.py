@@ -27,7 +27,9 @@ def _number(record: KeyRecord) -> int:
 
 
 def outranked(loser: KeyRecord, best: KeyRecord, rule: MergeRule, merge_order: str) -> str:
-    """Return the rule by which `best` wins over `loser`. `merge_order` is the time that orders logs in a slice."""
+    """Return the rule by which the record `best` wins over the record `loser`. `merge_order` is the time that orders
+    logs in a slice.
+    """
     name = rule.ranked_by
     if name is None:
         return f"commit time: {_later(loser, best, merge_order)}"

@@ -59,8 +59,8 @@ def _places(rows: pa.Table, among: pa.Table) -> np.ndarray[tuple[int], np.dtype[
 
 
 def _deleted_at(storage: Storage, gone: pa.Table, task: ChangesTask) -> pa.ChunkedArray:
-    """Return, for each row of `gone`, the requested time of the write that deleted the row. The time is null if the
-    window has no record of the delete.
+    """Return, for each row of `gone`, the requested time of the write that deleted the row. The requested time is null
+    if the window has no record of the delete.
     """
     if not len(gone):
         return pa.chunked_array([pa.nulls(len(gone), pa.string())])

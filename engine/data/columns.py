@@ -61,8 +61,8 @@ def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 def _nulls(count: int, kind: pa.DataType) -> pa.Array:
     """Return a column of `count` nulls of the type `kind`.
 
-    `pa.nulls` of a struct type also has nulls in the inner columns. Casts and Parquet refuse nulls in an inner column
-    that is not nullable.
+    `pa.nulls` of a struct type also has nulls in the inner columns. Arrow's casts and Parquet writer refuse nulls in an
+    inner column that is not nullable.
     """
     return pa.array([None] * count, kind) if pa.types.is_struct(kind) else pa.nulls(count, kind)
 

@@ -49,8 +49,8 @@ def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
 
 
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:
-    """Return the winning records of a window's files, with the schema `task.shape.window_schema`. A delete has key,
-    ordering and time only.
+    """Return the winning records of a window's files, with the schema `task.shape.window_schema`. A delete in the
+    result has only key, ordering value and time.
 
     For partial updates the function returns the contributing records, each with the columns taken from the record. A
     merge of the result by ordering value into the state before the window produces the state after the window.

@@ -22,7 +22,8 @@ from .tasks import BaseInput, TableShape, WrittenFile
 def rewrite_group(
     storage: Storage, shape: TableShape, partition: str, name: BaseName, rows: pa.Table, *, before: BaseInput | None
 ) -> WrittenFile:
-    """Put the base file that merges `rows`, which have Hudi's columns, with the base file `before` if there is one.
+    """Merge `rows` with the rows of the base file `before`, if there is one, and put the result as a base file. `rows`
+    have Hudi's columns.
 
     A deleted row is absent from the new base file. The new base file contains no tombstones, as in Hudi.
     """

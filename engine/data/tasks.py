@@ -102,9 +102,9 @@ class WriteTask:
     `max_file_bytes`: the bytes of rows after which the task begins a new log version. `first_version`: the version of
     the first log file in each group; it is greater than 1 if several tasks write to a group. `bulk`: True to write base
     files, except in the groups `filled`; the batch then has no deletes. `filled`: the groups (partition, file id) that
-    have files; a bulk insert writes log files to the groups. `onto`: for copy on write, the base file of each group
-    with which the group's rows are merged. `sets`: for a partial update, the columns that the rows set; None means all
-    columns. `digests`: True to compute digests of the input rows.
+    have files; a bulk insert writes log files to the groups. `onto`: for copy on write, the present base file of each
+    group, with which the task merges the rows of the group. `sets`: for a partial update, the columns that the rows
+    set; None means all columns. `digests`: True to compute digests of the input rows.
     """
 
     shape: TableShape
@@ -241,8 +241,8 @@ class WrittenFile:
     `version`: The log version; None for a base file.
     `before`: For copy on write, the base file that this file replaces.
     `log_*`: The records, files and blocks of the logs that a compaction merged; 0 for writes.
-    `digest`: The digest of the input rows of the file group, if the task requests a digest. One file for each group and
-        Spark task has a digest.
+    `digest`: The digest of the input rows of the file group, if the task requests a digest. If a Spark task writes
+        several files of one group, only one of the files has a digest.
     """
 
     path: str

@@ -165,7 +165,9 @@ def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName,
 
 
 def delete_block(deletes: pa.Table, partition: str, instant: str, shape: TableShape) -> bytes:
-    """Return a delete block; if the table has an ordering column, the ordering values have its exact type."""
+    """Return a delete block. Its ordering values have the exact type of the ordering column, if the table has such a
+    column.
+    """
     keys = one_array(deletes[RECORD_KEY])
     name = shape.merge.ordering
     orderings = None if name is None else one_array(deletes[name])

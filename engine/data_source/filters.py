@@ -1,6 +1,6 @@
 """Applies filters that Spark pushes down: as Arrow masks on merged rows, and to skip file groups.
 
-The reader accepts a filter only if Arrow and Spark define it equally: comparisons of booleans, integers, strings and
+The reader accepts only filters that mean the same in Arrow and Spark: comparisons of booleans, integers, strings and
 dates. Spark itself applies filters on floating point (NaN), decimals and timestamps.
 """
 

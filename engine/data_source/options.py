@@ -119,7 +119,7 @@ class WriteOptions:
     argument `options`.
 
     `batch_id`: the id of the batch; a batch whose id has committed is not written again. `replay_difference`: the
-    reaction if a repeated batch has other rows than the committed batch.
+    reaction if the rows of a repeated batch differ from the rows of the committed batch.
     """
 
     path: str

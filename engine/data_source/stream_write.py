@@ -2,9 +2,9 @@
 
 Spark makes the writer twice for each batch: before the tasks, and again in the process that commits. Spark passes the
 query's id to neither of the two constructor calls, so a constructor changes nothing in the table. Only a task can read
-the query's id, in its local properties. The first task of a batch that holds the lock requests the instant. All tasks
-return the instant's requested time, the query's id and the number of the batch, and the commit publishes the instant. A
-Python worker continues to renew the instant's heartbeat after its task has ended.
+the query's id, which is in the task's local properties. The first task of a batch that holds the lock requests the
+instant. All tasks return the instant's requested time, the query's id and the number of the batch, and the commit
+publishes the instant. A Python worker continues to renew the instant's heartbeat after its task has ended.
 """
 
 from __future__ import annotations

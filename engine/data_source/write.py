@@ -132,7 +132,7 @@ class _TableWriter(DataSourceArrowWriter):
 
 class Replay(_TableWriter):
     """The writer of a batch that another attempt has already written. Each task computes the digest of its rows, and
-    the commit compares the digests with the written batch.
+    the commit compares the sum of the digests with the digest of the written batch.
     """
 
     def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions, written: Repeated) -> None:

@@ -71,8 +71,8 @@ DIFFERENCES: Final = {
 
 
 def hudi_as_of(context: Context, config: TableConfig, time: str, differences: Collection[str]) -> Any:
-    """Return the rows as of `time` with the given differences applied. Without differences the function returns the
-    promised rows.
+    """Return the rows as of `time` with the given differences applied. If no differences are given, the function
+    returns the promised rows.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     shape = table_shape(config, context.rules)

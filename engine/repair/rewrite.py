@@ -1,8 +1,8 @@
 """Writes the rows of a log file again if readers ignore the file.
 
 The table must rank records by ordering value. An old row then loses against a newer row, even if the old row is written
-later. The write is a batch whose id contains the path of the log file. Because of the batch id the rows are written at
-most once, and the commit records the path.
+later. The write is a batch whose id contains the path of the log file. A batch id commits at most once, so the rows are
+not written twice. The commit records the batch id, and with it the path of the log file.
 """
 
 from __future__ import annotations

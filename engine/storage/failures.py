@@ -87,7 +87,7 @@ def without_user(url: str) -> str:
 
 
 def asked(operation: str, path: str, url: str) -> str:
-    """Return the `asked` phrase of an error of the operation `operation`."""
+    """Return the phrase for the field `asked` of an error that the operation `operation` raises."""
     what = f"{path!r} in " if path else ""
     return f"{operation} {what}the table at {without_user(url)}"
 

@@ -1,4 +1,5 @@
-"""The storage protocol on the local file system: durable puts, and listings without a system call for each file.
+"""Implements the storage protocol on the local file system, with durable puts. A listing needs no system call for each
+file.
 
 Local storage starts no threads, so it also works in a child that was forked from a process with an open table.
 """
@@ -30,9 +31,8 @@ class LocalStorage:
     """A table's root in a local folder. The first write creates the folder.
 
     Puts and deletes are durable when the call returns, unless the option `durable` is false. Puts of heartbeats are not
-    durable, because a heartbeat is useless after its process died. Deletes of heartbeats and markers are not durable
-    either. A marker that reappears after a power failure names a published file, or a file that a rollback deletes
-    again.
+    durable, because a heartbeat is useless after its process died. Deletes of heartbeats and markers are not durable. A
+    marker that reappears after a power failure names a published file, or a file that a rollback deletes again.
     """
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:

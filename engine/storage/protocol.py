@@ -24,9 +24,9 @@ class Entry(NamedTuple):
 class Storage(Protocol):
     """The objects below one table's root. Paths are relative to the root and separated by '/'.
 
-    Implementations can be pickled; executors reopen the store from `url`. A listing is not a snapshot. A listing
-    contains every object that exists while the listing runs. A listing may or may not contain an object that is created
-    or deleted while the listing runs.
+    Implementations can be pickled; executors reopen the store from `url`. A listing is not a snapshot of the objects at
+    one time. A listing contains every object that exists while the listing runs. A listing may or may not contain an
+    object that is created or deleted while the listing runs.
     """
 
     @property

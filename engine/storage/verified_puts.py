@@ -78,7 +78,8 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:
-    """Create `path` with `data`. Also True if `path` already contains `data`; False for any other content.
+    """Create `path` with `data`. Returns True also if `path` already contains `data`; returns False if `path` has any
+    other content.
 
     Content equal to `data` counts as success. Most content names its writer by a requested time, a completion time or a
     write token. Only an earlier attempt of the same writer can have put content that names the writer. The effect of

@@ -36,8 +36,8 @@ def _rolled_back(model: Model, state: State) -> frozenset[int]:
     """Return the writes that a rollback has removed from the timeline. The writer of a removed write may resume and put
     the instant again.
 
-    A pending instant that is older than the archived instants can only be a removed write. Therefore the age of the
-    instant identifies the removed write.
+    A pending instant that is older than an archived instant can only be a write that a rollback has removed. Therefore
+    the age of a pending instant shows that a rollback has removed its write.
     """
     return frozenset(each.target for each in value_in(model, state, "rollbacks") if each.removed)
 

@@ -69,14 +69,14 @@ def _row_changes(view: View, group: int, one: Fold, other: Fold, *, appears: boo
 
 
 def lost_update(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Two transactions read and wrote one file group, neither saw the other's write, and both transactions completed.
+    """Two completed transactions read and wrote one file group, and neither transaction saw the write of the other.
     """
     return first_or_none(_lost(model, after, all_writers=True))
 
 
 def write_skew(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Two transactions each read a file group that the other transaction wrote. Neither saw the other's write, and both
-    transactions completed.
+    """Two completed transactions each read a file group that the other transaction wrote, and neither transaction saw
+    the write of the other.
     """
     return first_or_none(_skewed(model, after, all_writers=True))
 

@@ -30,7 +30,7 @@ RESUMED_BY = {
 
 
 def outstanding(model: Model, state: State) -> Mapping[str, str]:
-    """Return a sentence for each operation that must still end, by the operation's name; empty if every operation has
+    """Return a mapping from the name of each operation that must still end to a sentence; empty if every operation has
     ended.
 
     A pending plan must complete only if a live actor can resume it. A failed write must be removed only if a live

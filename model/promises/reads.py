@@ -73,7 +73,8 @@ def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str
 
 
 def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
-    """Return the difference that a step makes to a read as of one of these times, or None if no read changed."""
+    """Return the difference that a step makes to a read as of one of the times in `times`, or None if no read changed.
+    """
     if old is new:
         return None
     for time in completions_first(old, times):
@@ -102,8 +103,8 @@ def travel_holds(model: Model, before: State | None, step: Step | None, after: S
 
 
 def incremental_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """INCR: the read of a window merges exactly the writes that completed in the window. If this read is merged into
-    the state before the window, the result is the state after the window.
+    """INCR: the read of a window merges exactly the writes that completed in the window. If the read of a window is
+    merged into the state before the window, the result is the state after the window.
     """
     view = view_of(model, after)
     # The bounds of a window by requested time say nothing about completions: check what consumers read instead.
@@ -246,8 +247,8 @@ def _is_replaced(view: View, write: Write, group: int, held: set[tuple[int, int,
 
 
 def two_writes(model: Model, state: State) -> bool:
-    """True if two writes are complete. In that case a read merges two writes, and a read as of an earlier time has
-    fewer writes.
+    """True if two writes are complete. With two completed writes a read can merge writes, and a read as of an earlier
+    time has fewer writes.
     """
     return len(view_of(model, state).done) > 1
 

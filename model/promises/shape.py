@@ -74,7 +74,8 @@ NOTHING, UNKNOWN = Abstract(None), Abstract("unsupported")
 
 
 def shape_of(model: Model, *states: State) -> int | None:
-    """Return the number of the shape of these states, or None if the states contain a value that shapes do not support.
+    """Return the number of the shape of the given states, or None if the states contain a value that shapes do not
+    support.
     """
     return model.derive(model.initial, (), "shapes", lambda: _Shapes(*_fields(model))).of(states)
 
@@ -97,7 +98,7 @@ class _Field(NamedTuple):
 
 
 class _Shapes:
-    """The components of the table and the readers, and a number for each shape.
+    """Assigns a number to each shape, which is computed from the components of the table and of the readers.
 
     Values that differ only in names have one abstraction. Most states share their abstractions with other states, so
     each shape is built only once.
@@ -111,7 +112,7 @@ class _Shapes:
         self._shapes: dict[Hashable, int] = {}
 
     def of(self, states: Sequence[State]) -> int | None:
-        """Return the number of the shape that these states have together."""
+        """Return the number of the shape of the given states, taken together."""
         if not self.fields:
             return None
         parts = []

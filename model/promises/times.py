@@ -1,4 +1,4 @@
-"""The promise of times: MONO."""
+"""The promise about times: MONO."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def _of_actors(model: Model, state: State, published: tuple[Any, ...]) -> Iterat
 def may_repeat_times(model: Model) -> bool:
     """True if actors could take one time twice, because their clocks differ or are coarse, or because locks are lost.
 
-    In all other worlds every time is the next time of a single clock. In these worlds the promise ignores times that
-    are not on the timeline.
+    In all other worlds every time is the next time of a single clock. With a single clock the promise ignores times
+    that are not on the timeline.
     """
     actors = chain.from_iterable(model.actors.values())
     return model.world[LostLocks].lock_losses > 0 or any(

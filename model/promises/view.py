@@ -91,7 +91,7 @@ class View:
 
     @cached_property
     def times(self) -> tuple[int, ...]:
-        """Every published completion time."""
+        """The completion time of every published instant."""
         return tuple(sorted(entry.completed for entry in self.published if entry.completed is not None))
 
     @cached_property
@@ -111,8 +111,8 @@ class View:
 
     @cached_property
     def other_times(self) -> dict[float, int]:
-        """Maps each asked time at which nothing completed to the newest completion before that time, or to 0 if nothing
-        completed before it.
+        """Maps each element of `asked_times` that is not a completion time to the newest completion time before it (0:
+        none).
 
         The mapping is empty if reads include instants by their requested times. In that case promises compare only
         reads as of completion times.
@@ -226,8 +226,8 @@ def answered_times(model: Model, state: State) -> tuple[float, ...]:
 
 
 def distinct_times(view: View, times: tuple[float, ...]) -> list[float]:
-    """Return the given times, completion times first. The result omits a time if a read as of this time is equal to a
-    read as of another given time.
+    """Return distinct times from `times`, completion times first. The result omits a time if a read as of this time is
+    equal to a read as of another time in `times`.
     """
     return completions_first(view, (time for time in times if view.repeated_times.get(time, 0) not in times))
 

@@ -38,8 +38,8 @@ def waits(model: Model, before: State | None, step: Step | None, after: State) -
 def first_wait(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
     """Return the index of the first state that breaks WAIT, and the message; None if no state breaks WAIT.
 
-    The steps of an actor that acts alone depend only on the components that its transitions read. The wait is computed
-    once for each combination of values of these components.
+    The steps of an actor that acts alone depend only on the components that its transitions read. The function computes
+    a wait once for each combination of values of the components that an actor's transitions read.
     """
     place = model.coding.place
     writers = [(me, _reads(model, me), set[State]()) for me in model.actors_of("writer")]

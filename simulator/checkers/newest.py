@@ -1,4 +1,6 @@
-"""SNAP on the hot key: among the writes in a snapshot, the one with the greatest ordering value wins."""
+"""SNAP on the hot key: a snapshot must show the row of the write that has the greatest ordering value among the
+snapshot's writes.
+"""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
 
 
 def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
-    """Return the limits that mechanisms declare for random worlds with these numbers of actors."""
+    """Return the limits that mechanisms declare for random worlds with the given numbers of actors."""
     every = (each for part in limits() for each in declarations(part).items())
     declared = {name: declaration for name, declaration in every if declaration["in_random_worlds"]}
     return {

@@ -260,8 +260,8 @@ class History:
             raise self._differs(Difference(what, "there is an answer", f"{type(error).__name__}: {error}")) from error
 
     def compare(self, what: str, model: Any, system: Any, says: Callable[[Any], str] = str) -> None:
-        """Raise `Disagreement` unless the values of model and system are equal. ``says`` formats one element of a
-        tuple.
+        """Raise `Disagreement` unless the values of model and system are equal. ``says`` is a function that formats one
+        element of a tuple as text.
         """
         if difference := first_difference(what, model, system):
             raise self._differs(difference.in_words(says))

@@ -24,11 +24,11 @@ class MappingRow:
     this operation.
 
     ``arguments`` are the arguments of the operation. Each argument comes from a field of the actor's component, or from
-    a function of the world and the actor's name. ``raises`` contains the errors that may end the operation in this
-    segment. ``always`` is True if one of these errors always ends the operation. ``operation`` CRASH kills the actor's
-    operation. ``operation`` FAULT affects the system and no actor. ``operation`` SPARK is a step of Spark or of a
-    stream's sink. A SPARK step accesses no file of the table. The check compares, like queries, the windows that
-    streams read.
+    a function of the world and the actor's name. ``raises`` contains the errors that may end the operation in the
+    segment of the row. ``always`` is True if an error in ``raises`` always ends the operation. ``operation`` CRASH
+    kills the actor's operation. ``operation`` FAULT affects the system and no actor. ``operation`` SPARK is a step of
+    Spark or of a stream's sink. A SPARK step accesses no file of the table. The check compares, like queries, the
+    windows that streams read.
     """
 
     action: str

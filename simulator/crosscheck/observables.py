@@ -86,7 +86,8 @@ def is_answer(rows: Any) -> bool:
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
     """Return the answer of a reader from the instants that the reader found, or `refused`.
 
-    A consumer answers with its newest window. A querier answers with its newest query.
+    The answer of a consumer is the read of its newest window. The answer of a querier is the answer to its newest
+    query.
     """
     own = model.component(state, reader)
     if reader in model.actors_of("querier"):
@@ -133,11 +134,11 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
     """Yield every read that is compared at the end of a history: as-of points, windows, and the read-optimised read.
 
     The incremental windows are all pairs of completion times (and 0), if there are at most ``most_windows`` pairs. If
-    there are more pairs, the windows are the full window and the windows between consecutive completion times. Change
-    logs compose, so consecutive windows and the full window always suffice for change logs. An engine that keeps the
-    promises may compute a change log from the keys that the window's writes contain. Under protocols that break
-    promises, change logs from the keys of a window's writes are wrong. For such protocols callers set ``change_logs``
-    to False.
+    there are more than ``most_windows`` pairs, the windows are the full window and the windows between consecutive
+    completion times. Change logs compose, so consecutive windows and the full window always suffice for change logs. An
+    engine that keeps the promises may compute a change log from the keys that the window's writes contain. Under
+    protocols that break promises, change logs from the keys of a window's writes are wrong. If a protocol breaks
+    promises, callers set ``change_logs`` to False.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)

@@ -11,7 +11,7 @@ from .history import History
 
 
 class Interval(NamedTuple):
-    """The period of an instant from its request to its completion, and its file groups."""
+    """The period of an instant from its requested time to its completion time, and the instant's file groups."""
 
     requested: int
     completed: float
@@ -23,8 +23,8 @@ def overlapping_kinds(history: History) -> set[tuple[str, str]]:
     """Return pairs of kinds of instants that were pending on one file group at the same time. The kind of the instant
     with the earlier request is first.
 
-    The kind of a write is ``upsert``, or ``delete`` if it deletes in that file group. The kind of any other instant is
-    its action.
+    The kind of a write is ``upsert``, or ``delete`` if it deletes in that file group. For an instant that is not a
+    write, the kind is the action of the instant.
     """
     intervals = sorted(_intervals(history))
     return {

@@ -90,7 +90,9 @@ def hudi_rs(history: History, tally: Tally) -> None:
 
 
 def _has_rival_base_file(history: History, place: Path) -> bool:
-    """True if a file group has two base files of one completed compaction: its runners have put one each."""
+    """True if a file group has two base files of one completed compaction, because two runners of the compaction have
+    each put a base file.
+    """
     done = {instant_of(requested) for action, _, requested, completed in history.timeline
             if completed and action == "commit"}  # fmt: skip
     names = (parsed(path.relative_to(place).as_posix()) for path in place.rglob("*.parquet"))
@@ -128,7 +130,8 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
 def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
     """True if the as-of time precedes the first commit, and a rolled back write has left files.
 
-    The finding rolled-back-write-shown-before-the-first-commit describes this behaviour.
+    The finding rolled-back-write-shown-before-the-first-commit describes reads that show the files of a rolled back
+    write.
     """
     model, state = history.model, history.state
     if query.kind != "as_of" or "rollbacks" not in model.components:

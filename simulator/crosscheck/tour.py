@@ -47,7 +47,7 @@ class TourReport:
 
     @property
     def exit_code(self) -> int:
-        """The exit code: 0 if all runs agreed, 1 if a run disagreed."""
+        """Exit code of the command: 0 if all runs agreed, 1 if a run disagreed."""
         return int(self.disagreement is not None)
 
     @property

@@ -7,9 +7,9 @@ to the idle state, but only after it has published an instant, and the set of pu
 proof removes every transition, there is no cycle. If some transitions remain, `progress.judge_cycles` must examine all
 states.
 
-Under symmetry, a cycle of canonical states may end with other names of actors than those with which it began. If the
-cycle is repeated several times, it ends with the names with which it began. Therefore the proof uses values without
-names, and treats exchangeable actors as one.
+Under symmetry, the names of actors at the end of a cycle of canonical states may differ from the names at its
+beginning. If the cycle is repeated several times, it ends with the names with which it began. Therefore the proof uses
+values without names of actors, and does not distinguish exchangeable actors.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Exchanged:
         self._image = Image(system, names, range(len(system.coding.names)), ())
 
     def state(self, state: State, mask: State) -> State:
-        """Return the image of a state, restricted to a mask."""
+        """Return the image of a state under the exchange, restricted to the components in a mask."""
         return self._image.of_own(state) & mask
 
 
@@ -128,7 +128,7 @@ def _check_end(holds: Callable[[State], bool], end: Any, exchange: Exchanged) ->
 
 
 class _Transitions:
-    """The transitions of a finished search, with their footprints.
+    """The transitions that a finished search evaluated, with the footprints of these transitions.
 
     A separate stepper evaluates the transitions, because coverage counts the search's footprints.
     """
@@ -166,7 +166,7 @@ class _Transitions:
 
 
 class _Promise:
-    """A promise restricted to the components that it reads, and to the components that an exchange maps to these."""
+    """A promise restricted to the components that it reads and to the images of these components under an exchange."""
 
     def __init__(self, system: TransitionSystem, promise: Any, exchangeable: Sequence[Sequence[str]]) -> None:
         self.system, self.promise = system, promise

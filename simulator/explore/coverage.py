@@ -38,7 +38,9 @@ def coverage_of(space: Space, watchers: Watchers) -> Coverage:
 
 
 def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[BoundGuard, bool]]:
-    """Return each condition of a transition, with True if the condition was the only false condition in some state."""
+    """Return a pair for each condition of a transition: the condition, and True if it was the only false condition in
+    some state.
+    """
     row = compiled.transition
     own = [guard.holds for guard in row.actor_guards]
     yield from zip(row.actor_guards, _alone(own, coding.values(compiled.own)), strict=True)

@@ -1,4 +1,6 @@
-"""Searches that failed or ran out of memory. The results of such searches are no evidence about the model."""
+"""Searches that failed or ran out of memory. The result of a search that failed or ran out of memory is no evidence
+about the model.
+"""
 
 from __future__ import annotations
 

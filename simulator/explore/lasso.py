@@ -1,8 +1,8 @@
 """Lassos: counterexamples of promises about runs. In a lasso a run reaches a cycle and repeats the cycle forever.
 
-Fairness is judged between states of the system itself. After a reduced search only the states on cycles of the reduced
-graph are unfolded. A state is unfolded into its images under all exchanges of actors, with every possible private step
-taken or not. A cycle of the system stays within the unfolded states.
+Fairness is judged on states of the original system, not on canonical states. After a reduced search only the states on
+cycles of the reduced graph are unfolded. A state is unfolded into its images under all exchanges of actors, with every
+possible private step taken or not. A cycle of the system stays within the unfolded states.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def never(promise: Any, system: Any, cycle: Sequence[Any]) -> str | None:
 
 
 def _around(graph: Graph, part: frozenset[int], start: int) -> Path:
-    """Return a run within a fair cycle that returns to its first state. The run is fair if it is repeated forever."""
+    """Return a run within a fair cycle that returns to its first state. Repeating the returned run forever is fair."""
     path: list[tuple[Any, Any]] = []
     visited, at = [start], start
     while True:

@@ -117,7 +117,9 @@ def _violated(result: Result, name: str) -> bool:
 
 
 def _verdict(name: str, found: Sequence[Result], doubt: str | None) -> PromiseResult:
-    """Return the verdict of all shards on one promise, with the first of the shortest counterexamples."""
+    """Return the verdict that combines all shards for one promise. A violated promise has the shortest counterexample
+    of a shard.
+    """
     results = [result.promises[name] for result in found if name in result.promises]
     if broken := [each for each in results if each.verdict is Verdict.VIOLATED]:
         return min(broken, key=lambda each: each.steps or 0)

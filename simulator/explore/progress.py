@@ -1,4 +1,5 @@
-"""Liveness of a finished search: the states in which runs end, the cycles, and the events outstanding there.
+"""Judges liveness after a finished search: the states in which runs end, the cycles, and the events that are
+outstanding in them.
 
 A promise about whole runs (`kind` run) has `outstanding(system, state)`. `outstanding` returns the events that must
 still happen, each with a sentence. The result is empty if no event must happen any more. Under weak fairness a run
@@ -16,7 +17,9 @@ from .watch import Watchers
 
 
 class Ends:
-    """The states without successors: deadlocks, states at a limit of the world, or ends of the run."""
+    """Collects the states without successors. Such a state is a deadlock, a state at a limit of the world, or the end
+    of a run.
+    """
 
     def __init__(self, space: Space, watchers: Watchers) -> None:
         self.space, self.watchers = space, watchers

@@ -3,7 +3,7 @@
 A transition is private if it touches only the component of its actor, no transition of another actor touches this
 component, and no judged promise reads it. A private step commutes with all steps of other actors. Consider two runs.
 One run takes a private step early, and the other run takes the private step just before the actor's next visible step.
-Other actors can read the same values in the run with the early step as in the run with the late step.
+In both runs all other actors can read the same values.
 
 A visible step, such as a crash, is taken after each possible number of private steps. The transitions of a component
 are not private if another actor reads the component. For example, an actor reads it to roll back a write, or to let a

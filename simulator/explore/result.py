@@ -87,7 +87,7 @@ class Result:
 
     @property
     def bound(self) -> str:
-        """The extent of the search in words."""
+        """A phrase that describes the extent of the search."""
         part = f"stopped: {self.stopped}; " if self.stopped else ""
         whole = f" that stand for {self.stands_for:,}" if self.stands_for else ""
         return f"{part}{self.distinct:,} states{whole}, {self.generated:,} generated, depth {self.depth}"

@@ -1,7 +1,8 @@
 """Caches finished searches in a file, so that an interrupted computation of a matrix continues where it stopped.
 
 The file has one JSON object for each search: the job (world, protocol, promises, reductions, bounds) and its result.
-The first line identifies the version of the code. A process that dies while it writes a line loses only that search.
+The first line identifies the version of the code. If a process dies while it writes a line, only the result of one
+search is lost.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def _canonical(value: Any) -> str:
 
 
 def _read(path: Path) -> dict[str, Result]:
-    """Return the results in a file. If the file is missing, the function creates it."""
+    """Return the cached results that a file contains. If the file is missing, the function creates it."""
     head = {**HEAD, "code": code(*FOLDERS)}
     if not path.exists():
         temporary = path.with_name(f"{path.name}.{os.getpid()}.part")

@@ -103,7 +103,7 @@ def resume(search: Search, saved: dict[str, Any]) -> None:
 
 
 class _SafeUnpickler(pickle.Unpickler):
-    """Accepts named tuples of nbcc and of the module of the system, and no other class."""
+    """An unpickler that accepts named tuples of nbcc and of the system's module, and refuses every other class."""
 
     def __init__(self, file: io.BytesIO, module: str) -> None:
         super().__init__(file)

@@ -22,7 +22,9 @@ def has_transitions(system: Any) -> bool:
 
 
 class Space:
-    """A system without reduction. `canonical(state)`, if not None, is the representative of the state's orbit."""
+    """The space of a system without reduction. `canonical(state)`, if not None, is the representative of the state's
+    orbit.
+    """
 
     canonical: Callable[[Any], Any] | None = None
     about: tuple[str, ...] = ()
@@ -75,13 +77,13 @@ class Space:
 def _may_strand(model: Model | TransitionSystem, promises: Sequence[Any]) -> bool:
     """True if an actor may have no visible step after a private step, so that a run may end after a private step.
 
-    A test shows that in the model of the table every actor can take a visible step after a private one.
+    A test shows that in the model of the table every actor can take a visible step after a private step.
     """
     return not isinstance(model, Model) and (hasattr(model, "finished") or any(p.kind == "run" for p in promises))
 
 
 class Reduced(Space):
-    """A system with canonical states, and with fused private steps (`fuse`).
+    """The space of a system with canonical states and, if `fuse` is True, with fused private steps.
 
     `known` has the classes of exchangeable actors, if these classes are known.
     """

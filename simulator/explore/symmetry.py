@@ -44,7 +44,7 @@ NOWHERE = inf
 
 
 class Symmetry:
-    """The exchanges of a model. Without exchanges `canonical` returns its argument."""
+    """The exchanges of actors under which a model is symmetric. Without exchanges `canonical` returns its argument."""
 
     def __init__(
         self,

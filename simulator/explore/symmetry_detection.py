@@ -114,7 +114,7 @@ class PropertyCache:
 
 
 class Exchange:
-    """Two actors with exchanged names."""
+    """An exchange of the names of two actors, with a test of whether the exchange is a symmetry."""
 
     def __init__(self, cache: PropertyCache, names: Renaming) -> None:
         self.cache, self.model, self.names = cache, cache.model, names
@@ -147,7 +147,9 @@ def _first_states(model: Model | TransitionSystem) -> Iterator[State]:
 
 
 def pairs(model: Model | TransitionSystem) -> Iterator[dict[str, str]]:
-    """Yield every pair of actors of one kind, as a renaming. Tests check these renamings on all states of a world."""
+    """Yield every pair of actors of one kind, as a renaming. Tests check the renaming of every pair on all states of a
+    world.
+    """
     for names in model.actors.values():
         for one, other in combinations(names, 2):
             yield {one: other, other: one}

@@ -4,8 +4,8 @@ Every run starts in the first state and may end in any state. Suppose that runs 
 have more leaving than entering edges, and need further visits. In a state with more entering than leaving edges a run
 may end or continue. A maximum flow lets as many runs as possible continue to states that need further visits. All other
 further visits need new runs. With edges from the ends of runs back to the first state, every state then has as many
-entering as leaving edges. The Eulerian circuit of this graph, cut at the first state, is the set of runs. Graphs may
-have cycles.
+entering as leaving edges. The Eulerian circuit of the extended graph, cut at the first state, is the set of runs. The
+graph of a tour may have cycles.
 """
 
 from __future__ import annotations

@@ -33,10 +33,10 @@ def no_arguments(*_: object) -> Iterable[Args]:
 class Transition(NamedTuple):
     """One action of one actor.
 
-    `reads` names components. Guards, `arguments` and `effect` get the values of these components, in the order of
-    `reads`. The first component is the actor's own; `actor_guards` read only this component and are evaluated once for
-    each of its values. `arguments` returns every choice of keyword arguments. `effect(*values, **args)` returns the new
-    values of the components in `writes`.
+    `reads` names components. Guards, `arguments` and `effect` get the values of the components in `reads`, in this
+    order. The first name in `reads` is the actor's own component. `actor_guards` read only the actor's own component,
+    and are evaluated once for each of its values. `arguments` returns every choice of keyword arguments.
+    `effect(*values, **args)` returns the new values of the components in `writes`.
     """
 
     action: str

@@ -1,5 +1,4 @@
-"""Programs that run other systems, each in its own environment and process. These programs, called peers, import
-nothing from nbcc.
+"""Peers: programs that run other systems, each in its own environment and process. A peer imports nothing from nbcc.
 
 A peer reads requests and writes answers, both as one JSON object per line. The adapters in `nbcc.simulator.systems` use
 peers.

@@ -158,8 +158,7 @@ def _writes(model: Model, state: State, elements: Instance, written: dict[Any, W
 def _checks(
     model: Model, state: State, elements: Instance, write: tuple[str, int], own: Any, facts: Table
 ) -> None:
-    """Add the facts of mechanisms about a pending write: its heartbeat, its conflict check, and whether its writer gave
-    the write up.
+    """Add the facts about a pending write: its heartbeat, its conflict check, and whether its writer gave the write up.
     """
     check, published = record_of(own, Validation), model.component(state, "published")
     rollbacks = model.component(state, "rollbacks") if "rollbacks" in model.components else ()

@@ -24,7 +24,7 @@ class Sort:
 
 @dataclass(frozen=True)
 class Relation:
-    """A part of the state: a function of elements. `values` is "truth", "time" or a sort.
+    """A relation of the state: a function of elements. `values` is "truth", "time" or a sort.
 
     If `fixed` is True, no action changes the relation: for example, which log belongs to which write.
     """
@@ -109,7 +109,9 @@ def _is_symbolic(term: Term) -> bool:
 
 
 class Symbolic:
-    """A state of any size. Each relation is an uninterpreted function, or an update of a relation of another state."""
+    """A state with any number of elements. Each relation is an uninterpreted function, or an update of a relation of
+    another state.
+    """
 
     def __init__(self, relations: Iterable[Relation], updates: Mapping[str, Update] | None = None,
                  before: Symbolic | None = None) -> None:  # fmt: skip

@@ -19,7 +19,7 @@ MOST_STATES = 20_000
 
 
 class Run(NamedTuple):
-    """A shortest run to a violation in a world: the broken promise, the number of steps, and the message."""
+    """A shortest run that breaks a promise in a world: the promise, the number of steps, and the message."""
 
     world: str
     promise: str

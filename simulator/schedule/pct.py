@@ -2,7 +2,7 @@
 at a few points of the run.
 
 The enabled actor with the highest priority runs. Suppose that a bug needs d ordered events, and that a run has k steps
-of n actors. A run with d - 1 change points finds this bug with a probability of at least 1 / (n * k ** (d - 1)). A
+of n actors. A run with d - 1 change points finds the bug with a probability of at least 1 / (n * k ** (d - 1)). A
 random walk guarantees no lower bound on the probability.
 """
 
@@ -36,8 +36,8 @@ class Pct:
         self._count = 0
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return a step of the enabled actor with the highest priority. At a change point this actor first gets the
-        lowest priority.
+        """Return a step of the enabled actor with the highest priority. At a change point the enabled actor with the
+        highest priority gets the lowest priority before the choice.
         """
         enabled = without_faults(choose, enabled)
         ready = {step.actor for step in enabled}

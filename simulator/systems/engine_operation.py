@@ -28,10 +28,10 @@ class Host(Protocol):
     rows_by_action: Mapping[str, MappingRow]
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:
-        """The rows of an answer."""
+        """Return the rows of an answer as dictionaries."""
 
     def group(self, partition: str, file_id: str) -> int:
-        """The number of a file group."""
+        """Return the model's number of a file group."""
 
 
 LOST_ANSWERS: Final = ("answer_is_lost", "answer_to_decision_is_lost")
@@ -39,7 +39,7 @@ LOST_ANSWERS: Final = ("answer_is_lost", "answer_to_decision_is_lost")
 
 
 class EngineOperation:
-    """One operation of the engine in its thread."""
+    """One operation of the engine, which runs in its own thread."""
 
     def __init__(self, system: Host, name: str, handle: Handle) -> None:
         self.system, self.name, self.handle, self.task = system, name, handle, handle.task
@@ -110,7 +110,7 @@ def _several(words: str | tuple[str, ...]) -> tuple[str, ...]:
 
 def _only(times: tuple[int, ...]) -> Callable[[str], bool]:
     """True if a listing shows a concurrent change: a completed instant or a restore plan that was requested at one of
-    these times.
+    the given times.
     """
 
     def shown(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Apache Hudi on Spark as a system: its real client runs in a separate process, one protocol step at a time.
+"""Apache Hudi on Spark as a system: Hudi's real client runs in a separate process, one protocol step at a time.
 
 Hudi's instants are readings of the clock. Therefore this module counts the model's ticks, and maps each instant to the
 tick of the step in which it appeared. `complaints` reports instants whose order differs from the order of their ticks.
@@ -72,7 +72,9 @@ class HudiSystem:
         return HudiOperation(self, actor, rows, instants.get(args.get("instant", 0)))
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Apply a fault: let a heartbeat expire. Hudi holds its lock inside one call, so a dead actor holds no lock."""
+        """Apply a fault. The only possible fault is that a heartbeat expires. Hudi holds its lock inside one call, so a
+        dead actor holds no lock.
+        """
         if call := _STEP[action].call:
             self.ask(call, actor=actor)
         return {}
@@ -89,7 +91,7 @@ class HudiSystem:
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """The table's own folder."""
+        """Return a context with the folder of the Hudi table."""
         yield self._folder
 
     # what can be observed
@@ -131,7 +133,7 @@ class HudiSystem:
         return tuple(sorted(slices, key=lambda entry: (entry[0], entry[1] or 0)))
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """Hudi's answer on Spark. Raises `Impossible` for reads that Hudi does not offer."""
+        """Return the answer of Hudi on Spark to a read. Raises `Impossible` for reads that Hudi does not offer."""
         if query.kind == "changes":
             raise Impossible("Hudi returns change logs only for tables with CDC")
         instants = {tick: instant for instant, tick in self.ticks.items()}
@@ -165,7 +167,7 @@ class HudiSystem:
 
 
 class HudiOperation:
-    """The steps of one client of Hudi."""
+    """One operation of an actor, executed step by step by a client of Hudi."""
 
     def __init__(self, system: HudiSystem, actor: str, rows: list[list[Any]], instant: str | None) -> None:
         self._system = system

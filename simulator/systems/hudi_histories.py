@@ -31,8 +31,8 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
 
     In one call, Hudi takes the lock and publishes, or is refused: no other actor takes a step during the call. No
     compactor resumes the plan of a live compactor, because Hudi would first roll back the live run and delete its
-    files. The check also omits four kinds of steps. Each of the four kinds concerns a live writer whose heartbeat other
-    clients consider expired:
+    files. The check also omits four kinds of steps. The four kinds of omitted steps concern a live writer whose
+    heartbeat other clients consider expired:
 
     - The heartbeat expires before the writer's files are on storage. A rollback at this time makes Hudi's client fail.
     - The writer is refused before its rollback has completed. Hudi commits until the rollback has completed.

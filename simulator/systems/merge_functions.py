@@ -2,7 +2,8 @@
 rows.
 
 The function `union` keeps all laws of merging. Each other merge function of this module breaks exactly one law.
-`nbcc.model.mechanisms.merge_function` has the model's counterparts, which share no code with these.
+`nbcc.model.mechanisms.merge_function` has the model's counterparts of these functions, which share no code with this
+module.
 """
 
 from __future__ import annotations
@@ -14,23 +15,26 @@ Row = dict[str, Any]
 
 
 def union(older: Row, newer: Row) -> Row:
-    """Contains each name once; this function keeps every law."""
+    """Return a text that contains each name once. The function `union` keeps every law of merging."""
     return _row(older, newer, " ".join(sorted({*older["value"].split(), *newer["value"].split()})))
 
 
 def total(older: Row, newer: Row) -> Row:
-    """Contains each name as often as it occurs; this function is not idempotent."""
+    """Return a text that contains each name as often as it occurs in the two rows. The function `total` is not
+    idempotent.
+    """
     return _row(older, newer, " ".join(sorted(f"{older['value']} {newer['value']}".split())))
 
 
 def in_turn(older: Row, newer: Row) -> Row:
-    """Contains the names in the order of their first occurrence; this function is not commutative."""
+    """Return a text with the names in the order of their first occurrence. The function `in_turn` is not commutative.
+    """
     names = older["value"].split()
     return _row(older, newer, " ".join([*names, *(each for each in newer["value"].split() if each not in names)]))
 
 
 def by_two(older: Row, newer: Row) -> Row:
-    """Puts the two values in brackets; this function is not associative."""
+    """Return a text with the two values in brackets. The function `by_two` is not associative."""
     one, other = sorted((older["value"], newer["value"]))
     return _row(older, newer, one if one == other else f"({one} {other})")
 

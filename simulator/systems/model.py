@@ -52,7 +52,7 @@ class ModelSystem:
 
 
 class ModelOperation:
-    """The steps of one operation of an actor."""
+    """One operation of an actor of the model, whose steps the caller takes one at a time."""
 
     def __init__(self, system: ModelSystem, actor: str, batch: Batch | None) -> None:
         self._system, self._actor, self._batch = system, actor, batch

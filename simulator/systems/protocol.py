@@ -47,7 +47,7 @@ class Operation(Protocol):
 
 
 class System(Protocol):
-    """A table with several actors.
+    """A system: a table on which several actors work.
 
     A system may also have `slices_as_of(time)`, which returns past file slices in the form of `slices`. If
     `refuses_by_class` of a system is True, the check compares the classes of its refusals. In that case `rows` returns

@@ -37,7 +37,9 @@ PATIENCE: Final = 120.0  # seconds; the first job of a session loads many classe
 
 
 class SparkSystem(EngineSystem):
-    """A table in a folder. Without ``folder`` the table is in a folder in memory, deleted when the history ends."""
+    """A table of the engine in a folder of the local file system. Without ``folder`` the table is in a folder in
+    memory, deleted when the history ends.
+    """
 
     name = "spark"
 
@@ -87,7 +89,7 @@ class SparkSystem(EngineSystem):
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """The table's folder."""
+        """Return a context with the folder of the table."""
         yield self._folder
 
     def close(self) -> None:

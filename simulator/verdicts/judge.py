@@ -139,8 +139,8 @@ def matrix(
     """Search every protocol in all its worlds, and judge the given promises (default: all promises).
 
     `workers` is the number of processes, and `bounds` has the meaning that it has in `explore`. `done` is called after
-    each of the `searches(depth)` searches. If a search fails, its cells are undetermined, and the other cells are not
-    affected.
+    each of the `searches(depth)` searches. If a search fails, only the cells that depend on this search are
+    undetermined.
     """
     rows = tuple(chosen) if chosen is not None else protocols()
     where = [(file, *each) for file in rows for each in worlds_of(file.name, depth).items()]

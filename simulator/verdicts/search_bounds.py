@@ -1,8 +1,8 @@
 """The search bounds of specs/verdicts.toml: worlds in which protocols are judged and mutants killed.
 
 At full depth the default protocol is also searched in larger worlds. The larger worlds are the core world, a world for
-each table service, and a world for each pair of table services. The file lists the table services; this module makes
-the worlds of these services.
+each table service, and a world for each pair of table services. specs/verdicts.toml lists the table services; this
+module makes the worlds of the services.
 """
 
 from __future__ import annotations

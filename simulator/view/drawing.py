@@ -33,7 +33,7 @@ class Text(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """An outline that is filled, stroked or both."""
+    """An outline that is filled, or stroked, or filled and stroked."""
 
     outline: Outline
     fill: str = "none"
@@ -43,7 +43,7 @@ class Shape(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A rectangle of the picture."""
+    """A rectangle in a picture: its upper left corner, width and height."""
 
     x: float
     y: float

@@ -1,4 +1,6 @@
-"""The files of a state as a page shows them: the slice of each file, and whether and why the read skips the file."""
+"""The files of a state as a page shows them. For each file the page shows the slice, and the reason if the read skips
+the file.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The contents of a trace's page as one JSON value. The model computes every fact on the page.
 
 Each instant, file and answer has a history: a list of [step, value] in which an entry holds until the next entry. From
-the histories a page computes the state at any step. With histories the page of a trace of 2,000 steps stays small.
+the histories a page computes the state at any step. Because of the histories, the page of a trace of 2,000 steps stays
+small.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ def _completed_by(run: Run, step: int) -> set[int]:
 
 
 def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
-    """Return the requested time of the instant that a step belongs to."""
+    """Return the requested time of the instant to which a step belongs."""
     for state in (after, before):
         own = model.component(state, step.actor)
         if found := next((time for field in _Work._fields if (time := field_of(own, field))), 0):
@@ -153,8 +154,8 @@ def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
 
 
 def puts_of(run: Run) -> list[Put]:
-    """The completed writes of the trace in the order of completion, then the pending writes. Values get their letters
-    in this order.
+    """The completed writes of the trace in the order of completion, then the pending writes. The values of writes get
+    their letters in the order of this list.
     """
     found: dict[int, Put] = {}
     for state in run.states:
@@ -259,7 +260,7 @@ def _components_read(model: Model, state: Any, case: Case) -> list[Any]:
 def _explanation_number(
     context: Context, step: int, found: Answers, explanations: list[WrongAnswer], numbers: dict[Any, int]
 ) -> int | None:
-    """Return the number of the explanation of a wrong answer; equal explanations share a number."""
+    """Return the number of the explanation of a wrong answer. Equal explanations have the same number."""
     wrong = found.wrong()
     if not wrong:
         return None

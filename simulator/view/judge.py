@@ -24,8 +24,8 @@ class Broken:
 
 
 def judged(run: Run, named: str) -> list[Broken]:
-    """Return every promise that applies to the model, with the first of the first `judged_steps` steps that broke the
-    promise.
+    """Return every promise that applies to the model, with the first step that broke the promise. Only the first
+    `judged_steps` steps are judged.
 
     The function omits promises of progress, because a finite run cannot break a promise of progress.
 

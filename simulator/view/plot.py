@@ -1,7 +1,8 @@
 """Pictures of tables, traces and verdicts with matplotlib (extra ``viz``).
 
 A picture shows a Hudi table (a `Table`, its path or its `Inventory`) or a trace of the model (a `Trace` or its
-``.json`` file). Times are named t1, t2, ... in the order of the table's clock, the same in every picture of a table.
+``.json`` file). Times are named t1, t2, ... in the order of the table's clock. A time has the same name in every
+picture of a table.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ def draw_timeline(
 
     A pending instant is dashed. A cross ends an instant whose actor died. The requested time of a compaction is a line
     through all lanes, the barrier. A trace has one lane for each actor. A table does not record its writers, so
-    overlapping writes get different lanes. `as_of`: show a table at an earlier time. `step`: show a trace after this
-    many steps, by default at the step that breaks its promise. Without `ax` the picture gets its own figure.
+    overlapping writes get different lanes. `as_of` is an earlier time at which a table is shown. `step` is the number
+    of steps after which a trace is shown; the default is the step that breaks the trace's promise. Without `ax` the
+    picture gets its own figure.
     """
     from .matplotlib_painter import paint
     from .timeline import timeline

@@ -72,7 +72,7 @@ class Case(NamedTuple):
 
 class Answers(NamedTuple):
     """The promised answer and the real answer to a read. Each answer is a map from key to record, and includes deletes.
-    None means that there is no answer yet.
+    An answer is None if the read has not been answered yet.
     """
 
     must: Mapping[Any, Record] | None
@@ -188,8 +188,8 @@ def _records(rows: Mapping[Any, Record | Change | Several]) -> dict[Any, Record]
 
 
 def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
-    """Return the case that shows the wrong answer. The case has the trace's rows if these rows show the wrong answer,
-    otherwise the simplest rows of k1 that show it.
+    """Return the case that shows the wrong answer. The case has the trace's rows if the trace's rows show the wrong
+    answer, otherwise the simplest rows of k1 that show it.
     """
     given = [data] if data else []
     for rows in chain(given, valuations(puts, model.merger)):

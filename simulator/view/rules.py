@@ -9,8 +9,8 @@ class Rule(NamedTuple):
     """The effect of a weaker option on a file, and the effect of the option's default on the same file.
 
     The placeholders {r} and {c} are the requested time and the completion time of the file. {b} is a barrier or a base
-    file, and {T} is the time of an as-of read. The placeholders {other}, {o}, {seen} and {at} are the other row and its
-    times.
+    file, and {T} is the time of an as-of read. The placeholders {other}, {o}, {seen} and {at} are the other row that
+    the sentence compares with, and the times of the other row.
     """
 
     did: str

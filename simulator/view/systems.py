@@ -1,7 +1,8 @@
 """The answers of several systems at each step of a trace, as far as the trace records them.
 
 A step's ``observed`` may hold the answer of each system, in the format of traces: ``{"engine": {"snapshot": ["k1: 2
-w1.1 r1"]}, "hudi": {"snapshot": []}}``. A step may also hold one answer without a system.
+w1.1 r1"]}, "hudi": {"snapshot": []}}``. The ``observed`` of a step may also have one answer without the name of a
+system.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ def systems_of(trace: Trace) -> list[dict[str, Any]]:
 
 
 def _row(row: str | Sequence[Any]) -> list[Any]:
-    """Return the key and the value of a row. A row is a text ``k1: 2 B r1`` (key, ordering value, value, requested
-    time) or a list of these parts. A delete has no value.
+    """Return the key and the value of a row. A row is a text ``k1: 2 B r1`` or a list: key, ordering value, value,
+    requested time. A delete has no value.
     """
     if isinstance(row, str):
         key, _, cells = row.rpartition(": ")

@@ -158,7 +158,9 @@ def natural(key: Sequence[str]) -> list[list[tuple[bool, int, str]]]:
 
 
 def _loose(seen: Inventory) -> Iterator[LeftOut]:
-    """Data files outside every slice. Files that did not exist yet, and base files of a plan, are excluded."""
+    """Return the data files that no slice contains. Files that did not exist yet, and base files of a plan, are
+    excluded.
+    """
     then = {i.requested for i in seen.instants}
     planned = {row.barrier for row in seen.slices if row.role == "planned"}
     for file in seen.left_out:

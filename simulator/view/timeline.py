@@ -83,7 +83,7 @@ class _Timeline:
     # barriers
 
     def _pill(self, bar: Bar) -> Box:
-        """Return the box of a barrier's label in the first row; the caller moves it to the row of the label."""
+        """Return the box of a barrier's label in the first row. The caller moves the box to the row of the label."""
         width = measured(f"barrier {bar.begins}", 8) + 14
         return Box(max(self.x(bar.start) - width / 2, MARGIN), MARGIN + HEAD - 1, width, 14.5)
 
@@ -127,7 +127,9 @@ class _Timeline:
         drawing.at[f"bar {bar.name}"] = Box(x2, y, 0, 0)
 
     def _labels(self, lane: int) -> None:
-        """The times above the bars of a lane and their content below, such that no text overlaps the next text."""
+        """Draw the times above the bars of a lane and the content of the bars below them, so that no text overlaps
+        another text.
+        """
         bars = sorted((bar for bar in self.scene.bars if bar.lane == lane), key=lambda bar: bar.start)
         ends = [(place, bar.start, bar.begins) for place, bar in enumerate(bars)]
         ends += [(place, bar.end, bar.ends) for place, bar in enumerate(bars)]

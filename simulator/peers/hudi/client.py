@@ -175,7 +175,7 @@ class Client:
     # a compaction
 
     def plan(self) -> str | None:
-        """Schedule a compaction. Returns its requested time; None if Hudi finds nothing to compact."""
+        """Schedule a compaction. Returns the requested time of the plan; None if Hudi finds no logs to compact."""
         instant = self.hudis.scheduleCompaction(nothing())
         self.close()
         return str(instant.get()) if instant.isPresent() else None
@@ -194,7 +194,7 @@ class Client:
     # a log compaction
 
     def plan_log_compaction(self) -> str | None:
-        """Schedule a log compaction. Returns its requested time; None if Hudi finds nothing to compact."""
+        """Schedule a log compaction. Returns the requested time of the plan; None if Hudi finds no logs to compact."""
         instant = self.hudis.scheduleLogCompaction(nothing())
         self.close()
         return str(instant.get()) if instant.isPresent() else None
@@ -213,7 +213,7 @@ class Client:
     # a clustering
 
     def plan_clustering(self) -> str | None:
-        """Schedule a clustering. Returns its requested time; None if Hudi finds nothing to cluster."""
+        """Schedule a clustering. Returns the requested time of the plan; None if Hudi finds no files to cluster."""
         instant = self.hudis.scheduleClustering(nothing())
         self.close()
         return str(instant.get()) if instant.isPresent() else None

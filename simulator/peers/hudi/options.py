@@ -1,5 +1,5 @@
-"""The options of the peer's tables. The options select non-blocking concurrency control and disable every automatic
-table service.
+"""The write options of the tables that the Hudi peer creates. The options select non-blocking concurrency control and
+disable every automatic table service.
 """
 
 from __future__ import annotations

@@ -108,9 +108,9 @@ def java_array(values: Sequence[object], of: str = "Object") -> Any:
 
 
 def items(collection: Any) -> list[Any]:
-    """Return the items of a Java collection or stream as a list. A Java iterator ends with an exception. Iterating
-    through Py4J is slow: PySpark compares the class of that exception with a dozen names, and the JVM searches every
-    jar each time.
+    """Return the items of a Java collection or stream as a list. A Java iterator ends with an exception. Iteration
+    through Py4J is slow, because PySpark compares the class of the exception with a dozen names, and the JVM searches
+    every jar each time.
     """
     array = collection.toArray()
     return [array[place] for place in range(len(array))]

@@ -1,9 +1,9 @@
 """Cleaning with a horizon: no clean deletes a file that a read at or after the horizon, or a pending plan, needs.
 
 A cleaner takes a completion time as horizon, under the lock. In each file group a clean deletes the files older than
-the newest base file that was complete at the horizon. The relation allows a cleaner to delete any subset of these
-files, in any order. Therefore the relation describes every retention policy by completion time, and cleaners that crash
-before they have deleted all files.
+the newest base file that was complete at the horizon. The relation allows a cleaner to delete any subset of the files
+that a clean may delete, in any order. Therefore the relation describes every retention policy by completion time, and
+cleaners that crash before they have deleted all files.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ from .writers import Writers
 
 
 class Core(Writers, Compactors, Readers):
-    """The core relation for given options. Mechanisms extend the core relation."""
+    """The core relation under the given options. Mechanisms extend the core relation."""
 
     def clauses(self) -> dict[str, Formula]:
         """Return the invariant: a mapping from the statement of each clause in words to its formula."""
@@ -221,7 +221,9 @@ class Core(Writers, Compactors, Readers):
         return {}
 
     def hints(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each clause, the other clauses that its proof needs. The prover tries these clauses first."""
+        """Return, for each clause, the other clauses that its proof needs. The prover first tries the clauses that this
+        mapping lists.
+        """
         return {}
 
     def system(self) -> System:

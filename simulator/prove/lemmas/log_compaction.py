@@ -61,7 +61,9 @@ class LogCompaction(Services):
             s.every(LOG_PLAN, LOG, lambda k, log: no(s.covers(k, log))))  # fmt: skip
 
     def new_part(self, s: Any, g: Term) -> Term:
-        """True if a compaction plan may take the file group, in which no log compaction may be pending."""
+        """True if a compaction plan may take the file group. A plan takes no file group in which a log compaction is
+        pending.
+        """
         return both(super().new_part(s, g), self.is_idle(s, g))
 
     def is_idle(self, s: Any, g: Term) -> Term:

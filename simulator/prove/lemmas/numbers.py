@@ -71,7 +71,7 @@ def passes(s: Any, t: Term) -> dict[str, Update]:
 
 
 def counts(s: Any, w: Term) -> Term:
-    """True if the writer has counted the numbers in the decision log and has not put its own number yet."""
+    """True if the writer has counted the taken numbers of the decision log and has not put its own number yet."""
     return either(
         both(s.phase(w) == LOCKED, s.waits(w) > 0), both(s.phase(w) == READY, no(s.decided(w))),
     )  # fmt: skip

@@ -2,7 +2,7 @@
 of its file groups has completed before.
 
 An optimistic writer lists the timeline when it requests its instant. Under the lock an optimistic writer checks the
-writes that have completed after this listing, and publishes or gives up. The proof covers every mix of optimistic and
+writes that have completed since its request, and publishes or gives up. The proof covers every mix of optimistic and
 non-blocking writers.
 """
 

@@ -26,8 +26,8 @@ class Options:
 
 
 class Relations:
-    """The conditions and relations that depend on the options. A subclass for each kind of actor adds the actions of
-    these actors.
+    """The conditions and relations that depend on the options. Each kind of actor has a subclass that adds the actions
+    of this kind.
     """
 
     def __init__(self, options: Options) -> None:
@@ -39,7 +39,7 @@ class Relations:
         return self.options.completion_time == "outside_lock"
 
     def lock_is_free(self, s: Any) -> Term:
-        """True if no actor has the lock. A mechanism with further actors extends this condition."""
+        """True if no actor has the lock. A mechanism with further actors extends the condition `lock_is_free`."""
         return lock_is_free(s)
 
     def can_write(self, s: Any, w: Term, phase: int) -> Term:

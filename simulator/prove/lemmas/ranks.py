@@ -1,8 +1,8 @@
 """Merge by rank, with tombstones: the rows of a read, for any number of records of a key.
 
-The core relation determines which logs a read contains. In this relation each log may have a record of one key: a row
-or a delete. A base file contains the record that wins the merge of its inputs. Commit time is the case in which all
-ordering values are equal.
+The core relation determines which logs a read contains. In the relation of this module each log may have a record of
+one key: a row or a delete. A base file contains the record that wins the merge of its inputs. Commit time is the case
+in which all ordering values are equal.
 """
 
 from __future__ import annotations
