@@ -127,20 +127,12 @@ class Core(Writers, Compactors, Readers):
 
     def free(self, s: Any) -> Term:
         """No other actor refuses a writer: only the lock can make it wait."""
-        steps = tuple(action for action in self.writers() if action.name in self.on_the_way())
+        names = {action.name for action in self.completing_writes()}
+        steps = tuple(action for action in self.writers() if action.name in names)  # with guards that mechanisms add
         waits = no(self.lock_is_free(s))
         return s.every(WRITE, lambda w: implies(
-            both(no(s.dead_writer(w)), s.phase(w) >= WRITING, s.phase(w) < PUBLISHED, all_stored(s, w),
-                 no(self.may_end(s, w))),
+            both(no(s.dead_writer(w)), s.phase(w) >= WRITING, s.phase(w) < PUBLISHED, all_stored(s, w)),
             either(both(waits, no(s.writer_locks(w))), *(step.guard(s, w) for step in steps))))  # fmt: skip
-
-    def on_the_way(self) -> frozenset[str]:
-        """The steps of a writer between its last log and its publication."""
-        return frozenset(action.name for action in self.completing_writes())
-
-    def may_end(self, s: Any, w: Term) -> Term:
-        """The writer may end the write without completing it, for a reason of its own."""
-        return False
 
     def distinct(self, s: Any) -> Term:
         names = ("completion times of instants are distinct", "requested times are distinct",

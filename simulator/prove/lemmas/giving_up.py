@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from ..logic import Relation, Term, Update, at, both, choose, either, implies, no
-from ..system import Action, Formula
+from ..system import Action, Claim, Formula
 from . import core
 from .state import IDLE, LOCKED, WRITE, WRITING
 
@@ -33,9 +33,6 @@ class GivingUp(core.Core):
 
     def is_over(self, s: Any, w: Term) -> Term:
         return either(super().is_over(s, w), s.over(w))
-
-    def may_end(self, s: Any, w: Term) -> Term:
-        return either(s.given_up(w), s.over(w))
 
     def gives_up(self, name: str, reason: Callable[[Any, Term], Term], stands_for: str) -> Action:
         """Under the lock, before it takes a completion time: the writer finds a reason, and releases the lock."""
@@ -66,6 +63,10 @@ class GivingUp(core.Core):
     def writers(self) -> tuple[Action, ...]:
         forgets = {"writer crashes": (None, lambda s, w: {"given_up": at(s.given_up, w, to=False)})}
         return extended(super().writers(), forgets)
+
+    def claims_of_the_core(self) -> tuple[Claim, ...]:
+        """The claims of the core but FREE, because these mechanisms may refuse a write."""
+        return tuple(claim for claim in super().claims_of_the_core() if claim.promise != "FREE")
 
     def clauses(self) -> dict[str, Formula]:
         return super().clauses() | {
