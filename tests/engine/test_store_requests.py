@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -19,16 +18,10 @@ from nbcc.engine.storage.object_storage import PART_BYTES
 from nbcc.engine.storage.time_limit import LIMITS
 from nbcc.engine.table import Table
 
-from .s3_server import Bucket, Fault, s3_server
+from .s3_server import Bucket, Fault
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"
-
-
-@pytest.fixture
-def bucket() -> Iterator[Bucket]:
-    with s3_server() as started:
-        yield started
 
 
 @pytest.fixture
