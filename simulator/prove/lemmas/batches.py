@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..logic import Relation, Term, at, both, either, implies, no
+from ..logic import Relation, Term, at, both, implies, no
 from ..system import Action, Claim, Formula
 from . import options
 from .giving_up import GivingUp, extended
@@ -43,9 +43,6 @@ class Batches(GivingUp):
     def is_repeat(self, s: Any, w: Term) -> Term:
         """True if another write of the same batch has completed."""
         return s.some(WRITE, lambda v: both(s.same_batch(w, v), w != v, published(s, v)))
-
-    def may_end(self, s: Any, w: Term) -> Term:
-        return either(super().may_end(s, w), self.is_repeat(s, w))
 
     def writers(self) -> tuple[Action, ...]:
         def is_new(s: Any, w: Term) -> Term:

@@ -139,8 +139,7 @@ class Core(Writers, Compactors, Readers):
         steps = tuple(action for action in self.writers() if action.name in self.on_the_way())
         waits = no(self.lock_is_free(s))
         return s.every(WRITE, lambda w: implies(
-            both(no(s.dead_writer(w)), s.phase(w) >= WRITING, s.phase(w) < PUBLISHED, all_stored(s, w),
-                 no(self.may_end(s, w))),
+            both(no(s.dead_writer(w)), s.phase(w) >= WRITING, s.phase(w) < PUBLISHED, all_stored(s, w)),
             either(both(waits, no(s.writer_locks(w))), self.helps(s, w), *(step.guard(s, w) for step in steps))))
 
     def helps(self, s: Any, w: Term) -> Term:
@@ -150,10 +149,6 @@ class Core(Writers, Compactors, Readers):
     def on_the_way(self) -> frozenset[str]:
         """Return the names of the steps that a writer takes between its last log and its publication."""
         return frozenset(action.name for action in self.completing_writes())
-
-    def may_end(self, s: Any, w: Term) -> Term:
-        """True if the writer may end the write without completing the write, for a reason that a mechanism adds."""
-        return False
 
     def reads_what_it_finds(self, s: Any) -> Term:
         """True if each reader that has finished listing keeps every write that completed by the reader's time."""

@@ -35,9 +35,6 @@ class GivingUp(core.Core):
     def is_over(self, s: Any, w: Term) -> Term:
         return either(super().is_over(s, w), s.over(w))
 
-    def may_end(self, s: Any, w: Term) -> Term:
-        return either(s.given_up(w), s.over(w))
-
     def gives_up(self, name: str, reason: Callable[[Any, Term], Term], stands_for: str) -> Action:
         """Return the action by which a writer gives up: under the lock, before it takes a completion time, it finds a
         reason and releases the lock.

@@ -57,12 +57,6 @@ class Heartbeats(GivingUp, Services):
         pending = both(s.phase(w) > IDLE, s.phase(w) < PUBLISHED)
         return pending if self.options.failed_writes == "eager" else both(pending, s.expired(w))
 
-    def may_end(self, s: Any, w: Term) -> Term:
-        return either(super().may_end(s, w), is_given_up(s, w))
-
-    def on_the_way(self) -> frozenset[str]:
-        return super().on_the_way() | {"writer looks at heartbeat"}
-
     def writers(self) -> tuple[Action, ...]:
         check = self.options.commit_check
         ended = ("writer publishes instant", lambda s, w: {"expired": at(s.expired, w, to=False),

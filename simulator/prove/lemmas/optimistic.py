@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from ..logic import Relation, Term, at, both, choose, either, iff, implies, no
+from ..logic import Relation, Term, at, both, choose, iff, implies, no
 from ..system import Action, Claim, Formula
 from . import options
 from .giving_up import GivingUp, extended
@@ -65,12 +65,6 @@ class Optimistic(GivingUp):
         if self.options.conflict_window == "completion":
             return no(s.sealed(w, v))
         return s.every(WRITE, lambda u: implies(s.sealed(w, u), s.requested(v) > s.requested(u)))
-
-    def may_end(self, s: Any, w: Term) -> Term:
-        return either(super().may_end(s, w), both(s.optimistic(w), self.conflicts(s, w)))
-
-    def on_the_way(self) -> frozenset[str]:
-        return super().on_the_way() | {"writer passes check"}
 
     def writers(self) -> tuple[Action, ...]:
         early = self.options.conflict_check == "before_lock"
