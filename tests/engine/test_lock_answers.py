@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +22,12 @@ from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
 
 from .s3_faults import Fault
-from .s3_server import Bucket, s3_server
+from .s3_server import Bucket
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"
 NOW = 1_700_000_000_000
 LEASE = "table_lock.json"
-
-
-@pytest.fixture
-def bucket() -> Iterator[Bucket]:
-    with s3_server() as started:
-        yield started
 
 
 def lease(bucket: Bucket) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +26,6 @@ from .s3_server import Bucket, s3_server
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"
-
-
-@pytest.fixture
-def bucket() -> Iterator[Bucket]:
-    with s3_server() as started:
-        yield started
 
 
 def made(bucket: Bucket, mode: str | None = None, **options: str) -> Table:

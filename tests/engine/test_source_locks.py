@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +16,11 @@ from tests.builders.data_source import CREATE, SCHEMA, load, plain, save
 from tests.builders.tables import table_of
 
 from .s3_faults import Fault
-from .s3_server import Bucket, s3_server
+from .s3_server import Bucket
 
 URL = "s3://lake/t"
 TASKS = [table_of(SCHEMA, ("a", "p", 2, "x"), ("b", "q", 2, "y")), table_of(SCHEMA, ("c", "p", 2, "z"))]
 ROWS = [("a", "p", 2, "x"), ("b", "q", 2, "y"), ("c", "p", 2, "z")]
-
-
-@pytest.fixture
-def bucket() -> Iterator[Bucket]:
-    with s3_server() as started:
-        yield started
 
 
 def made(path: Any, storage_options: dict[str, Any] | None = None, **options: str) -> Table:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -23,16 +22,10 @@ from nbcc.engine.timeline.decisions import Decision, put_decision
 from nbcc.engine.writes.decision_log import catch_up
 
 from .s3_faults import Fault, Meeting
-from .s3_server import Bucket, s3_server
+from .s3_server import Bucket
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"
-
-
-@pytest.fixture
-def bucket() -> Iterator[Bucket]:
-    with s3_server() as started:
-        yield started
 
 
 @pytest.fixture

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
 from nbcc import Table
 
-from .s3_server import Bucket, s3_server
+from .s3_server import Bucket
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,12 +19,6 @@ CREATE = {
     "hoodie.table.ordering.fields": "ts",
     "hoodie.bucket.index.num.buckets": "2",
 }
-
-
-@pytest.fixture
-def bucket() -> Iterator[Bucket]:
-    with s3_server() as started:
-        yield started
 
 
 def test_spark_writes_and_reads_a_table_in_an_object_store(spark: SparkSession, bucket: Bucket) -> None:

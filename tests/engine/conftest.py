@@ -1,0 +1,15 @@
+"""What tests of the engine share: an S3 server that ends with the test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from .s3_server import Bucket, s3_server
+
+
+@pytest.fixture
+def bucket() -> Iterator[Bucket]:
+    with s3_server() as started:
+        yield started
