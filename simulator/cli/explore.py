@@ -194,5 +194,7 @@ def seen(result: Result) -> Iterator[str]:
         yield f"covered: {taken} of {len(covered.actions)} actions were possible{never}"
         reasons = Counter(reason for _, reason in covered.never_false)
         if reasons:
-            times = ", ".join(f"{reason} (in {count} action{'s' * (count > 1)})" for reason, count in reasons.items())
+            from nbcc.simulator.view.text import counted
+
+            times = ", ".join(f"{reason} (in {counted(count, 'action')})" for reason, count in reasons.items())
             yield f"conditions that were never the only false one: {times}"

@@ -95,7 +95,7 @@ def _line(part: Part) -> str:
         return f"{part.lemmas.name}: {part.reason}"
     return (
         f"{part.lemmas.name}: {part.clauses} clauses, {len(part.results)} obligations, {part.seconds:.1f} s"
-        f"; {part.lemmas.about}{'' if part.lemmas.worlds else '; not held against the model'}"
+        f"; {part.lemmas.about}{'' if part.lemmas.worlds else '; not compared with the model'}"
     )
 
 

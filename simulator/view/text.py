@@ -60,7 +60,7 @@ def cell(step: Step) -> str:
 def _head(trace: Trace) -> Iterator[str]:
     actors = {step.actor for step in trace.steps}
     counts = {"step": len(trace.steps), "context switch": context_switches(trace.steps), "actor": len(actors)}
-    size = ", ".join(_several(count, noun) for noun, count in counts.items())
+    size = ", ".join(counted(count, noun) for noun, count in counts.items())
     yield f"{trace.verdict or 'TRACE'}  {trace.promise + '  ' if trace.promise else ''}{trace.title}".rstrip()
     yield f"  {size}"
     yield f"  world     {_world(trace)}"
@@ -69,12 +69,13 @@ def _head(trace: Trace) -> Iterator[str]:
 
 def _world(trace: Trace) -> str:
     world = trace.world
-    actors = ", ".join(_several(count, kind) for kind, count in world.actors.items() if count)
+    actors = ", ".join(counted(count, kind) for kind, count in world.actors.items() if count)
     table = f"{world.partitions} x {world.buckets} file groups, {world.merge_mode.lower().replace('_', ' ')}"
     return f"{world.name + ': ' if world.name else ''}{actors}; {table}"
 
 
-def _several(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """Return the count with its noun: `1 step`, `2 context switches`."""
     plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
     return f"{count} {noun if count == 1 else plural}"
 
