@@ -116,6 +116,7 @@ class StoreObject:
         except (AlreadyExistsError, PreconditionError):
             return None
         except StorageError as refused:
+            # The class of obstore's error for a store without conditional updates depends on the store.
             if isinstance(refused.__cause__, (NotSupportedError, NotImplementedError)):
                 raise _unsupported(self._name) from None
             raise

@@ -211,7 +211,7 @@ def _rows_of(data: Any, asked: str) -> Any:
     named = any(name is not None for name in data.index.names)
     try:
         return pa.Table.from_pandas(data, preserve_index=named)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as unfit:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as unfit:  # mixed or unknown types
         exists = f"pyarrow cannot convert the pandas DataFrame ({unfit})"
         raise BadInput(asked, exists, "give each column values of one type") from None
 
@@ -247,7 +247,7 @@ def _fitted(rows: Any, wanted: pa.Schema, asked: str, zone: str | None = None, b
 def _column(rows: pa.Table, field: pa.Field, asked: str, zone: str | None) -> pa.ChunkedArray:
     try:
         return fitted(rows[field.name], field.type, zone)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as unfit:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as unfit:  # a bad value, or no cast between the types
         exists = f"a value of {field.name!r} does not fit into {field.type} ({unfit})"
         raise BadInput(asked, exists, "cast the column to the table's type") from None
 
