@@ -68,9 +68,7 @@ class GivingUp(core.Core):
         return extended(super().writers(), forgets)
 
     def claims_of_the_core(self) -> tuple[Claim, ...]:
-        """Return the promises of the core without FREE, because the formula of FREE excludes each write that the
-        mechanism may refuse.
-        """
+        """Return the claims of the core but FREE, because these mechanisms may refuse a write."""
         return tuple(claim for claim in super().claims_of_the_core() if claim.promise != "FREE")
 
     def clauses(self) -> dict[str, Formula]:
