@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -66,4 +67,6 @@ def process_pool(workers: int) -> Iterator[Pool]:
                 process.terminate()
             for process in mine:
                 process.join()
+                while process.exitcode is None:  # the executor's thread has waited for it and not yet recorded its end
+                    time.sleep(0.001)
             raise
