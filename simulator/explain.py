@@ -187,9 +187,7 @@ def _differences() -> dict[str, dict[str, str]]:
 
 
 def _broken_by(world: str, field: str, value: str) -> Trace | None:
-    protocol = Protocol.from_mapping({field: value})
-    found = (minimal_examples.breaking(specs.world(world), protocol, promise) for promise in PROMISES)
-    return next((trace for trace in found if trace is not None), None)
+    return minimal_examples.breaking(specs.world(world), Protocol.from_mapping({field: value}), *PROMISES)
 
 
 def _source_of(field: str) -> str:
