@@ -187,7 +187,9 @@ def _differences() -> dict[str, dict[str, str]]:
 
 
 def _broken_by(world: str, field: str, value: str) -> Trace | None:
-    return minimal_examples.breaking(specs.world(world), Protocol.from_mapping({field: value}), *PROMISES)
+    protocol = Protocol.from_mapping({field: value})
+    found = (minimal_examples.breaking(specs.world(world), protocol, promise) for promise in PROMISES)
+    return next((trace for trace in found if trace is not None), None)
 
 
 def _source_of(field: str) -> str:

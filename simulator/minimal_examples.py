@@ -127,12 +127,11 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
         yield specs.world(name), specs.protocol(protocol)
 
 
-def breaking(world: World, protocol: Protocol, *promises: str) -> Trace | None:
-    """A shortest counterexample to the first of the promises that is violated in this world; None if all hold there."""
+def breaking(world: World, protocol: Protocol, promise: str) -> Trace | None:
+    """A shortest counterexample in this world; None if the promise holds there."""
     model = Model(world, protocol)
-    found = explore(model, [PROMISES[promise] for promise in promises]).promises
-    violated = ((promise, each.trace) for promise, each in found.items() if each.trace is not None)
-    return next((counterexample(model, trace, promise, FOUND_BY) for promise, trace in violated), None)
+    found = explore(model, [PROMISES[promise]]).promises[promise].trace
+    return None if found is None else counterexample(model, found, promise, FOUND_BY)
 
 
 def tried(promise: str) -> Trace | None:
