@@ -4,7 +4,7 @@
     `timeline`, `table`: the completed and pending instants, and the values on storage.
     `publication`: an actor takes a completion time and publishes its instant under one lock.
     `writer`, `compactor`, `reader`: the actors.
-    `slicing`, `planning`, `merge`, `tombstones`: the slice of a log, the inputs of a plan, the row of a key, its delete.
+    `slicing`, `planning`, `merge`, `tombstones`: the slice of a log, a plan's inputs, the row of a key, its delete.
     `reads`: snapshots, time travel, read-optimised and incremental reads, and change logs.
 """
 
