@@ -32,8 +32,8 @@ class Contender(NamedTuple):
     """One contender.
 
     `request` names the purpose of a put under way, `put` its content, and `known` the version that it replaces. `until`
-    is the end of the lease that the contender holds; None if it holds none. `attempts` are the attempts whose put may have
-    been executed. `released` is the lease that it released last. With `was_last` it replaces that lease without a read;
+    is the end of the lease that the contender holds, or None. `attempts` are the attempts whose put may have been
+    executed. `released` is the lease that it released last. With `was_last` it replaces that lease without a read;
     `quick` is set during this attempt.
     """
 
