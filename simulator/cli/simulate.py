@@ -91,6 +91,8 @@ def _scenario(name: str | None, table: str | None) -> Scenario:
     from nbcc.simulator.workload import scenario
 
     if table is not None:
+        from nbcc.simulator.workload.recorded import recorded
+
         with opened(table, "simulate") as storage:
             return recorded(storage, scenario.load(name) if name else None)
     if name is None:

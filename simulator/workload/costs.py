@@ -121,11 +121,13 @@ def calibration(path: Path | None = None) -> Calibration:
     source = path or _folder() / "calibration.json"
     try:
         document = json.loads(source.read_text("utf-8"))
-        times, pairs = document["seconds"], {"latency": document["latency"], "ranges": document["ranges"]}
-        tuples = {name: {key: (float(a), float(b)) for key, (a, b) in of.items()} for name, of in pairs.items()}
-        return Calibration(**{key: float(value) for key, value in times.items()}, **tuples, machine=document["machine"])
+        fields: dict[str, Any] = {name: float(value) for name, value in document["seconds"].items()}
+        for name in ("latency", "ranges"):
+            fields[name] = {key: (float(low), float(high)) for key, (low, high) in document[name].items()}
+        return Calibration(**fields, machine=document["machine"])
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{source} is not a calibration: {error}; `nbcc simulate --calibrate FILE` writes one") from None
+        remedy = "`nbcc simulate --calibrate FILE` writes one"
+        raise ValueError(f"{source} is not a calibration: {error}; {remedy}") from None
 
 
 class Sampler:

@@ -16,6 +16,8 @@ POLL: Final = {"file": 0.005, "lease": 0.02}
 ZOOKEEPER: Final = 0.005
 """Seconds of a write of ZooKeeper: a quorum and an fsync. An assumption; Netdata's guide to zk_updatelatency names the
 steps of a write."""
+ZOOKEEPER_SESSION: Final = 60.0
+"""Seconds until the lock of a dead process ends (hoodie.write.lock.zookeeper.session_timeout_ms)."""
 LEASE_DRIFT: Final = 0.5  # seconds for which an expired lease is still respected (engine.lock.storage_lock.DRIFT_MS)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 PHASES = ("queue", "lock wait", "lock requests", "skew wait", "under lock", "data", "aborted", "clean-up")
@@ -28,7 +28,6 @@ class Measures:
     conflicts: int = 0
     lock_timeouts: int = 0
     crashes: int = 0
-    backlog: int = 0
     latency: array[float] = field(default_factory=lambda: array("d"))
     fresh: array[float] = field(default_factory=lambda: array("d"))
     by_writer: dict[str, array[float]] = field(default_factory=dict)
@@ -40,14 +39,13 @@ class Measures:
     read_cores: float = 0.0
     lock_busy: float = 0.0
     lock_skew: float = 0.0
-    lock_by: Counter[str] = field(default_factory=Counter)
+    lock_by: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     lock_acquisitions: int = 0
     lock_polls: float = 0.0
     lock_waits: int = 0
     lock_queue: int = 0
     compactions: int = 0
     compaction_seconds: float = 0.0
-    compaction_every: float = 0.0
     logs: list[tuple[float, float, int, int]] = field(default_factory=list)
     reads: list[tuple[float, float, int, float]] = field(default_factory=list)
     requests: Counter[str] = field(default_factory=Counter)

@@ -39,7 +39,7 @@ def logs_taken(completed: int, late: int, has_base: bool, is_planned: bool) -> i
     barrier = completed + 5
     times = [*range(4, 4 + completed), *range(barrier + 1, barrier + 1 + late)]
     writes = tuple(Write(3, time, "w", number, ((0, 1),)) for number, time in enumerate(times, 1))
-    plans = [(1, 2)] if has_base else []
+    plans: list[tuple[int, int | None]] = [(1, 2)] if has_base else []
     plans += [(3, None)] if is_planned else []
     made = tuple(Plan(requested, "c", True, (GroupPlan(0, None, ()),)) for requested, _ in plans)
     table = Table(writes, made, tuple(done for _, done in plans))

@@ -1,7 +1,8 @@
 """A scenario of the workload simulation: the table, its store and lock, its writers, services and readers.
 
-A scenario is a TOML file with the tables `[table]`, `[lock]`, `[[writers]]`, `[compaction]`, `[cleaning]`, `[reads]` and
-`[crashes]`. Each field has the name of a field of the classes in this module. Durations are texts such as 90s, 5m or 2h.
+A scenario is a TOML file with the tables `[table]`, `[lock]`, `[[writers]]`, `[compaction]`, `[cleaning]`, `[reads]`
+and `[crashes]`. Each field has the name of a field of the classes in this module. Durations are texts such as 90s, 5m
+or 2h.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ class Scenario:
         return replace(self, writers=tuple(groups))
 
 
-SECTIONS: Final = {
+SECTIONS: Final[dict[str, type]] = {
     "table": TableShape, "lock": LockOptions, "compaction": Service, "cleaning": Service, "reads": Reads,
     "crashes": Crashes,
 }  # fmt: skip
@@ -188,7 +189,7 @@ def scenario_of(name: str, content: Mapping[str, Any]) -> Scenario:
     if not isinstance(groups, list) or not groups or not all(isinstance(group, dict) for group in groups):
         raise ValueError("it has no writers; add a table [[writers]]")
     own = {key: content[key] for key in ("about", "source", "hours", "store", "cores") if key in content}
-    sections = {key: _part(kind, content.get(key, {}), f"[{key}]") for key, kind in SECTIONS.items()}
+    sections: dict[str, Any] = {key: _part(kind, content.get(key, {}), f"[{key}]") for key, kind in SECTIONS.items()}
     writers = tuple(_part(Writers, group, f"[[writers]] number {number}") for number, group in enumerate(groups, 1))
     values = {key: _value(key, value, type(getattr(_DEFAULT, key)), "the scenario") for key, value in own.items()}
     scenario = Scenario(name=name, writers=writers, **values, **sections)
@@ -222,7 +223,7 @@ def check(scenario: Scenario) -> None:
         if group.partitions > shape.partitions:
             raise ValueError(f"{group.name}: a batch touches {group.partitions} of {shape.partitions} partitions")
     if scenario.lock.provider == "file" and scenario.store != "local":
-        raise ValueError(f"[lock] provider = 'file' excludes the processes of one machine; the store is {scenario.store}")
+        raise ValueError(f"[lock] provider = 'file' locks the processes of one machine; the store is {scenario.store}")
 
 
 def _part(kind: type[T], given: Any, where: str) -> T:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from .costs import Touched
@@ -27,11 +29,11 @@ def start_services(run: Simulation) -> None:
 def _compact(run: Simulation) -> Events:
     """Plan and run a compaction each `every` seconds. The next one begins after the previous one has ended."""
     options, table, measures = run.scenario.compaction, run.table, run.measures
-    read, ended = 0, 0.0
+    read = 0
     schedule, execute = run.program["schedule compaction"], run.program["run compaction"]
     while True:
         yield run.env.timeout(options.every)
-        began, groups, logs, rows = run.env.now, [0][:0], 0, 0.0
+        began = run.env.now
         taken: dict[int, int] = {}
 
         def choose(read: int = read) -> Chosen:
@@ -55,8 +57,8 @@ def _compact(run: Simulation) -> Events:
         cores = rows * run.times.compact_row + logs * run.times.compact_log
         measures.service_cores += cores
         moved = run.transfer(2 * rows, min(options.cores, len(groups)))
-        yield run.env.timeout(run.requests(execute[0], touched) / options.cores + run.cpu(cores) / options.cores + moved)
-        stage = (execute[1], touched)
+        yield run.env.timeout((run.requests(execute[0], touched) + run.cpu(cores)) / options.cores + moved)
+        publication: Callable[[], Chosen] = partial(_chosen, (execute[1], touched))
 
         def publish(merged: dict[int, tuple[float, float]] = merged, taken: dict[int, int] = taken) -> None:
             for group, (log_rows, new_rows) in merged.items():
@@ -67,15 +69,17 @@ def _compact(run: Simulation) -> Events:
                 table.has_base[group] = True
             table.pending.difference_update(merged)
 
-        while not (yield from run.locked(run, "compactions", run.times.publish, lambda s=stage: s, publish)):
+        while not (yield from run.locked(run, "compactions", run.times.publish, publication, publish)):
             pass
         table.superseded_groups += len(groups)
         table.superseded_logs += logs
         yield run.env.timeout(run.requests(execute[2], touched) / options.cores)
         measures.compactions += 1
         measures.compaction_seconds += run.env.now - began
-        measures.compaction_every += run.env.now - ended
-        ended = run.env.now
+
+
+def _chosen(choice: Chosen) -> Chosen:
+    return choice
 
 
 def _clean(run: Simulation) -> Events:
@@ -90,8 +94,7 @@ def _clean(run: Simulation) -> Events:
         table.superseded_groups = table.superseded_logs = 0
         yield run.env.timeout(run.requests(listed, touched))
         for stage, work in ((plan, deletes), (publish, after)):
-            chosen = (stage, touched)
-            yield from run.locked(run, "cleans", run.times.publish, lambda c=chosen: c)
+            yield from run.locked(run, "cleans", run.times.publish, partial(_chosen, (stage, touched)))
             yield run.env.timeout(run.requests(work, touched) / options.cores)
 
 
@@ -107,9 +110,7 @@ def _read(run: Simulation) -> Events:
         read = table.commits
         rows = sum(table.base_rows[first:]) + sum(table.log_rows[first:])
         touched = Touched(len(groups), logs, unread)
-        before = run.used.total()
         seconds = run.requests(stage, touched) / options.cores
-        assert run.used.total() == before + 1
         cores = rows * run.times.read_row + logs * run.times.read_log
         measures.read_cores += cores
         seconds += cores / options.cores + run.transfer(rows, options.cores)

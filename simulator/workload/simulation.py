@@ -12,11 +12,13 @@ import numpy as np
 import simpy
 
 from .costs import Calibration, Sampler, StageCost, Touched, programs, store
-from .lock import LEASE_DRIFT, SimulatedLock
-from .measures import Measures
+from .lock import LEASE_DRIFT, ZOOKEEPER_SESSION, SimulatedLock
+from .measures import PHASES, Measures
 from .scenario import Mode, Scenario
 
 Events = Generator[simpy.Event, Any, Any]
+UNUSED: Final[dict[str, float]] = dict.fromkeys(PHASES, 0.0)
+"""The phases of services, which are not part of a commit's time."""
 Chosen = tuple[StageCost, Touched]
 NOISE_POOL: Final = 4096
 EXACT_COMMITS: Final = 4  # the cost of more unread commits is that of this many and the mean of a get for each other
@@ -102,22 +104,25 @@ class Simulation:
         return rows * self.scenario.table.row_bytes / self.store.bytes_per_second / max(1, streams)
 
     def locked(
-        self, actor: object, what: str, own: float, choose: Callable[[], Chosen], effect: Callable[[], object] = int
-    ) -> Events:
-        """Wait for the lock, hold it for a stage, run its `effect`, and release it. Returns whether it was acquired.
+        self, actor: object, what: str, own: float, choose: Callable[[], Chosen],
+        effect: Callable[[], object] = int, crashes_at: float = float("inf"), spent: dict[str, float] = UNUSED,
+    ) -> Events:  # fmt: skip
+        """Wait for the lock, hold it for a stage, run its `effect`, and release it. Returns whether all of it happened.
 
         `own`: the core-seconds of the stage. `choose` returns the stage and what it touches. It is called once the lock
-        is held: from then on no other actor changes the table.
+        is held: from then on no other actor changes the table. An actor that crashes while it holds the lock has no
+        effect, and does not release the lock. `spent`: the seconds by phase, to which those of the stage are added.
         """
         measures, lock, env = self.measures, self.lock, self.env
-        delay: float | None = 0.0
+        delay = 0.0
         if (waiting := lock.ask()) is not None:
             asked = env.now
-            delay = yield waiting
-            measures.phases["lock wait"] += env.now - asked
-            if delay is None:
+            granted: float | None = yield waiting
+            spent["lock wait"] += env.now - asked
+            if granted is None:
                 measures.lock_timeouts += 1
                 return False
+            delay = granted
         stage, touched = choose()
         skew = stage.takes * (self.scenario.lock.skew + 0.001)
         self.running += 1
@@ -126,25 +131,26 @@ class Simulation:
         hold = access + skew + work
         yield env.timeout(hold)
         self.running -= 1
+        if env.now - hold <= crashes_at <= env.now:
+            env.process(self._expire(hold))
+            return False
         effect()
         lock.free(hold)
-        phases = measures.phases
-        phases["lock requests"] += access
-        phases["skew wait"] += skew
-        phases["under lock"] += work
+        spent["lock requests"] += access
+        spent["skew wait"] += skew
+        spent["under lock"] += work
         measures.lock_skew += skew
         measures.lock_by[what] += hold
         return True
 
-    def lose_lock(self) -> Events:
-        """Hold the lock as a crashed holder does, until its lease or its session expires."""
-        lease = self.scenario.lock.lease + LEASE_DRIFT if self.scenario.lock.provider == "lease" else 0.0
-        lease = 60.0 if self.scenario.lock.provider == "zookeeper" else lease  # a session of ZooKeeper
-        if (waiting := self.lock.ask()) is not None and (yield waiting) is None:
-            return
-        yield self.env.timeout(lease)
-        self.measures.lock_by["crashed holders"] += lease
-        self.lock.free(lease)
+    def _expire(self, held: float) -> Events:
+        """Keep the lock of a crashed holder until its lease or its session expires. A file lock ends with its process.
+        """
+        options = self.scenario.lock
+        left = {"file": 0.0, "lease": options.lease + LEASE_DRIFT, "zookeeper": ZOOKEEPER_SESSION}[options.provider]
+        yield self.env.timeout(left)
+        self.measures.lock_by["crashed holders"] += held + left
+        self.lock.free(held + left)
 
     def finish(self) -> Measures:
         """Run to the end of the scenario, and complete the measures."""

@@ -64,10 +64,11 @@ LINES: Final = (
     Line("latency_p99", "commit latency, 99th percentile", "s", 2, lambda m: percentile(m.latency, 99)),
     Line("fresh_p95", "age of a row when it becomes visible, 95th percentile", "s", 2,
          lambda m: percentile(m.fresh, 95)),
-    Line("aborted_share", "attempts that were aborted", "%", 1, lambda m: _share(m.aborted, m.aborted + m.commits)),
+    Line("aborted_share", "attempts that did not commit", "%", 1, lambda m: _share(m.aborted, m.aborted + m.commits)),
     Line("conflict_share", "attempts that ended in a conflict", "%", 1,
          lambda m: _share(m.conflicts, m.aborted + m.commits)),
-    Line("wasted_share", "core time of aborted attempts", "%", 1, lambda m: _share(m.wasted_cores, m.write_cores)),
+    Line("wasted_share", "core time of attempts that did not commit", "%", 1,
+         lambda m: _share(m.wasted_cores, m.write_cores)),
     Line("lock_busy", "the lock is held", "% of the time", 1, lambda m: _share(m.lock_busy, m.seconds)),
     Line("lock_timeouts", "waits for the lock that timed out", "an hour", 1,
          lambda m: 3600 * m.lock_timeouts / m.seconds),
@@ -98,6 +99,18 @@ def phase_shares(runs: Sequence[Measures]) -> dict[str, float]:
     return {phase: sum(run.phases[phase] for run in runs) / commits for phase in PHASES}
 
 
+def writer_figures(runs: Sequence[Measures], kind: str) -> tuple[float, float, float] | None:
+    """Of one kind of writers: commits of a run in the mean, attempts for each commit, and the median latency.
+
+    None if a run has no such writers.
+    """
+    if any(kind not in run.by_writer for run in runs):
+        return None
+    latency = [seconds for run in runs for seconds in run.by_writer[kind]]
+    aborted = sum(run.aborts_by_writer[kind] for run in runs)
+    return len(latency) / len(runs), (len(latency) + aborted) / max(1, len(latency)), percentile(latency, 50)
+
+
 def bottleneck(runs: Sequence[Measures], scenario: Scenario) -> str:
     """One sentence that names what limits the workload."""
     seconds = sum(run.seconds for run in runs)
@@ -106,7 +119,8 @@ def bottleneck(runs: Sequence[Measures], scenario: Scenario) -> str:
     aborted = _share(sum(run.conflicts for run in runs), sum(run.aborted + run.commits for run in runs))
     shares = phase_shares(runs)
     longest, total = max(shares, key=lambda phase: shares[phase]), sum(shares.values())
-    behind = any(run.compactions and run.compaction_seconds / run.compactions > scenario.compaction.every for run in runs)
+    every = scenario.compaction.every
+    behind = any(run.compaction_seconds > run.compactions * every for run in runs)
     lock = f"the lock is held {busy:.0f} % of the time; the skew wait is {skew:.0f} % of that"
     if busy > 60:
         by = max(((kind, sum(run.lock_by[kind] for run in runs)) for kind in runs[0].lock_by), key=lambda each: each[1])
@@ -114,7 +128,7 @@ def bottleneck(runs: Sequence[Measures], scenario: Scenario) -> str:
     if aborted > 20:
         return f"{aborted:.0f} % of the attempts end in a conflict, and their work is repeated; {lock}"
     if behind:
-        return f"a compaction takes longer than the {scenario.compaction.every:.0f} s between two of them; {lock}"
+        return f"a compaction takes longer than the {every:.0f} s between two of them; {lock}"
     return f"{longest} takes {_share(shares[longest], total):.0f} % of a commit's time; {lock}"
 
 
@@ -124,9 +138,8 @@ def warnings(scenario: Scenario, calibration: Calibration) -> list[str]:
     low, high = calibration.ranges["rows"]
     for group in scenario.writers:
         if not low <= group.rows <= high:
-            found.append(
-                f"{group.name} writes {group.rows:,} rows in a batch; times were measured from {low:,.0f} to {high:,.0f}"
-            )
+            measured = f"times were measured from {low:,.0f} to {high:,.0f}"
+            found.append(f"{group.name} writes {group.rows:,} rows in a batch; {measured}")
     writers = calibration.ranges["writers"][1]
     if scenario.writer_count > writers:
         found.append(f"{scenario.writer_count:,} writers; at most {writers:.0f} were compared with real ones")

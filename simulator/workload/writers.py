@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from .batches import batches
 from .costs import Touched
+from .measures import PHASES
 from .rules import conflicts
-from .scenario import Batch, Writers
+from .scenario import Batch
 from .simulation import HEARTBEAT, Chosen, Events, Simulation
 
 
@@ -50,12 +51,12 @@ class _Writer:
 
     def __init__(self, run: Simulation, job: Job, chance: random.Random) -> None:
         self._run, self._job, self._chance = run, job, chance
-        self._latencies = run.measures.by_writer.setdefault(job.name, array("d"))
+        run.measures.by_writer.setdefault(job.name, array("d"))
         self._crashes_at = self._next_crash()
 
     def write_all(self, source: Iterable[Batch]) -> Events:
         """Write each batch at its arrival, or as soon as the previous one is acknowledged."""
-        run, env, continuous = self._run, self._run.env, self._job.continuous
+        env, continuous = self._run.env, self._job.continuous
         acknowledged = 0.0
         for batch in source:
             if (pause := max(batch.at, acknowledged) - env.now) > 0:
@@ -68,26 +69,28 @@ class _Writer:
         run, env, measures = self._run, self._run.env, self._run.measures
         measures.batches += 1
         measures.phases["queue"] += env.now - arrived
+        if env.now >= self._crashes_at:  # it crashed while it was idle
+            yield from self._restart()
         while True:
-            began = env.now
-            done: bool = yield from self._attempt(batch, arrived)
+            began, spent = env.now, dict.fromkeys(PHASES, 0.0)
+            done: bool = yield from self._attempt(batch, arrived, spent)
             if done:
                 break
             measures.aborted += 1
             measures.aborts_by_writer[self._job.name] += 1
             measures.phases["aborted"] += env.now - began
             if env.now >= self._crashes_at:
-                measures.crashes += 1
-                self._crashes_at = self._next_crash()
-                yield env.timeout(run.scenario.crashes.restart)
+                yield from self._restart()
+        for phase, seconds in spent.items():
+            measures.phases[phase] += seconds
         after = run.program["nbcc write"][3]
         clean_up = run.requests(after, Touched(len(batch.groups))) + run.cpu(run.times.clean_up)
         measures.phases["clean-up"] += clean_up
         measures.latency.append(env.now + clean_up - arrived)
-        self._latencies.append(env.now + clean_up - arrived)
+        measures.by_writer[self._job.name].append(env.now + clean_up - arrived)
         return env.now + clean_up
 
-    def _attempt(self, batch: Batch, arrived: float) -> Events:
+    def _attempt(self, batch: Batch, arrived: float, spent: dict[str, float]) -> Events:
         """One attempt. Returns whether it committed."""
         run, job, table, measures = self._run, self._job, self._run.table, self._run.measures
         program, touched = run.program["occ write" if job.occ else "nbcc write"], Touched(len(batch.groups))
@@ -98,26 +101,27 @@ class _Writer:
             sealed = table.commits
 
         request = (program[0], touched)
-        if not (yield from run.locked(self, "requests", run.times.request, lambda: request, seal)):
+        own, crash = run.times.request, self._crashes_at
+        if not (yield from run.locked(self, "requests", own, lambda: request, seal, crash, spent)) or (
+            run.env.now >= crash
+        ):
             return False
-        if run.env.now >= self._crashes_at:
-            yield from run.lose_lock()
-            return False
-        cores, seconds = self._data(batch)
+        cores, seconds, compute = self._data(batch)
         run.running += 1
-        spent = run.requests(program[1], touched) + run.cpu(seconds) + run.transfer(batch.rows, len(batch.groups))
-        yield run.env.timeout(spent)
+        took = run.requests(program[1], touched) + run.cpu(seconds) + run.transfer(batch.rows, len(batch.groups))
+        took += compute
+        yield run.env.timeout(took)
         run.running -= 1
-        measures.phases["data"] += spent
+        spent["data"] += took
         measures.write_cores += cores
-        if spent > HEARTBEAT:
-            measures.requests["put"] += int(spent / HEARTBEAT)
-        done = run.env.now < self._crashes_at and (yield from self._publish(batch, sealed, arrived))
+        if took > HEARTBEAT:
+            measures.requests["put"] += int(took / HEARTBEAT)
+        done = run.env.now < self._crashes_at and (yield from self._publish(batch, sealed, arrived, spent))
         if not done:
             measures.wasted_cores += cores
         return done
 
-    def _publish(self, batch: Batch, sealed: int, arrived: float) -> Events:
+    def _publish(self, batch: Batch, sealed: int, arrived: float, spent: dict[str, float]) -> Events:
         """Check for conflicts and publish, under the lock. After a conflict, take the write back."""
         run, job, table, measures = self._run, self._job, self._run.table, self._run.measures
         groups, has_conflict = batch.groups, False
@@ -140,7 +144,8 @@ class _Writer:
                 measures.rows += batch.rows
                 measures.fresh.append(run.env.now - arrived)
 
-        if not (yield from run.locked(self, "commits", run.times.publish, check, publish)):
+        own, crash = run.times.publish, self._crashes_at
+        if not (yield from run.locked(self, "commits", own, check, publish, crash, spent)):
             return False
         if has_conflict:
             measures.conflicts += 1
@@ -149,13 +154,18 @@ class _Writer:
             yield from run.locked(self, "undone writes", 0.0, lambda: (undo, Touched(len(groups))))
         return not has_conflict
 
-    def _data(self, batch: Batch) -> tuple[float, float]:
-        """The core-seconds of the data phase, and its seconds on the writer's cores."""
+    def _data(self, batch: Batch) -> tuple[float, float, float]:
+        """Of the data phase: its core-seconds, the engine's seconds, and the seconds of the job's own work."""
         times, job = self._run.times, self._job
         if batch.took:
-            return batch.took, batch.took
-        cores = times.write + batch.rows * times.per_row + len(batch.groups) * times.per_file + job.compute
-        return cores, times.write + job.compute + (cores - times.write - job.compute) / job.cores
+            return batch.took, 0.0, batch.took
+        engine = batch.rows * times.per_row + len(batch.groups) * times.per_file
+        return times.write + engine + job.compute * job.cores, times.write + engine / job.cores, job.compute
+
+    def _restart(self) -> Events:
+        self._run.measures.crashes += 1
+        yield self._run.env.timeout(self._run.scenario.crashes.restart)
+        self._crashes_at = self._next_crash()
 
     def _next_crash(self) -> float:
         every = self._run.scenario.crashes.every
@@ -196,6 +206,7 @@ def _start_single(run: Simulation, sources: list[tuple[Job, Iterator[Batch]]]) -
             rows = sum(batch.rows for _, batch, _ in taken)
             yield from writer.write(Batch(taken[0][0], rows, groups), taken[0][0])
             run.measures.batches += len(taken) - 1
+            run.measures.latency.extend(run.env.now - at for at, _, _ in taken[1:])
             for _, _, source in taken:
                 if source is not None:
                     put(run.env.now, next(source), source)
