@@ -8,6 +8,8 @@
     kills-page   specs/kills.md and bugs.md, from the accepted kills
     mechanisms   docs/mechanisms.md
     proofs       specs/proofs.json, by a run of the prover; a minute or more
+    writers      the tables in docs/how-many-writers.md, from the figures in specs/workload
+    writers-all  the same with its figures and pictures, by sweeps of the simulation; minutes
     verdicts     specs/verdicts.md, from the accepted matrices and proofs; `nbcc verdicts --accept` writes a matrix
 
 `--check` writes nothing and exits with 1 if a file is stale. `python -m tools.mutation --write` writes the record of
@@ -85,6 +87,18 @@ def proofs() -> Files:
     return {PATH: text()}
 
 
+def writers() -> Files:
+    from .writers import files
+
+    return files(measure=False)
+
+
+def writers_all() -> Files:
+    from .writers import files
+
+    return files(measure=True)
+
+
 def verdicts() -> Files:
     from .verdicts_page import page, page_path
 
@@ -101,8 +115,10 @@ GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
     "mechanisms": mechanisms,
     "proofs": proofs,
     "verdicts": verdicts,
+    "writers": writers,
+    "writers-all": writers_all,
 }
-SLOW: Final = ("kills", "proofs")
+SLOW: Final = ("kills", "proofs", "writers-all")
 """Generators that run only by name."""
 
 

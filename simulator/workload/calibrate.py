@@ -126,49 +126,76 @@ def batch(rows: int, number: int, partition: str = "p0") -> pa.Table:
     return pa.table(columns, schema=SCHEMA)
 
 
+class Samples:
+    """Measurements of the engine, from which the figures of a calibration are fitted."""
+
+    def __init__(self) -> None:
+        self.writes: list[Part] = []
+        self.compactions: list[Part] = []
+        self.reads: list[Part] = []
+        self.stages: dict[str, list[float]] = defaultdict(list)
+        self.latencies: dict[str, list[float]] = defaultdict(list)
+        self.rows: set[int] = set()
+
+    def measure(self, progress: Watch, rows: Sequence[int], repeats: int) -> None:
+        """Measure writes, compactions and reads in a temporary folder, each of so many rows."""
+        points = [(count, buckets) for count in rows for buckets in BUCKETS]
+        self.rows.update(rows)
+        with tempfile.TemporaryDirectory(prefix="nbcc-calibrate-") as folder:
+            for number, point in enumerate(points):
+                progress("measuring the engine", number, len(points))
+                self._writes(Path(folder) / f"w{number}", *point, repeats)
+                self._services(Path(folder) / f"s{number}", *point)
+
+    def text(self) -> str:
+        """Fit the figures. Returns the text of a calibration file."""
+        constant, per_row, per_file, noise = _fit(self.writes)
+        _, compact_row, compact_log, _ = _fit(self.compactions)
+        _, read_row, read_log, _ = _fit(self.reads)
+        seconds = {
+            "write": constant, "per_row": per_row, "per_file": per_file, "compact_row": compact_row,
+            "compact_log": compact_log, "read_row": read_row, "read_log": read_log, "noise": noise,
+            **{name: max(0.0, float(np.mean(values)) - (ONE_MS if name != "clean_up" else 0.0))
+               for name, values in self.stages.items()},
+        }  # fmt: skip
+        document = {
+            "format": 1,
+            "machine": machine(),
+            "seconds": {name: float(f"{value:.3g}") for name, value in sorted(seconds.items())},
+            "latency": {verb: _pair(self.latencies[verb]) for verb in VERBS},
+            "ranges": {"rows": [min(self.rows), max(self.rows)], "writers": [1, 8]},
+        }
+        return json.dumps(document, indent=1) + "\n"
+
+    def _writes(self, path: Path, rows: int, buckets: int, repeats: int) -> None:
+        watch, table = _table(path, buckets)
+        for repeat in range(repeats + 1):
+            before, request, data, publish, clean_up = _write(table, watch, rows, repeat)
+            if repeat:  # the first one also loads code
+                self.writes.append(Part(before + data, rows, buckets))
+                for name, took in (("request", request), ("publish", publish), ("clean_up", clean_up)):
+                    self.stages[name].append(took)
+        self._merge(watch)
+
+    def _services(self, path: Path, rows: int, buckets: int) -> None:
+        watch, table = _table(path, buckets)
+        for logs in LOGS:
+            for repeat in range(logs):
+                table.upsert(batch(rows, repeat * rows // 2))
+            self.reads.append(_timed(watch, table.snapshot, rows * logs, buckets * logs))
+            self.compactions.append(_timed(watch, table.compact, rows * logs, buckets * logs))
+        self._merge(watch)
+
+    def _merge(self, watch: Stopwatch) -> None:
+        for verb, seconds in watch.requests.items():
+            self.latencies[verb] += seconds
+
+
 def calibrate(progress: Watch) -> str:
-    """Measure the engine in a temporary folder. Returns the text of a calibration file."""
-    writes: list[Part] = []
-    stages: dict[str, list[float]] = defaultdict(list)
-    compactions, reads, latencies = list[Part](), list[Part](), defaultdict[str, list[float]](list)
-    points = [(rows, buckets) for rows in ROWS for buckets in BUCKETS]
-    with tempfile.TemporaryDirectory(prefix="nbcc-calibrate-") as folder:
-        for number, (rows, buckets) in enumerate(points):
-            progress("measuring writes", number, len(points))
-            watch, table = _table(Path(folder) / f"w{number}", buckets)
-            for repeat in range(REPEATS + 1):
-                write = _write(table, watch, rows, repeat)
-                if repeat:  # the first one also loads code
-                    writes.append(Part(write[0] + write[2], rows, buckets))
-                    for name, took in zip(("request", "publish", "clean_up"), (write[1], *write[3:]), strict=True):
-                        stages[name].append(took)
-            _merge(latencies, watch)
-        for number, (rows, buckets) in enumerate(points):
-            progress("measuring compactions and reads", number, len(points))
-            watch, table = _table(Path(folder) / f"c{number}", buckets)
-            for logs in LOGS:
-                for repeat in range(logs):
-                    table.upsert(batch(rows, repeat * rows // 2))
-                reads.append(_timed(watch, table.snapshot, rows * logs, buckets * logs))
-                compactions.append(_timed(watch, table.compact, rows * logs, buckets * logs))
-            _merge(latencies, watch)
-    constant, per_row, per_file, noise = _fit(writes)
-    _, compact_row, compact_log, _ = _fit(compactions)
-    _, read_row, read_log, _ = _fit(reads)
-    seconds = {
-        "write": constant, "per_row": per_row, "per_file": per_file, "compact_row": compact_row,
-        "compact_log": compact_log, "read_row": read_row, "read_log": read_log, "noise": noise,
-        **{name: max(0.0, float(np.median(values)) - (ONE_MS if name != "clean_up" else 0.0))
-           for name, values in stages.items()},
-    }  # fmt: skip
-    document = {
-        "format": 1,
-        "machine": machine(),
-        "seconds": {name: float(f"{value:.3g}") for name, value in sorted(seconds.items())},
-        "latency": {verb: _pair(latencies[verb]) for verb in VERBS},
-        "ranges": {"rows": [min(ROWS), max(ROWS)], "writers": [1, 8]},
-    }
-    return json.dumps(document, indent=1) + "\n"
+    """Measure the engine. Returns the text of a calibration file."""
+    samples = Samples()
+    samples.measure(progress, ROWS, REPEATS)
+    return samples.text()
 
 
 def machine() -> str:
@@ -206,30 +233,30 @@ def _timed(watch: Stopwatch, operation: Callable[[], object], rows: int, logs: i
     return Part(sum(watch.between()), rows, logs)
 
 
-def _merge(latencies: dict[str, list[float]], watch: Stopwatch) -> None:
-    for verb, seconds in watch.requests.items():
-        latencies[verb] += seconds
-
-
 def _fit(parts: Sequence[Part]) -> tuple[float, float, float, float]:
-    """Constant, seconds a row, seconds a file, and the spread of the logarithm of the residual ratio, without outliers.
+    """Constant, seconds a row, seconds a file, and the spread of the logarithm of the residual ratio.
 
-    The fit minimises relative errors, so that small operations count as much as large ones.
+    The fit minimises relative errors, so that small operations count as much as large ones. Then it is scaled to the
+    mean of what was measured, because means decide the throughput.
     """
     took = np.array([part.seconds for part in parts])
-    features = np.array([(1.0, part.rows, part.files) for part in parts]) / took[:, None]
-    solution, *_ = np.linalg.lstsq(features, np.ones(len(parts)), rcond=None)
-    if (solution < 0).any():  # a constant below 0 is measured noise
-        solution[1:], *_ = np.linalg.lstsq(features[:, 1:], np.ones(len(parts)), rcond=None)
+    features = np.array([(1.0, part.rows, part.files) for part in parts])
+    relative, ones = features / took[:, None], np.ones(len(parts))
+    solution, *_ = np.linalg.lstsq(relative, ones, rcond=None)
+    if (solution < 0).any():  # a constant below 0 is noise
+        solution[1:], *_ = np.linalg.lstsq(relative[:, 1:], ones, rcond=None)
         solution[0] = 0.0
     solution = np.maximum(solution, 0.0)
-    ratios = np.log(1 / np.maximum(features @ solution, 1e-9))
-    constant, row, file = (float(value) for value in solution)
+    ratios = np.log(took / np.maximum(features @ solution, 1e-9))
+    solution *= took.sum() / (features @ solution).sum()
     quarter, three_quarters = np.percentile(ratios, (25, 75))
+    constant, row, file = (float(value) for value in solution)
     return constant, row, file, float(three_quarters - quarter) / 1.35  # a normal distribution's sigma
 
 
 def _pair(seconds: Sequence[float]) -> list[float]:
-    """Median and 99th percentile."""
+    """Median and 99th percentile of the log-normal distribution with the measured mean and tail."""
     middle, late = (float(np.percentile(seconds, share)) for share in (50, 99))
-    return [float(f"{middle:.3g}"), float(f"{math.nextafter(max(late, middle), math.inf):.3g}")]
+    sigma = math.log(max(late / middle, 1.0001)) / 2.326
+    median = float(np.mean(seconds)) / math.exp(sigma**2 / 2)
+    return [float(f"{median:.3g}"), float(f"{median * math.exp(2.326 * sigma):.3g}")]

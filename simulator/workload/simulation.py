@@ -70,7 +70,9 @@ class Simulation:
         log = " with decision log" if scenario.lock.decision == "log" else ""
         recorded = programs(self.store.kind)
         self.program = {name: recorded[name + log] for name in recorded if "with decision log" not in name}
-        self._noise = [float(value) for value in np.exp(numbers.standard_normal(NOISE_POOL) * calibration.noise)]
+        spread = calibration.noise  # the mean of the factors is 1
+        factors = np.exp(numbers.standard_normal(NOISE_POOL) * spread - spread**2 / 2)
+        self._noise = [float(value) for value in factors]
         self._noise_at = 0
         self._stages: dict[tuple[int, int, int, int], tuple[dict[str, int], int]] = {}
         self.used: Counter[tuple[int, int, int, int]] = Counter()

@@ -21,7 +21,7 @@ from .conftest import ROOT
 
 FOLDER = ROOT / "notebooks"
 ON_SPARK = "01_file_slices"
-NAMES = ["00_lost_row", ON_SPARK, "02_why_completion_time", "03_my_table"]
+NAMES = ["00_lost_row", ON_SPARK, "02_why_completion_time", "03_my_table", "04_how_many_writers"]
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},

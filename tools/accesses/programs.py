@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -36,6 +36,7 @@ from .recorder import RecordedClock, RecordedFiles, RecordedLock, RecordedObject
 PATH: Final = Path(__file__).resolve().parents[2] / "specs" / "workload" / "accesses.json"
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64())])
+Decision = Literal["lock", "log"]
 KEYS: Final = 64  # enough that each of a few buckets has some of them
 
 
@@ -60,7 +61,7 @@ SERVICES: Final = [Point(*point) for point in product((1, 2, 4), (2, 3, 5), (1, 
 class Recorded:
     """A table in memory and its actors, each of which records its requests."""
 
-    def __init__(self, is_object_store: bool, groups: int, mode: str, decision: str) -> None:
+    def __init__(self, is_object_store: bool, groups: int, mode: str, decision: Decision) -> None:
         self._memory: Any = MemoryStore() if is_object_store else MemoryStorage()
         self._storage = RecordedObjects if is_object_store else RecordedFiles
         self._now = [0]
@@ -103,7 +104,7 @@ def rows(partition: str) -> pa.Table:
     return pa.table(columns, schema=SCHEMA)
 
 
-def upsert(is_object_store: bool, point: Point, mode: str, decision: str, conflicts: bool = False) -> list[Stage]:
+def upsert(is_object_store: bool, point: Point, mode: str, decision: Decision, conflicts: bool = False) -> list[Stage]:
     """A write; other writers commit while it is pending, to its file groups if it `conflicts`."""
     table = Recorded(is_object_store, point.groups, mode, decision)
     (_, other), (recorder, writer) = table.actor(), table.actor()
@@ -122,7 +123,7 @@ def upsert(is_object_store: bool, point: Point, mode: str, decision: str, confli
     return recorder.stages
 
 
-def service(is_object_store: bool, point: Point, operation: str, decision: str) -> list[Stage]:
+def service(is_object_store: bool, point: Point, operation: str, decision: Decision) -> list[Stage]:
     """An operation of a service or a reader, on slices with a base file and `point.logs` log files."""
     table = Recorded(is_object_store, point.groups, NON_BLOCKING, decision)
     (_, writer), (recorder, actor) = table.actor(), table.actor()
@@ -144,7 +145,7 @@ def service(is_object_store: bool, point: Point, operation: str, decision: str) 
 
 PROGRAMS: Final[dict[str, tuple[Callable[[bool, Point], list[Stage]], Sequence[Point]]]] = {
     f"{name}{'' if decision == 'lock' else ' with decision log'}": (partial(operation, decision=decision), points)
-    for decision in ("lock", "log")
+    for decision in get_args(Decision)
     for name, operation, points in (
         ("nbcc write", partial(upsert, mode=NON_BLOCKING), WRITES),
         ("occ write", partial(upsert, mode=OPTIMISTIC), WRITES),
