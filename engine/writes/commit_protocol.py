@@ -206,8 +206,10 @@ def complete(
             dead = publication_conflict(context, timeline, requested, action) if timeline is not None else None
             refusal = there or dead or twice(context, timeline, batch_id) or refused_by(timeline)
             if refusal is None:
-                remove_late_attempts(context, requested, files, storage)
-                instant = _published(context, requested, action, early or new_time(context), commit, last)
+                late = late_attempts(context, requested, files, storage)
+                if last is None:
+                    delete_attempts(context, requested, late)
+                instant = _published(context, requested, action, early or new_time(context), commit, last, late)
     if instant is None:
         assert refusal is not None, "the loop ends with one of the two"
         undo_own_write(context, requested, action)
@@ -218,13 +220,18 @@ def complete(
 
 
 def _published(
-    context: Context, requested: str, action: str, time: str, commit: bytes, last: Decision | None
+    context: Context, requested: str, action: str, time: str, commit: bytes, last: Decision | None, late: Sequence[str]
 ) -> Instant | None:
-    """Publish the instant; None if another actor took the number after `last` in the decision log."""
+    """Publish the instant; None if another actor took the number after `last` in the decision log.
+
+    With a decision log, the files `late` of other attempts are deleted only after the decision. An actor that has lost
+    the lock would otherwise delete the files of the attempt that another actor decides.
+    """
     if last is None:
         return put_completed(context.storage, requested, time, action, commit)
     entry = Decision(last.number + 1, "commit", requested, action, time, commit, last.begun)
-    return entry.instant if decide(context, entry) else None
+    decided = decide(context, entry, lambda: delete_attempts(context, requested, late))
+    return entry.instant if decided else None
 
 
 def _folders(context: Context, requested: str, beats: bool) -> list[str]:
@@ -291,15 +298,12 @@ def takes_time_early(context: Context) -> bool:
     return context.rules.completion_time == "outside_lock" and not uses_decision_log(context)
 
 
-def remove_late_attempts(
+def late_attempts(
     context: Context, requested: str, files: Sequence[WrittenFile], storage: Storage | None = None
-) -> None:
-    """Delete the files that other attempts at this instant have written. The caller calls this function before it
-    publishes the instant.
+) -> list[str]:
+    """Return the files that other attempts at this instant have written.
 
-    Without this step, readers that list directories would count two files of one instant in a file group; readers of
-    nbcc use commits. The marker is deleted before the file. A running attempt detects that its marker is missing and
-    raises `Conflict`.
+    Raises `Conflict` if another attempt has deleted the markers of this attempt.
     """
     ours = {file.path for file in files}
     found = set(marked_files(context, requested, storage))
@@ -309,7 +313,17 @@ def remove_late_attempts(
             f"another attempt at it has removed {len(lost)} of the files, the first being {lost[0]}",
             "run the operation again",
         )
-    for path in sorted(found - ours):
+    return sorted(found - ours)
+
+
+def delete_attempts(context: Context, requested: str, paths: Sequence[str]) -> None:
+    """Delete the files of other attempts at an instant before the instant is published.
+
+    Without this step, readers that list directories would count two files of one instant in a file group; readers of
+    nbcc use commits. The marker is deleted before the file, so that a running attempt detects that its marker is
+    missing.
+    """
+    for path in paths:
         context.storage.delete(marker(requested, *split_path(path)))
         context.storage.delete(path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Final
 
 from ..context import Context
@@ -44,12 +45,13 @@ def catch_up(context: Context, listed: Storage | None = None) -> Decision:
     return last
 
 
-def decide(context: Context, decision: Decision) -> bool:
+def decide(context: Context, decision: Decision, before_publication: Callable[[], None] = lambda: None) -> bool:
     """Put the decision as the entry with its number in the log, and publish its instant. Returns False and changes
     nothing if another actor has put an entry with that number.
     """
     if not put_decision(context.storage, decision):
         return False
+    before_publication()
     publish(context.storage, decision)
     return True
 
