@@ -62,8 +62,15 @@ def parts_of_base(where: Predicate, task: ReadTask, file: RangedFile) -> Parts |
         return None
     if not log_matches or shape.merge.ranked_by is None or not _by_row(shape):
         return Parts(groups, [])  # no skipped row hides a matching row
+    return Parts(groups, hiding_groups(where, shape, ranges, matching))
+
+
+def hiding_groups(
+    where: Predicate, shape: TableShape, ranges: Sequence[Ranges], matching: Sequence[bool]
+) -> list[int]:
+    """Return the row groups without matching rows that can have the key of a matching row of a log."""
     by_key = where.among([_of_keys(each, shape) for each in ranges])
-    return Parts(groups, [n for n, matches in enumerate(matching) if not matches and by_key[n]])
+    return [number for number, matches in enumerate(matching) if not matches and by_key[number]]
 
 
 def base_layer(file: RangedFile, parts: Parts, shape: TableShape, needed: Sequence[str] | None) -> Layer:

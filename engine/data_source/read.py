@@ -71,11 +71,15 @@ def plan(options: ReadOptions) -> ReadPlan:
     read.
     """
     storage = open_storage(options.path, options.storage)
-    table = open_table(dataclasses.replace(context_of(None, storage), jobs=PlanOnly()))
+    return plan_of(open_table(dataclasses.replace(context_of(None, storage), jobs=PlanOnly())), options)
+
+
+def plan_of(table: Table, options: ReadOptions) -> ReadPlan:
+    """Return the plan of a read of `table`, whose jobs are `PlanOnly`."""
     tasks, schema = _operation(table, options)
-    own = table.config.own
+    shape = table_shape(table.config, table.context.rules)
     return ReadPlan(
-        storage, tasks, selected(schema, options.columns), table_shape(table.config, table.context.rules), own
+        table.context.storage, tasks, selected(schema, options.columns), shape, table.config.own
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import count
 from typing import Any
 
 import pyarrow as pa
@@ -13,16 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbcc import Table
-from nbcc.engine import Context, create_table, parquet
+from nbcc.engine import parquet
 from nbcc.engine.data import ranged_file
-from nbcc.engine.data.jobs import InProcessJobs
-from nbcc.engine.definition.creation import table_config
-from nbcc.engine.errors import BadInput
-from nbcc.engine.lock import InProcessLock
-from nbcc.engine.names import RandomNames
-from nbcc.engine.storage import ByteRange
-from nbcc.simulator.control.storage import MemoryStorage
-from tests.builders.tables import TickClock
+
+from .where_tables import EVENT_TIME, table_in_memory
 
 SCHEMA = pa.schema(
     [
@@ -35,53 +27,7 @@ SCHEMA = pa.schema(
     ]
 )
 WIDER = SCHEMA.set(3, pa.field("n", pa.float64())).append(pa.field("late", pa.int32()))
-EVENT_TIME = "EVENT_TIME_ORDERING"
-NUMBERED: Iterator[int] = count()
 LONG = "x" * 40
-
-
-class RangedMemory(MemoryStorage):
-    """A memory store that reads ranges, and adds up the bytes of the data files that are read."""
-
-    data_bytes = 0
-
-    def get(self, path: str) -> bytes:
-        data = super().get(path)
-        self._count(path, len(data))
-        return data
-
-    def get_ranges(self, path: str, ranges: Sequence[ByteRange]) -> list[bytes]:
-        data = super().get(path)
-        parts = [data[start:end] for start, end in ranges]
-        self._count(path, sum(map(len, parts)))
-        return parts
-
-    def _count(self, path: str, size: int) -> None:
-        if not path.startswith(".hoodie/"):
-            self.data_bytes += size
-
-    def bytes_of(self, read: Any) -> int:
-        """The bytes of data files that a read requests."""
-        before = self.data_bytes
-        read()
-        return self.data_bytes - before
-
-    @property
-    def total(self) -> int:
-        """The bytes of the base files."""
-        return sum(len(data) for path, data in self.objects.items() if path.endswith(".parquet"))
-
-
-def table_in_memory(mode: str = EVENT_TIME, schema: pa.Schema = SCHEMA, **given: Any) -> tuple[Table, RangedMemory]:
-    storage, names = RangedMemory(), RandomNames()
-    lock = InProcessLock(f"where-{next(NUMBERED)}")
-    context = Context(storage, lock, TickClock(), names, InProcessJobs(storage, names))
-    given = {"partition_by": "part", "buckets": 2, "options": {}, **given}
-    config = table_config(
-        "t", schema, record_key="id", ordering_fields="ts", merge_mode=mode,
-        table_type="MERGE_ON_READ", concurrency_mode=None, **given,
-    )  # fmt: skip
-    return create_table(context, config), storage
 
 
 @pytest.fixture(autouse=True)
@@ -180,9 +126,10 @@ def changes_where(answer: pa.Table, where: pc.Expression, schema: pa.Schema) -> 
     steps=st.lists(STEPS, min_size=2, max_size=7),
     where=WHERE,
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 def test_where_is_a_filter_of_the_whole_answer(mode: str, block: str, steps: list[Any], where: pc.Expression) -> None:
-    table, _ = table_in_memory(mode, options={"hoodie.logfile.data.block.format": block})
+    options = {"hoodie.logfile.data.block.format": block}
+    table, _ = table_in_memory(SCHEMA, merge_mode=mode, partition_by="part", buckets=2, options=options)
     times = []
     for step in steps:
         serve(table, step)
