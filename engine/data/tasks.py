@@ -193,8 +193,11 @@ class ReadTask:
 
     @property
     def needed(self) -> tuple[str, ...] | None:
-        """The columns to decode: the requested columns, and the columns that the merge needs; None means all columns.
+        """The columns to decode: the requested columns, and the columns that the condition and the merge need; None
+        means all columns. A base file without logs needs no merge.
         """
+        if self.base_only and self.columns:
+            return (*self.columns, *(self.where.columns if self.where else ()))
         return self.shape.needed(self.columns, self.where)
 
     @property

@@ -101,6 +101,61 @@ def test_a_column_of_numbers_with_nan_is_not_skipped() -> None:
         table.compact()
 
 
+@pytest.mark.usefixtures("small")
+def test_nulls_and_long_texts_are_found_in_logs_and_base_files() -> None:
+    table, _ = table_in_memory(SCHEMA)
+    long = "x" * 40 + "z"
+    table.upsert(pa.concat_tables([rows((1, 1, None)), rows((2, 1, 5), s=long)]))
+    for _ in range(2):
+        assert found(table.snapshot(where=pc.field("n").is_null())) == [(1, None)]
+        assert found(table.snapshot(where=pc.field("s").is_null())) == [(1, None)]
+        assert found(table.snapshot(where=[("s", "=", long)])) == [(2, 5)]
+        assert found(table.snapshot(where=[("s", "<", "x" * 40)])) == []
+        table.compact()
+
+
+@pytest.mark.usefixtures("small")
+def test_a_window_returns_the_deletes_that_match() -> None:
+    table, _ = table_in_memory(SCHEMA)
+    before = table.upsert(rows((1, 1, 5), (2, 1, 5)))
+    table.delete(rows((1, 2, None)).select(["id", "ts"]))
+    for where in (pc.field("n").is_null(), [("id", "=", 1)], [("_hoodie_is_deleted", "=", True)]):
+        assert found(table.incremental(before, where=where)) == [(1, None)]
+    assert found(table.incremental(before, where=[("n", "=", 5)])) == []
+    assert table.changes(before, where=[("n", "=", 5)])["op"].to_pylist() == ["d"]
+    table.upsert(rows((2, 2, 6)))
+    for n in (5, 6):
+        assert sorted(table.changes(before, where=[("n", "=", n)])["op"].to_pylist()) == ["d", "u"][n - 5 :]
+
+
+@pytest.mark.usefixtures("small")
+def test_files_from_before_a_change_of_columns_are_compared_under_the_new_ones() -> None:
+    table, _ = table_in_memory(SCHEMA)
+    table.upsert(rows((1, 1, 2), (2, 1, 3)))
+    wider = SCHEMA.set(2, pa.field("n", pa.float64())).append(pa.field("late", pa.int32()))
+    table.alter_schema(wider)
+    for _ in range(2):
+        assert found(table.snapshot(where=[("n", ">", 2.5)])) == [(2, 3.0)]
+        assert found(table.snapshot(where=pc.field("late").is_null())) == [(1, 2.0), (2, 3.0)]
+        assert found(table.snapshot(where=[("late", ">", 0)])) == []
+        table.compact()
+    table.alter_schema(pa.schema([field for field in wider if field.name != "n"]))
+    with pytest.raises(BadInput, match="read the columns n"):
+        table.snapshot(where=[("n", ">", 2.5)])
+
+
+@pytest.mark.usefixtures("small")
+def test_the_default_partition_has_nulls() -> None:
+    schema = pa.schema([*SCHEMA, ("part", pa.string())])
+    table, _ = table_in_memory(schema, partition_by="part")
+    for number, part in enumerate((None, "a")):
+        table.upsert(pa.Table.from_pylist([{"id": number, "ts": 1, "n": number, "part": part}], schema))
+    for _ in range(2):
+        assert found(table.snapshot(where=pc.field("part").is_null())) == [(0, 0)]
+        assert found(table.snapshot(where=[("part", ">", "")])) == [(1, 1)]
+        table.compact()
+
+
 def test_statistics_of_floats_count_only_in_files_that_omit_columns_with_nan() -> None:
     values = pa.table({"f": [1.0, float("nan")]})
     sink = pa.BufferOutputStream()
