@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from .s3_faults import Fault, Meeting, Request, Stored
+from .faults import Fault, Meeting, Request, Stored
 
 _CODES: Final = {
     "conflict": (409, "ConditionalRequestConflict"),
