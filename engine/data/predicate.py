@@ -65,7 +65,7 @@ class Predicate:
         ]
         dataset = ds.FileSystemDataset(fragments, self.schema, _FORMAT, fs.LocalFileSystem())
         left = {fragment.path for fragment in dataset.get_fragments(filter=self.expression)}
-        return [str(number) in left for number in range(len(ranges))]
+        return [str(number) in left and not _has_no_rows(each) for number, each in enumerate(ranges)]
 
     def _guarantee(self, ranges: Ranges) -> pc.Expression:
         """Return an expression that is true for every row with values in the ranges."""
@@ -73,10 +73,15 @@ class Predicate:
         return reduce(and_, parts, pc.scalar(True))
 
 
+def _has_no_rows(ranges: Ranges) -> bool:
+    """Return True if a column has neither values nor nulls."""
+    return any(not known.values and not known.nulls for known in ranges.values())
+
+
 def _true(column: pc.Expression, known: Range) -> list[pc.Expression]:
     """Return the conditions that hold for a column. Each bound permits nulls on its own, as pyarrow expects."""
     if not known.values:
-        return [column.is_null() if known.nulls else pc.scalar(False)]
+        return [column.is_null()]
     if known.least is not None and known.most is not None and known.least.equals(known.most) and not known.nulls:
         return [column == pc.scalar(known.least)]
     bounds = []
