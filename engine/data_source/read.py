@@ -117,7 +117,7 @@ class FileGroup(InputPartition):
 class _Push:
     """`pushFilters` of a reader, hidden from a check of Spark.
 
-    If spark.sql.python.filterPushdown.enabled is off (Spark's default), Spark refuses a reader that overrides
+    If spark.sql.python.filterPushdown.enabled is off (the default), Spark refuses a reader that overrides
     `pushFilters`. Spark's check compares the `__func__` of the method `pushFilters`. If filterPushdown is off, Spark
     does not call a `_Push`.
     """

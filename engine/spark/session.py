@@ -28,7 +28,6 @@ SETTINGS: Final = {
     "spark.driver.extraJavaOptions": _UTC,
     "spark.executor.extraJavaOptions": _UTC,
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.python.filterPushdown.enabled": "true",  # off in Spark, so format("nbcc") would read every file group
     "spark.sql.shuffle.partitions": "4",  # the tables of one machine are small
     "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",  # each batch costs a round trip to the Python worker
     "spark.python.unix.domain.socket.enabled": "true",  # Arrow batches cross faster than over TCP
