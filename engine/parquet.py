@@ -22,6 +22,7 @@ NO_NAN: Final = b"nbcc.statistics.no_nan"
 GROUP_ROWS: Final = 1 << 16
 """The largest number of rows in a row group of a base file."""
 
+_UNCOUNTED: Final = ("_hoodie_commit_seqno", "_hoodie_file_name")  # conditions on them are rare, and they are long
 _SORTED_GROUPS: Final = 64  # the row groups of a sorted file, unless they would have fewer rows than the next constant
 _LEAST_GROUP_ROWS: Final = 1 << 13  # smaller groups compress worse, and the footer grows with their number
 _CODEC: Final = "snappy"  # measured: twice as fast as zstd at its lowest level, both ways
@@ -48,7 +49,7 @@ def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
     group_rows = GROUP_ROWS
     if is_sorted:
         group_rows = min(GROUP_ROWS, max(_LEAST_GROUP_ROWS, -(-len(rows) // _SORTED_GROUPS)))
-    counted = [field.name for field in rows.schema if has_statistics(rows[field.name])]
+    counted = [name for name in rows.column_names if name not in _UNCOUNTED and has_statistics(rows[name])]
     options = {"write_statistics": counted or False, "write_page_index": bool(counted)}
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, rows.schema, **_options(rows, _codecs_of(rows)), **options) as writer:
