@@ -8,10 +8,11 @@ from ..config import TableConfig
 from ..config.schemas import config_at
 from ..context import Context
 from ..data.shape import table_shape
+from ..reads.checkpointed import load_at
 from ..reads.retention import archived_completions
 from ..reads.tasks import state_tasks
 from ..reads.times import Time, instant_of
-from ..reads.travel import refuse_before_first, refuse_requested_time, settled_at
+from ..reads.travel import refuse_before_first, refuse_requested_time
 
 ASKED = "read the table as of"
 
@@ -23,9 +24,9 @@ def run(context: Context, config: TableConfig, time: Time) -> Any:
     visible.
     """
     at = instant_of(time, ASKED)
-    timeline = settled_at(context, at, ASKED)
+    using, timeline = load_at(context, at, ASKED)
     refuse_requested_time(timeline, at, ASKED)
-    refuse_before_first(timeline, at, ASKED, archived_completions(context, timeline))
+    refuse_before_first(timeline, at, ASKED, archived_completions(using, timeline))
     config = config_at(config, at)
-    tasks = state_tasks(context, config, timeline, at)
+    tasks = state_tasks(using, config, timeline, at)
     return context.jobs.read(tasks, table_shape(config, context.rules).stored_schema)

@@ -9,8 +9,8 @@ from typing import Any
 from ..config import TableConfig
 from ..context import Context
 from ..data.shape import table_shape
+from ..reads.checkpointed import load_present
 from ..reads.tasks import selected, state_tasks
-from ..timeline import load_settled
 
 
 def run(context: Context, config: TableConfig, columns: Sequence[str] = ()) -> Any:
@@ -21,8 +21,8 @@ def run(context: Context, config: TableConfig, columns: Sequence[str] = ()) -> A
     column is unknown. (RFC-66, "Snapshot queries"; for the two listings: docs/contract.md, Words.)
     """
     schema = selected(table_shape(config, context.rules).stored_schema, columns)
-    timeline = load_settled(context.storage, context.rules, _now(context), context.commits)
-    tasks = state_tasks(context, config, timeline)
+    loaded = load_present(context, _now(context))
+    tasks = state_tasks(loaded.context, config, loaded.timeline)
     return context.jobs.read([replace(task, columns=tuple(columns)) for task in tasks], schema)
 
 
