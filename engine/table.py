@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from . import html
-from .actions import checkpoint_state, operations
+from .actions import operations
 from .config import TableConfig
-from .config.archive_policy import ArchivePolicy
 from .config.concurrency import concurrency_mode as mode_of
 from .config.coordination import is_shared
 from .config.summary import headline, summary
 from .context import Context
 from .definition import load as definition
 from .definition.creation import table_config
-from .errors import BadInput, NbccError, Unsupported
+from .errors import BadInput, Unsupported
 from .files.slices import FileSlice
 from .reads.times import Time
 from .reads.windows import Replaced
@@ -27,9 +25,10 @@ from .schema.accepted import checked_zone
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
 from .services.consumers import progress_of_consumers
-from .storage import TRANSIENT, NotFound, open_storage
+from .storage import open_storage
 from .stream import StreamSink, sink_of
-from .timeline import Instant, load
+from .timeline import Instant
+from .upkeep import keep_up
 from .wiring import context_of, coordinated, with_hudi_rules
 
 if TYPE_CHECKING:
@@ -119,26 +118,8 @@ class Table:
         if operation not in known:
             raise BadInput(f"run {operation!r}", f"the operations are {', '.join(known)}", "name one of them")
         answer = known[operation].run(self.context, self.config, **arguments)
-        if operation in checkpoint_state.AFTER:
-            put = partial(self.run, "checkpoint_state", least=checkpoint_state.WRITES_BETWEEN)
-            self._afterwards("the operation is complete, but no state checkpoint was put", put)
-        if self.config.archive_policy and isinstance(answer, Instant) and answer.writes and answer.completed:
-            self._archive_beyond(self.config.archive_policy)
+        keep_up(self.run, self.context, self.config, operation, answer)
         return answer
-
-    def _archive_beyond(self, policy: ArchivePolicy) -> None:
-        def archive() -> None:
-            if sum(instant.writes for instant in load(self.context.storage).completed) > policy.most:
-                self.run("archive", retained=policy.least)
-
-        self._afterwards("the write is complete, but old instants were not archived", archive)
-
-    def _afterwards(self, failed: str, step: Callable[[], object]) -> None:
-        """Run a step after an operation. If the step fails, the operation stands, and a warning begins with `failed`."""
-        try:
-            step()
-        except (NbccError, NotFound, *TRANSIENT) as refused:
-            warnings.warn(f"{failed}: {refused}", stacklevel=5)
 
     def upsert(
         self,

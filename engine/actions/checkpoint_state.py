@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ..config import TableConfig
 from ..context import Context
 from ..reads.checkpointed import has_checkpoints, through_checkpoint
@@ -11,19 +9,13 @@ from ..services.state_checkpoints import Listed, list_twice, state_checkpoint
 from ..timeline import Timeline, completion_of
 from ..timeline.state_checkpoint import checkpoint_paths, drop_superfluous, put_checkpoint, time_of
 
-AFTER: Final = frozenset({"archive", "clean", "cluster", "compact", "run_clean", "run_compaction"})
-"""The operations after which `Table` puts a state checkpoint."""
-
-WRITES_BETWEEN: Final = 10
-"""The fewest writes between two state checkpoints that `Table` puts."""
-
 
 def run(context: Context, config: TableConfig, least: int = 0) -> str | None:
     """Put a checkpoint of the state as of the greatest completion time, and drop superfluous checkpoints.
 
     The operation takes no lock, because a checkpoint changes no answer (docs/contract.md, SAME). `least`: the fewest
-    writes since the newest checkpoint for which another one is put. Returns the time of the checkpoint. Returns None if
-    there are fewer writes, if another engine has cleaned the table, or if the rules of the table use no checkpoints.
+    writes and compactions since the newest checkpoint for which another one is put. Returns the time of the checkpoint.
+    Returns None if there are fewer, if another engine has cleaned the table, or if its rules use no checkpoints.
     """
     config.check_writable()
     if not has_checkpoints(context.rules):

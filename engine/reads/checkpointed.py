@@ -27,15 +27,8 @@ def load_present(context: Context, now: str | None = None) -> Loaded:
 
 
 def load_at(context: Context, time: str, asked: str) -> Loaded:
-    """The timeline of a read as of `time`; its commits are read through a state checkpoint at or before `time`.
-
-    If `time` is the requested time of an archived write, the read is refused, and the message names that write. All
-    commits are then read, because the checkpoint may omit the write.
-    """
-    loaded = through_checkpoint(context, lambda using: settled_at(using, time, asked), time)
-    if loaded.context is not context and loaded.context.commits.archive.find(time):
-        return Loaded(context, settled_at(context, time, asked))
-    return loaded
+    """The timeline of a read as of `time`; its commits are read through a state checkpoint at or before `time`."""
+    return through_checkpoint(context, lambda using: settled_at(using, time, asked), time)
 
 
 def through_checkpoint(context: Context, load: Callable[[Context], Timeline], until: str = "~") -> Loaded:
