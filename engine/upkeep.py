@@ -10,7 +10,8 @@ from .config import TableConfig
 from .context import Context
 from .errors import NbccError
 from .storage import TRANSIENT
-from .timeline import Instant, load
+from .timeline import Instant, completion_of, load
+from .timeline.state_checkpoint import checkpoint_paths, time_of
 
 CHECKPOINTED: Final = frozenset({"archive", "clean", "cluster", "compact", "run_clean", "run_compaction"})
 """The operations after which a state checkpoint is put."""
@@ -25,16 +26,22 @@ def keep_up(run: Callable[..., Any], context: Context, config: TableConfig, oper
     """
     if operation in CHECKPOINTED:
         failed = "the operation is complete, but no state checkpoint was put"
-        _try(failed, lambda: run("checkpoint_state", least=WRITES_BETWEEN))
+        _try(failed, lambda: _since_checkpoint(context) >= WRITES_BETWEEN and run("checkpoint_state"))
     policy = config.archive_policy
     if policy and isinstance(answer, Instant) and answer.writes and answer.completed:
         failed = "the write is complete, but old instants were not archived"
         _try(failed, lambda: _writes(context) > policy.most and run("archive", retained=policy.least))
 
 
-def _writes(context: Context) -> int:
-    """The number of completed writes on the active timeline."""
-    return sum(instant.writes for instant in load(context.storage).completed)
+def _writes(context: Context, since: str = "") -> int:
+    """The number of writes and compactions on the active timeline that completed after the time `since`."""
+    completed = (instant for instant in load(context.storage).completed if instant.writes)
+    return sum(completion_of(instant) > since for instant in completed)
+
+
+def _since_checkpoint(context: Context) -> int:
+    """The number of writes and compactions since the newest state checkpoint."""
+    return _writes(context, max(map(time_of, checkpoint_paths(context.storage)), default=""))
 
 
 def _try(failed: str, step: Callable[[], object]) -> None:

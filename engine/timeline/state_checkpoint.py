@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -77,12 +76,10 @@ def decode_checkpoint(data: bytes, name: str) -> StateCheckpoint | None:
     return StateCheckpoint(time, archived, horizon, rows) if (form, time) == (_FORMAT, named[1]) else None
 
 
-def put_checkpoint(storage: Storage, checkpoint: StateCheckpoint) -> str:
-    """Put a state checkpoint, and return its path. An equal checkpoint has the same path."""
+def put_checkpoint(storage: Storage, checkpoint: StateCheckpoint) -> None:
+    """Put a state checkpoint. An equal checkpoint has the same path."""
     data = encode_checkpoint(checkpoint)
-    path = f"{FOLDER}/{checkpoint.time}_{_digest(data)}.parquet"
-    storage.put_if_absent(path, data)
-    return path
+    storage.put_if_absent(f"{FOLDER}/{checkpoint.time}_{_digest(data)}.parquet", data)
 
 
 def newest_checkpoint(storage: Storage, until: str = "~") -> StateCheckpoint | None:
@@ -111,12 +108,12 @@ def checkpoint_paths(storage: Storage) -> list[str]:
     return sorted(path for path in paths if _NAME.fullmatch(path.rpartition("/")[2]))
 
 
-def drop_superfluous(storage: Storage, paths: Iterable[str], timeline: Timeline) -> None:
+def drop_superfluous(storage: Storage, timeline: Timeline) -> None:
     """Delete all state checkpoints but the newest, and those that a restore has made useless."""
     restored = max((plan.requested for plan in timeline.restores), default="")
-    ordered = sorted(paths)
-    useless = {path for path in ordered if time_of(path) < restored}
-    if gone := [path for path in ordered if path in {*ordered[:-KEPT], *useless}]:
+    paths = checkpoint_paths(storage)
+    useless = {path for path in paths if time_of(path) < restored}
+    if gone := [path for path in paths if path in {*paths[:-KEPT], *useless}]:
         storage.delete_all(gone)
 
 

@@ -10,13 +10,13 @@ the restore may undo writes of the checkpoint and make older files live again.
 from __future__ import annotations
 
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..kernel.table import Plan, Table, Write
 from ..kernel.timeline import Published
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
-from ..machine.options import Limits, limit
+from ..machine.options import Limits, Options, limit, option
 from ..machine.transition import Action, Changes, Guard, transition
 from ..rules import Rules
 from ..world import World
@@ -39,6 +39,21 @@ class Checkpointer(NamedTuple):
     time: int = 0
     checkpoint: StateCheckpoint | None = None
     records: tuple[Any, ...] = ()
+
+
+class StateCheckpoints(Options):
+    """The options of reads through a state checkpoint."""
+
+    state_checkpoint_tail: Literal["completion", "requested"] = option(
+        "completion",
+        "which commits a read adds to a state checkpoint as of T. completion: those that completed after T; requested: "
+        "those that were requested after T, so that a write that was pending at T is lost",
+    )
+    state_checkpoint_restored: Literal["dropped", "used"] = option(
+        "dropped",
+        "what a reader does with a state checkpoint whose time is before the request of a restore. dropped: it uses "
+        "another one, or all commits; used: it shows what the restore has undone",
+    )
 
 
 class CheckpointLimits(Limits):
@@ -116,13 +131,17 @@ def live_files(rules: Rules, table: Table, groups: int) -> Table:
     return table._replace(writes=left, completed=tuple(c if p.requested in bases else None for p, c in done))
 
 
-def holds_after(checkpoint: StateCheckpoint, restores: tuple[Restore, ...]) -> bool:
-    """True if no restore was planned after the time of the checkpoint."""
+def holds_after(rules: Rules, checkpoint: StateCheckpoint, restores: tuple[Restore, ...]) -> bool:
+    """True if a reader uses the checkpoint: no restore was planned after its time."""
+    if rules[StateCheckpoints].state_checkpoint_restored == "used":
+        return True
     return all(restore.requested <= checkpoint.time for restore in restores)
 
 
-def is_later(checkpoint: StateCheckpoint, requested: int, completed: int | None) -> bool:
+def is_later(rules: Rules, checkpoint: StateCheckpoint, requested: int, completed: int | None) -> bool:
     """True if a read through the checkpoint takes an instant from its commit: it completed after the checkpoint."""
+    if rules[StateCheckpoints].state_checkpoint_tail == "requested":
+        return completed is not None and requested > checkpoint.time
     return completed is not None and completed > checkpoint.time
 
 
@@ -132,12 +151,12 @@ def table_through(rules: Rules, checkpoint: StateCheckpoint, table: Table, time:
     """
     now, state = rules.table_as_of(rules, table, time), checkpoint.table
     held = {write.requested for write in state.writes}
-    tail = (w for w in now.writes if w.requested not in held and is_later(checkpoint, w.requested, w.completed))
+    tail = (w for w in now.writes if w.requested not in held and is_later(rules, checkpoint, w.requested, w.completed))
     plans: dict[int, tuple[Plan, int | None]] = {}
     for plan, done in zip(state.plans, state.completed, strict=True):
         plans[plan.requested] = plan, done
     for plan, done in zip(now.plans, now.completed, strict=True):
-        if plan.requested not in plans or is_later(checkpoint, plan.requested, done):
+        if plan.requested not in plans or is_later(rules, checkpoint, plan.requested, done):
             plans[plan.requested] = plan, done
     ordered = sorted(plans.items())
     found = tuple(plan for _, (plan, _) in ordered), tuple(done for _, (_, done) in ordered)
@@ -148,6 +167,7 @@ def table_through(rules: Rules, checkpoint: StateCheckpoint, table: Table, time:
 MECHANISM = Mechanism(
     compose=compose,
     kinds=(CHECKPOINTER,),
+    options=StateCheckpoints,
     limits=CheckpointLimits,
     after=("restores", "archiving", "*"),
     actions=(

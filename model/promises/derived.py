@@ -7,7 +7,7 @@ from math import inf
 from ..kernel.reads import as_of
 from ..machine.state import State
 from ..machine.transition import Step
-from ..mechanisms.state_checkpoints import StateCheckpoint, holds_after, is_later, table_through
+from ..mechanisms.state_checkpoints import StateCheckpoint, holds_after, table_through
 from ..model import Model
 from .compare import one_against_other
 from .promise import Promise
@@ -18,7 +18,7 @@ def same_holds(model: Model, before: State | None, step: Step | None, after: Sta
     """SAME: a snapshot, and a read as of a retained time, through a state checkpoint equal the reads of all commits."""
     view, restores = view_of(model, after), model.restores(after)
     for checkpoint in _checkpoints(model, after):
-        if not holds_after(checkpoint, restores):
+        if not holds_after(model.rules, checkpoint, restores):
             continue
         times = [inf, *(t for t in distinct_times(view, answered_times(model, after)) if t >= checkpoint.time)]
         for time in times:
@@ -40,7 +40,7 @@ def _has_later_write(model: Model, state: State) -> bool:
     """True if a write completed after a checkpoint that holds."""
     writes, restores = view_of(model, state).completions, model.restores(state)
     return any(
-        holds_after(checkpoint, restores) and is_later(checkpoint, write.requested, write.completed)
+        holds_after(model.rules, checkpoint, restores) and (write.completed or 0) > checkpoint.time
         for checkpoint in _checkpoints(model, state)
         for write in writes
     )
