@@ -164,8 +164,23 @@ def table_through(rules: Rules, checkpoint: StateCheckpoint, table: Table, time:
     return Table(tuple(writes), *found, now.marks)
 
 
+OTHERS = frozenset({
+    "archiver", "checkpointer", "compactor", "consumer", "querier", "reader", "restorer", "rollbacker", "savepointer",
+    "writer",
+})  # fmt: skip
+"""The kinds of actors that a world with a checkpointer may have."""
+
+
+def check(world: World) -> None:
+    """Raise ValueError for actors that are not modelled with a checkpointer."""
+    there = {kind for kind, count in world.actors.items() if count}
+    if "checkpointer" in there and (refused := sorted(there - OTHERS)):
+        raise ValueError(f"world: a {refused[0]} together with a checkpointer is not modelled; leave one of them out")
+
+
 MECHANISM = Mechanism(
     compose=compose,
+    check=check,
     kinds=(CHECKPOINTER,),
     options=StateCheckpoints,
     limits=CheckpointLimits,

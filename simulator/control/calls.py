@@ -17,8 +17,8 @@ CLAIMS = ".hoodie/.nbcc/times"
 CHECKPOINTS = ".hoodie/.nbcc/state"
 ARCHIVE = ".hoodie/timeline/history/"
 _FOLDERS = {
-    ".hoodie/.temp": "marker", DECISIONS: "decision", CLAIMS: "claim", CHECKPOINTS: "checkpoint", f"{ARCHIVE}_version_": "version",
-    ARCHIVE: "archive",
+    ".hoodie/.temp": "marker", DECISIONS: "decision", CLAIMS: "claim", CHECKPOINTS: "checkpoint",
+    f"{ARCHIVE}_version_": "version", ARCHIVE: "archive",
 }  # fmt: skip
 
 
