@@ -3,6 +3,7 @@
 compare  nbcc, Apache Hudi 1.2.0 and plain Parquet: the same operations on the same rows
 writers  two writers in two processes, concurrently and in sequence, nbcc and Hudi
 requests requests of a commit in an object store, after 10 and after 10,000 commits
+snapshot the first snapshot of a process at 100,000 commits, through a state checkpoint
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
 search   speed of the exhaustive search, its largest worlds with their memory, jobs on one and two cores
 workload the workload simulation compared with real writers, after a calibration on this machine
@@ -19,9 +20,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import compare, requests, scale, search, tlc, workload, writers
+from . import compare, first_snapshot, requests, scale, search, tlc, workload, writers
 
-KINDS = ("compare", "writers", "requests", "scale", "search", "tlc", "workload")
+KINDS = ("compare", "writers", "requests", "scale", "search", "snapshot", "tlc", "workload")
 ROWS = 1_000_000
 
 
@@ -67,6 +68,9 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
     elif kind == "writers":
         result = writers.run(folder)
         table = writers.text(result)
+    elif kind == "snapshot":
+        result = first_snapshot.run(folder, (1_000,) if options.quick else first_snapshot.HISTORIES)
+        table = first_snapshot.text(result)
     elif kind == "scale":
         result = scale.run(folder, options.rows, options.quick)
         table = scale.text(result)

@@ -1,4 +1,5 @@
-"""Histories with a checkpointer: the engine's reads begin at a state checkpoint, the model's answers use all commits."""
+"""Histories with a checkpointer: reads of the engine begin at a state checkpoint, answers of the model use all commits.
+"""
 
 from __future__ import annotations
 
