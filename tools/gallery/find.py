@@ -72,7 +72,7 @@ def _searched(entry: Entry) -> Trace:
 
 
 NOT_OF_ROWS = frozenset({"FIRST", "KEY", "ISO", "CLEAN", "ARCH", "REC", "ONCE", "FREE", "MONO", "SAME"})
-"""Promises whose violation no row of a picture shows. SAME is about reads through a checkpoint, which have no picture."""
+"""Promises whose violation no row of a picture shows. No picture shows reads through a checkpoint (SAME)."""
 
 
 class _Run(NamedTuple):
