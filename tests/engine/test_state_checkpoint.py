@@ -23,10 +23,10 @@ from nbcc.engine.timeline.state_checkpoint import (
     put_checkpoint,
 )
 from nbcc.engine.upkeep import WRITES_BETWEEN
+from nbcc.simulator.s3.server import Bucket
 from tests.builders.tables import SCHEMA, batch, keys, make_table, state, table_of, tick
 
 from .hooked import during, watched
-from .s3_server import Bucket
 from .test_table_hudi_rs import same
 
 COPIES: dict[str, Any] = {"table_type": "COPY_ON_WRITE", "concurrency_mode": None}
