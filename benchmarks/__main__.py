@@ -4,6 +4,7 @@ compare  nbcc, Apache Hudi 1.2.0 and plain Parquet: the same operations on the s
 writers  two writers in two processes, concurrently and in sequence, nbcc and Hudi
 requests requests of a commit in an object store, after 10 and after 10,000 commits
 reads    bytes and seconds of reads with a condition, of partitions and of a clustered column
+snapshot the first snapshot of a process at 100,000 commits, through a state checkpoint
 stores   1 to 8 writers on one table in an object store that answers after 20 ms, NBCC and OCC
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
 search   speed of the exhaustive search, its largest worlds with their memory, jobs on one and two cores
@@ -21,9 +22,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import compare, reads, requests, scale, search, stores, tlc, workload, writers
+from . import compare, first_snapshot, reads, requests, scale, search, stores, tlc, workload, writers
 
-KINDS = ("compare", "writers", "requests", "stores", "reads", "scale", "search", "tlc", "workload")
+KINDS = ("compare", "writers", "requests", "stores", "reads", "scale", "search", "snapshot", "tlc", "workload")
 ROWS = 1_000_000
 
 
@@ -75,6 +76,9 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
     elif kind == "reads":
         result = reads.run(folder, options.rows)
         table = reads.text(result)
+    elif kind == "snapshot":
+        result = first_snapshot.run(folder, (1_000,) if options.quick else first_snapshot.HISTORIES)
+        table = first_snapshot.text(result)
     elif kind == "scale":
         result = scale.run(folder, options.rows, options.quick)
         table = scale.text(result)

@@ -23,8 +23,8 @@ class Context:
     """The dependencies of the operations on one table. The engine accesses storage, lock, clock and Spark only through
     a `Context`.
 
-    `commits` caches decoded completed instants, which never change. Heartbeats are stored in `storage` unless
-    `own_heartbeats` is given.
+    `commits` caches decoded completed instants, which never change; a read through a state checkpoint gives
+    `own_commits`. Heartbeats are stored in `storage` unless `own_heartbeats` is given.
     """
 
     storage: Storage
@@ -34,11 +34,12 @@ class Context:
     jobs: Jobs
     rules: Rules = NBCC
     own_heartbeats: Heartbeats | None = None
+    own_commits: Commits | None = None
     heartbeats: Heartbeats = field(init=False, repr=False, compare=False)
     commits: Commits = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "commits", Commits(self.storage))
+        object.__setattr__(self, "commits", self.own_commits or Commits(self.storage))
         object.__setattr__(self, "heartbeats", self.own_heartbeats or StoredHeartbeats(self.storage))
 
     def whole(self, timeline: Timeline) -> Timeline:

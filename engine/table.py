@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any, cast
 from . import html
 from .actions import operations
 from .config import TableConfig
-from .config.archive_policy import ArchivePolicy
 from .config.concurrency import concurrency_mode as mode_of
 from .config.coordination import is_shared
 from .config.summary import headline, summary
 from .context import Context
 from .definition import load as definition
 from .definition.creation import table_config
-from .errors import BadInput, NbccError, Unsupported
+from .errors import BadInput, Unsupported
 from .reads.times import Time
 from .schema.accepted import checked_zone
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
-from .storage import TRANSIENT, open_storage
+from .storage import open_storage
 from .stream import StreamSink, sink_of
 from .table_reads import TableReads
-from .timeline import Instant, load
+from .timeline import Instant
+from .upkeep import keep_up
 from .wiring import context_of, coordinated, with_hudi_rules
 
 if TYPE_CHECKING:
@@ -116,16 +116,8 @@ class Table(TableReads):
         if operation not in known:
             raise BadInput(f"run {operation!r}", f"the operations are {', '.join(known)}", "name one of them")
         answer = known[operation].run(self.context, self.config, **arguments)
-        if self.config.archive_policy and isinstance(answer, Instant) and answer.writes and answer.completed:
-            self._archive_beyond(self.config.archive_policy)
+        keep_up(self.run, self.context, self.config, operation, answer)
         return answer
-
-    def _archive_beyond(self, policy: ArchivePolicy) -> None:
-        try:  # the write stands if this fails
-            if sum(instant.writes for instant in load(self.context.storage).completed) > policy.most:
-                self.run("archive", retained=policy.least)
-        except (NbccError, *TRANSIENT) as refused:
-            warnings.warn(f"the write is complete, but old instants were not archived: {refused}", stacklevel=4)
 
     def upsert(
         self,

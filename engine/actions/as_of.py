@@ -9,11 +9,12 @@ from ..config import TableConfig
 from ..config.schemas import config_at
 from ..context import Context
 from ..data.shape import table_shape
+from ..reads.checkpointed import load_at
 from ..reads.retention import archived_completions
 from ..reads.selection import Where, selection
 from ..reads.tasks import selected, state_tasks
 from ..reads.times import Time, instant_of
-from ..reads.travel import refuse_before_first, refuse_requested_time, settled_at
+from ..reads.travel import refuse_before_first, refuse_requested_time
 
 ASKED = "read the table as of"
 
@@ -32,11 +33,11 @@ def run(
     visible. `columns`, `where` and `partitions` are as in `snapshot`.
     """
     at = instant_of(time, ASKED)
-    timeline = settled_at(context, at, ASKED)
+    using, timeline = load_at(context, at, ASKED)
     refuse_requested_time(timeline, at, ASKED)
-    refuse_before_first(timeline, at, ASKED, archived_completions(context, timeline))
+    refuse_before_first(timeline, at, ASKED, archived_completions(using, timeline))
     config = config_at(config, at)
     schema = table_shape(config, context.rules).stored_schema
     part = selection(config, schema, columns, where, partitions)
-    tasks = part.tasks(context, config, timeline, state_tasks(context, config, timeline, at))
+    tasks = part.tasks(using, config, timeline, state_tasks(using, config, timeline, at))
     return context.jobs.read(tasks, selected(schema, part.columns))

@@ -8,9 +8,9 @@ from typing import Any
 from ..config import TableConfig
 from ..context import Context
 from ..data.shape import table_shape
+from ..reads.checkpointed import load_present
 from ..reads.selection import Where, selection
 from ..reads.tasks import selected, state_tasks
-from ..timeline import load_settled
 
 
 def run(
@@ -30,9 +30,11 @@ def run(
     """
     schema = table_shape(config, context.rules).stored_schema
     part = selection(config, schema, columns, where, partitions)
-    timeline = load_settled(context.storage, context.rules, _now(context), context.commits)
-    tasks = part.tasks(context, config, timeline, state_tasks(context, config, timeline))
-    return context.jobs.read(tasks, selected(schema, part.columns))
+    loaded = load_present(context, _now(context))
+    tasks = state_tasks(loaded.context, config, loaded.timeline)
+    return context.jobs.read(
+        part.tasks(loaded.context, config, loaded.timeline, tasks), selected(schema, part.columns)
+    )
 
 
 def _now(context: Context) -> str | None:

@@ -14,7 +14,7 @@ from ..context import Context
 from ..data.shape import table_shape
 from ..data.tasks import BaseInput, LogInput, ReadTask
 from ..errors import BadInput
-from ..files.group_files import BaseFile, LogFile
+from ..files.group_files import BaseFile, LogFile, visible
 from ..files.slices import FileSlice, all_slices, load_slices, merge_position, to_read
 from ..rules import HUDI, Rules
 from ..timeline import Instant, Timeline
@@ -45,6 +45,8 @@ def state_tasks(
     pins.
     """
     _refuse_lost(context, timeline, time, pinned=True)
+    if context.rules.files == "listed":
+        context.commits.fetch(i for i in timeline.completed if i.writes and visible(i, time, context.rules))
     slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
     return tuple(
         read_task(piece, config, group_rules(context, timeline, piece.base.requested if piece.base else None))

@@ -143,6 +143,17 @@ class Archive:
             self._files = [] if name is None else decode_manifest(self._storage.get(f"{HISTORY}/{name}"), name)
         return self._files
 
+    def newest(self) -> str:
+        """The greatest requested time in the names of the archive files; '' if there is none."""
+        return max((newest_of(file.name) for file in self.files()), default="")
+
+    def states_after(self, requested: str) -> tuple[Instant, ...]:
+        """The timeline states of the archived instants, except the archive files that contain only times at or before
+        `requested`. The query reads the other archive files once.
+        """
+        later = self._read(lambda file: not newest_of(file.name) or newest_of(file.name) > requested)
+        return tuple(state for rows in later for row in rows for state in row.states)
+
     def version(self) -> int:
         """The number of the current manifest; 0 if there is no manifest."""
         name = self._current()

@@ -4,8 +4,11 @@ changes, even if the instant is archived.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
+
 from ..errors import Unsupported
-from ..storage import NotFound, Storage
+from ..storage import NotFound, ObjectStorage, Storage, together
 from .archive import Archive, Archived
 from .cleans import CleanPlan, decode_clean_plan
 from .instant import Instant
@@ -17,6 +20,9 @@ from .timeline import FOLDER, Timeline
 class Commits:
     """The content of the timeline files of one table. One `Commits` object serves all timelines of a table as long
     as the table is open.
+
+    `has_read`: whether all commits were read, or are about to be. `checkpointed`: the commits as read through the
+    state checkpoint that this process uses.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -25,11 +31,14 @@ class Commits:
         self._commits: dict[str, CommitMetadata] = {}
         self._plans: dict[str, CompactionPlan] = {}
         self._cleans: dict[str, CleanPlan] = {}
+        self.has_read = False
+        self.checkpointed: Commits | None = None
 
     def whole(self, timeline: Timeline) -> Timeline:
         """Join a listed timeline with the archive, which is read after the listing: the result has every instant
-        that ever completed.
+        that ever completed. From then on `has_read` is True.
         """
+        self.has_read = True
         self.archive.refresh(timeline.archived)
         return timeline.with_archived(self.archive.states())
 
@@ -43,6 +52,18 @@ class Commits:
         if name not in self._commits:
             self._commits[name] = decode_commit(self.content(instant), name)
         return self._commits[name]
+
+    def fetch(self, instants: Iterable[Instant]) -> None:
+        """Read the commits of these instants from an object store at the same time. On a file system, and for a commit
+        that was archived meanwhile, a commit is read when it is needed.
+        """
+        if not isinstance(self._storage, ObjectStorage):
+            return
+        wanted = [i for i in instants if i.file_name not in self._commits and self.archive.cached(i) is None]
+        reads = [partial(_content_or_none, self._storage, f"{FOLDER}/{instant.file_name}") for instant in wanted]
+        for instant, data in zip(wanted, together(self._storage, reads), strict=True):
+            if data is not None:
+                self._commits[instant.file_name] = decode_commit(data, instant.file_name)
 
     def plan(self, requested: str) -> CompactionPlan:
         """The compaction plan whose barrier is the time `requested`."""
@@ -131,3 +152,10 @@ class Commits:
         """
         cleans = (self.clean(instant.requested) for instant in timeline.instants if instant.action == "clean")
         return max((plan.horizon for plan in cleans if plan.horizon), default=None)
+
+
+def _content_or_none(storage: Storage, path: str) -> bytes | None:
+    try:
+        return storage.get(path)
+    except NotFound:
+        return None

@@ -24,13 +24,26 @@ def load(storage: Storage) -> Timeline:
     for a timeline of layout 1.
     """
     paths, torn = _listing(storage)
+    timeline = _from_paths(storage, paths)
+    if not torn:
+        return timeline
+    return replace(timeline, torn=tuple(i for i in timeline.completed if f"{FOLDER}/{i.file_name}" in torn))
+
+
+def _from_paths(storage: Storage, paths: Sequence[str]) -> Timeline:
     timeline = timeline_of(paths)
     restores = [instant.requested for instant in timeline.instants if instant.action == "restore"]
     if restores:
         timeline = timeline.without_undone(load_restore_plan(storage, each) for each in restores)
-    if not torn:
-        return timeline
-    return replace(timeline, torn=tuple(i for i in timeline.completed if f"{FOLDER}/{i.file_name}" in torn))
+    return timeline
+
+
+def load_to_read(storage: Storage) -> Timeline:
+    """The same timeline as `load` returns, except that `torn` is empty: a reader finds a torn file when it decodes
+    the file.
+    """
+    paths = storage.paths(FOLDER) if isinstance(storage, LocalStorage) else [e.path for e in storage.list(FOLDER)]
+    return _from_paths(storage, paths)
 
 
 def _listing(storage: Storage) -> tuple[Sequence[str], Collection[str]]:
@@ -89,10 +102,10 @@ def list_again(listed: Timeline, time: str, storage: Storage, rules: Rules, comm
 def list_once(storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
     """The timeline from one listing, joined with the archive if `rules` require it."""
     if commits is None or rules.files == "directory":
-        return load(storage)
+        return load_to_read(storage)
     if rules.archive_lookup == "never":
-        return replace(load(storage), archived=False)
-    return commits.whole(load(storage))
+        return replace(load_to_read(storage), archived=False)
+    return commits.whole(load_to_read(storage))
 
 
 def read_time(listed: Timeline, rules: Rules, now: str | None) -> str:

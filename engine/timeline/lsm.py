@@ -81,6 +81,13 @@ def drop_superfluous(storage: Storage, archive: Archive) -> None:
 
 def encode_rows(instants: Sequence[Archived]) -> bytes:
     """Encode these instants as the content of an archive file."""
+    sink = io.BytesIO()
+    pq.write_table(rows_table(instants), sink, compression="gzip")
+    return sink.getvalue()
+
+
+def rows_table(instants: Sequence[Archived]) -> pa.Table:
+    """The rows of an archive file, one for each instant."""
     columns = {
         "instantTime": [row.requested for row in instants],
         "completionTime": [row.completed for row in instants],
@@ -89,9 +96,7 @@ def encode_rows(instants: Sequence[Archived]) -> bytes:
         "plan": [row.plan for row in instants],
         "version": [1] * len(instants),
     }
-    sink = io.BytesIO()
-    pq.write_table(pa.table(columns, schema=_SCHEMA), sink, compression="gzip")
-    return sink.getvalue()
+    return pa.table(columns, schema=_SCHEMA)
 
 
 def _put_file(storage: Storage, level: int, instants: Iterable[Archived]) -> ArchiveFile:

@@ -6,6 +6,7 @@ from .answering import ANSWER, FRESH
 from .archiving import ARCH
 from .cleaning import CLEAN, RETAIN
 from .conflicts import FIRST, KEY
+from .derived import SAME
 from .failures import ACK, ONCE, REC
 from .isolation import ANOMALIES, ISO
 from .progress import PROGRESS
@@ -17,7 +18,7 @@ from .times import MONO
 from .waits import WAIT
 from .writers import CANARY, FREE, LAWS
 
-_READS = (SNAP, TRAVEL, INCR, CDC, ATOM, RO, ANSWER, FRESH)
+_READS = (SNAP, TRAVEL, INCR, CDC, ATOM, RO, ANSWER, FRESH, SAME)
 _SERVICES = (QUIET, PART, CLEAN, RETAIN, ARCH)
 _WRITERS = (MONO, FREE, WAIT, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, PROGRESS)
 PROMISES: dict[str, Promise] = {promise.name: in_ending_worlds(promise) for promise in (*_READS, *_SERVICES, *_WRITERS)}

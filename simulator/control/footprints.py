@@ -37,9 +37,11 @@ class Access(NamedTuple):
 
 
 def is_unobserved(path: str) -> bool:
-    """Whether only other systems read the object: inflight files, markers and partition metadata."""
+    """Whether the object changes no answer: only other systems read inflight files, markers and partition metadata. A
+    state checkpoint is derived from commits; promise SAME is checked by the answers.
+    """
     kind = kind_of(path)
-    return kind in {"marker", "partition_metadata"} or kind.endswith("inflight")
+    return kind in {"marker", "partition_metadata", "checkpoint"} or kind.endswith("inflight")
 
 
 def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = None) -> list[str]:

@@ -16,7 +16,7 @@ from nbcc.model.mechanisms import kind_of
 from nbcc.model.mechanisms.archiving.options import ArchiveLimits
 from nbcc.model.mechanisms.cleaning.options import Cleans
 
-from .mapping_reads import READS
+from .mapping_reads import AFTER_LISTING, READS
 from .mapping_row import CRASH, FAULT, SPARK, MappingRow
 
 __all__ = ["CRASH", "FAULT", "MAPPING", "SPARK", "MappingRow", "by_action"]
@@ -298,6 +298,13 @@ MAPPING: Final[list[MappingRow]] = [
         arguments=(("retained", retained),)),
     MappingRow("archiver_removes_instant",        "archive",
         ends_after=("delete deltacommit", "delete commit", "delete clean", "delete rollback")),
+
+    # As a reader, it lists twice; then it reads commits, which never change, and puts the checkpoint.
+    MappingRow("checkpointer_takes_time",         "checkpoint_state", ends_after="list.end timeline",
+        also=AFTER_LISTING, starts=True),
+    MappingRow("checkpointer_lists_again",        "checkpoint_state", ends_after="list.end timeline",
+        also=AFTER_LISTING),
+    MappingRow("checkpointer_puts_checkpoint",    "checkpoint_state", raises="Cleaned"),
 
     *READS,
     # Only in worlds with a metadata table. The engine refuses to write such tables, and reads them by listing.

@@ -61,6 +61,9 @@ MODES: Final[dict[str, ConcurrencyMode]] = {"nbcc": NON_BLOCKING, "occ": OPTIMIS
 _READS: Final = {"snapshot", "incremental"}
 """Operations that take no time in the model, and so get a read-only clock."""
 
+_THROUGH_CHECKPOINTS: Final = {"snapshot", "as_of"}
+"""The reads of a new process that begin at a state checkpoint."""
+
 ALTERS: Final = "alter_schema"
 """The operation whose `columns` are to be added. For others they are those that its actor knew on opening the table."""
 
@@ -295,7 +298,10 @@ class EngineSystem:
         if self.world[Alterations].alterations:
             opened = open_table(self.harness.storage)
             config = replace(config, schema=opened.schema, schemas=opened.schemas)
-        return self._operations[operation].run(self._looking, config, **arguments)
+        looking = self._looking
+        if self.world.actors.get("checkpointer") and operation in _THROUGH_CHECKPOINTS:
+            looking = replace(looking)  # a new process: one that has read all commits uses no checkpoint
+        return self._operations[operation].run(looking, config, **arguments)
 
     def _cached(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
         """Return a value that depends only on stored objects. The value is computed again only after an object was put

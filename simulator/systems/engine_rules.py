@@ -59,6 +59,8 @@ _NOT_OURS: Final = {
     ("metadata_again", "refused"): "tables that have a metadata table are not written",
     ("metadata_trust", "listed"): "the metadata table is not read; readers list the files",
     ("metadata_read", "before_timeline"): "the metadata table is not read; readers list the files",
+    ("state_checkpoint_tail", "requested"): "a read adds the commits that completed after its state checkpoint",
+    ("state_checkpoint_restored", "used"): "a read uses no state checkpoint from before a restore",
     ("window_deletes", "omitted"): "a window shows its deletes",
 }
 """(option, value) of the model that the engine does not support -> what the engine does instead."""

@@ -138,6 +138,8 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "log_compactor_publishes_instant")),
     *(PeerStep(action, impossible=True, because="Hudi archives in one call, by its own rules")
       for action in ("archiver_archives_instants", "archiver_resumes_archiving", "archiver_removes_instant")),
+    *(PeerStep(action, impossible=True, because="Hudi's readers begin at no checkpoint of ours, and Hudi puts none")
+      for action in ("checkpointer_takes_time", "checkpointer_lists_again", "checkpointer_puts_checkpoint")),
     *(PeerStep(action, impossible=True, because="Hudi publishes under a lock and has no log of decisions")
       for action in ("cleaner_decides_instant",
                      "cleaner_publishes_decided",

@@ -111,6 +111,7 @@ def scenario(table: Table) -> Iterator[tuple[str, Any]]:
     yield run("run_clean")
     yield run("clean")
     yield run("archive", retained=2)
+    yield run("checkpoint_state")
     yield run("publish_decided")
     yield "settled", isinstance(table.run("settled"), str)
     yield run("snapshot")

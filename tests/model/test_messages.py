@@ -89,6 +89,10 @@ SAID = {
         "ARCH": "r1 reads as of t4 and has found t1 on neither timeline",
         "ACK": "r1 has answered as of t0, and began after w1's write (requested t1, completed t2) had returned",
     },
+    ("state_checkpoints", "state_checkpoint_tail", "requested"): {
+        "SAME": "through the state checkpoint of t3 the snapshot changed in group 0: a key that w2 upserts with "
+        "ordering value 1 showed the row of w2 and now shows no row",
+    },
     ("answer_lost", "lost_answer", "reported_failed"): {
         "ACK": "w1's write (requested t1, completed t2) is visible to readers, and its caller received a failure",
     },

@@ -80,6 +80,8 @@ BREAKS = {
     ("savepoint_keeps", "nothing"): {"CLEAN"},
     ("archive_lookup", "before_listing"): {"SNAP", "TRAVEL", "FRESH", "ARCH", "ACK"},
     ("archive_lookup", "never"): {"SNAP", "TRAVEL", "INCR", "CDC", "RO", "FRESH", "QUIET", "PART", "ARCH", "ACK"},
+    ("state_checkpoint_tail", "requested"): {"SAME"},
+    ("state_checkpoint_restored", "used"): {"SAME"},
     ("first_slice", "first_requested"): {"SNAP", "TRAVEL", "INCR", "CDC", "PART"},
     ("window_merge", "slice_of_window"): {"INCR", "QUIET"},
     ("window_merge", "slice_of_table"): {"INCR", "QUIET"},
@@ -150,6 +152,8 @@ SHOWS_IN = {
     ("restore_pending", ""): "restores_compacted",
     ("savepoint_keeps", ""): "savepoints",
     ("archive_lookup", ""): "archiving_readers",
+    ("state_checkpoint_tail", ""): "state_checkpoints",
+    ("state_checkpoint_restored", ""): "state_checkpoints_restored",
 }
 """The world for a choice, where it is not the demo's."""
 

@@ -17,7 +17,7 @@ from . import listing, restorer, undone, windows
 from .options import RestoreLimits, Restores
 
 WITH_READS = ("writer", "compactor", "savepointer", "restorer", "overwriter", "reader", "consumer", "querier")
-OTHERS = ("cleaner", "archiver", "rollbacker", "log_compactor")
+OTHERS = ("cleaner", "archiver", "rollbacker", "log_compactor", "checkpointer")
 """The kinds of actors that a world with a restorer may have: with a reader or consumer, and without."""
 
 
