@@ -113,6 +113,8 @@ def scenario(table: Table) -> Iterator[tuple[str, Any]]:
     yield run("clean")
     yield run("archive", retained=2)
     yield run("publish_decided")
+    yield "maintain", [step.service for step in table.run("maintain")]
+    yield "collect", table.run("collect").counts()
     yield "settled", isinstance(table.run("settled"), str)
     yield run("snapshot")
 
