@@ -5,6 +5,7 @@ writers  two writers in two processes, concurrently and in sequence, nbcc and Hu
 requests requests of a commit in an object store, after 10 and after 10,000 commits
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
 search   speed of the exhaustive search, its largest worlds with their memory, jobs on one and two cores
+workload the workload simulation compared with real writers, after a calibration on this machine
 tlc      the search and TLC on the same models, whole processes (`make interop` installs TLC)
 """
 
@@ -18,9 +19,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import compare, requests, scale, search, tlc, writers
+from . import compare, requests, scale, search, tlc, workload, writers
 
-KINDS = ("compare", "writers", "requests", "scale", "search", "tlc")
+KINDS = ("compare", "writers", "requests", "scale", "search", "tlc", "workload")
 ROWS = 1_000_000
 
 
@@ -60,6 +61,9 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
     elif kind == "requests":
         result = requests.run(folder, (10, 1_000) if options.quick else requests.HISTORIES)
         table = requests.text(result)
+    elif kind == "workload":
+        result = workload.run(folder, options.quick)
+        table = workload.text(result)
     elif kind == "writers":
         result = writers.run(folder)
         table = writers.text(result)

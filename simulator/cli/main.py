@@ -19,7 +19,7 @@ from .outcome import Exit
 # In the order in which a newcomer needs them. Each is a module of this package.
 COMMANDS = (
     "demo", "check", "explore", "prove", "verdicts", "replay", "inspect", "why", "validate", "table", "serve",
-    "explain", "list", "doctor",
+    "simulate", "explain", "list", "doctor",
 )  # fmt: skip
 
 
