@@ -229,4 +229,5 @@ class _Pass:
         because: Reasons | None = None,
     ) -> ServiceStep:  # fmt: skip
         requested = tuple(instant.requested for instant in instants)
-        return ServiceStep(service, _WOULD[did] if self.dry_run else did, requested, counts, because or {}, time.monotonic() - begun)
+        did = _WOULD[did] if self.dry_run and did in _WOULD else did
+        return ServiceStep(service, did, requested, counts, because or {}, time.monotonic() - begun)
