@@ -78,7 +78,7 @@ def soak(commits: int, kill_every: float, seed: int) -> dict[str, Any]:
         writers = {column: writer(path, column, commits // 2) for column in ("a", "b")}
         kills, small, resident, due = 0, [], [], time.monotonic() + kill_every
         try:
-            while any(process.poll() is None for process in writers.values()):
+            while any(process.poll() != 0 for process in writers.values()):  # a killed one is started again
                 time.sleep(1.0)
                 small.append(sum(len(files) for _, _, files in os.walk(Path(path, ".hoodie"))))
                 resident.append(sum(map(memory, daemons)))  # Linux only
