@@ -107,7 +107,7 @@ def test_a_planner_plans_once_and_a_daemon_runs_the_plan(tmp_path: Path) -> None
     written(table, 3)
     planner = replace(OFTEN, compaction="plan", clean=False, archive=False)
     assert [step.did for step in table.maintain(planner)] == ["planned", "measured"]
-    written(table, 1, since=3)
+    written(table, 3, since=3)
     assert services(table.maintain(planner)) == ["state"], "a pending plan is not planned again"
     [ran, *_] = table.maintain(replace(OFTEN, clean=False, archive=False, compact_commits=9))
     assert (ran.service, ran.did, dict(ran.because)) == ("compact", "ran", {"pending": 1})
