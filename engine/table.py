@@ -21,15 +21,13 @@ from .context import Context
 from .definition import load as definition
 from .definition.creation import table_config
 from .errors import BadInput, NbccError, Unsupported
-from .files.slices import FileSlice
 from .reads.times import Time
-from .reads.windows import Replaced
 from .schema.accepted import checked_zone
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
-from .services.consumers import progress_of_consumers
 from .storage import TRANSIENT, open_storage
 from .stream import StreamSink, sink_of
+from .table_reads import TableReads
 from .timeline import Instant, load
 from .wiring import context_of, coordinated, with_hudi_rules
 
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     from .definition.creation import Schema
 
 
-class Table:
+class Table(TableReads):
     """A Hudi table, whose rows are Spark DataFrames with a Spark session, and pyarrow Tables without a session.
 
     A time is an `Instant` (its completion time), an instant string (17 digits, UTC) or an aware datetime. A failed
@@ -272,53 +270,6 @@ class Table:
         do so at the same time. With `dry_run` nothing changes. `nbcc serve TABLE` repeats this method.
         """
         return cast("tuple[ServiceStep, ...]", self.run("maintain", policy=policy, dry_run=dry_run))
-
-    def snapshot(self, columns: Sequence[str] = ()) -> Any:
-        """Return the rows as of `settled()`. `columns`: the columns to read and return (default: all)."""
-        return self.run("snapshot", columns=columns)
-
-    def read_optimized(self) -> Any:
-        """Return the rows of each file group's newest base file, which are as old as the last compaction."""
-        return self.run("read_optimized")
-
-    def as_of(self, time: Time) -> Any:
-        """Return the rows as of a completion time. Every later call with the same time returns the same rows."""
-        return self.run("as_of", time=time)
-
-    def incremental(self, after: Time, until: Time | None = None) -> Any:
-        """Merge exactly the writes that completed in (after, until]. A deleted row has `_hoodie_is_deleted` true.
-
-        After partial updates a key can have several records; `nbcc_set_columns` lists the columns set by each record.
-        """
-        return self.run("incremental", after=after, until=until)
-
-    def replaced(self, after: Time, until: Time | None = None) -> tuple[Replaced, ...]:
-        """Return the partitions replaced in (after, until], each with the time before which its writes are hidden.
-
-        A consumer that maintains a copy window by window drops the rows of a replaced partition before it merges the
-        window. A copy as of a time between `requested` and `completed` of a replace must be rebuilt from a snapshot.
-        """
-        return cast("tuple[Replaced, ...]", self.run("replaced", after=after, until=until))
-
-    def changes(self, after: Time, until: Time | None = None) -> Any:
-        """Return the changes between the snapshots at `after` and `until`: op (i, u, d), completed, before, after."""
-        return self.run("changes", after=after, until=until)
-
-    def settled(self) -> str | None:
-        """Return the newest completion time, the default end of a window; None before the first commit."""
-        return cast("str | None", self.run("settled"))
-
-    def consumers(self) -> dict[str, str]:
-        """Return each named stream that follows the table, with the completion time that it has reached."""
-        return dict(progress_of_consumers(self.context))
-
-    def timeline(self) -> tuple[Instant, ...]:
-        """Return all instants of the active timeline, sorted by requested time."""
-        return cast("tuple[Instant, ...]", self.run("timeline"))
-
-    def file_slices(self, as_of: Time | None = None) -> tuple[FileSlice, ...]:
-        """Return all file slices now or as of a time, sorted by partition, file group and barrier."""
-        return cast("tuple[FileSlice, ...]", self.run("file_slices", as_of=as_of))
 
     def __repr__(self) -> str:
         return f"Table({self.config.name!r} at {self.context.storage.url})"

@@ -18,7 +18,7 @@ INSERT, UPDATE, DELETE = "i", "u", "d"
 
 
 def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
-    """Return one row for each inserted, updated or deleted key, with the schema `task.shape.changes_schema`.
+    """Return one row for each inserted, updated or deleted key that matches, with the schema `task.result_schema`.
 
     `completed` is the completion time of the write that set the new row or deleted the old one. `completed` is null if
     the window contains no record of that write.
@@ -32,11 +32,15 @@ def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
     old, new = before.take(pa.array(there[met])), after.take(pa.array(met))
     changed = pa.array(rows_differ(old, new, shape.schema.names))
     old, new = old.filter(changed), new.filter(changed)
+    if task.where is not None:
+        inserted, gone = task.where.filter(inserted), task.where.filter(gone)
+        either = pc.or_(task.where.mask(old), task.where.mask(new))
+        old, new = old.filter(either), new.filter(either)
     return pa.concat_tables(
         [
-            _rows(INSERT, _completed(inserted[COMMIT_TIME], task), None, inserted, shape),
-            _rows(UPDATE, _completed(new[COMMIT_TIME], task), old, new, shape),
-            _rows(DELETE, _completed(_deleted_at(storage, gone, task), task), gone, None, shape),
+            _rows(INSERT, _completed(inserted[COMMIT_TIME], task), None, inserted, task),
+            _rows(UPDATE, _completed(new[COMMIT_TIME], task), old, new, task),
+            _rows(DELETE, _completed(_deleted_at(storage, gone, task), task), gone, None, task),
         ]
     )
 
@@ -75,14 +79,11 @@ def _completed(requested: pa.ChunkedArray, task: ChangesTask) -> pa.Array:
     return completions.take(pc.index_in(one_array(requested), requests, skip_nulls=True))
 
 
-def _rows(op: str, completed: pa.Array, before: pa.Table | None, after: pa.Table | None, shape: TableShape) -> pa.Table:
-    count = len(completed)
-    kind = shape.changes_schema.field("before").type
-    sides = [
-        pa.nulls(count, kind) if side is None else _struct(side.select(shape.schema.names), kind)
-        for side in (before, after)
-    ]
-    return pa.table([pa.repeat(op, count), completed, *sides], schema=shape.changes_schema)
+def _rows(op: str, completed: pa.Array, before: pa.Table | None, after: pa.Table | None, task: ChangesTask) -> pa.Table:
+    schema = task.result_schema
+    count, kind = len(completed), schema.field("before").type
+    sides = [pa.nulls(count, kind) if side is None else _struct(side, kind) for side in (before, after)]
+    return pa.table([pa.repeat(op, count), completed, *sides], schema=schema)
 
 
 def _struct(rows: pa.Table, kind: pa.DataType) -> pa.Array:

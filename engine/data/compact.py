@@ -35,9 +35,11 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     token = names.write_token()
     logs = [layer for layer in layers if not layer.base]
     name = BaseName(task.slice.file_id, token, task.instant)
+    by = _sort_keys(merged.rows, task.sort_by)
+    rows = merged.rows.sort_by(by) if by else merged.rows
     written = [
         replace(
-            put_base_file(storage, task.slice.partition, name, _sorted(merged.rows, task.sort_by)),
+            put_base_file(storage, task.slice.partition, name, rows, is_sorted=bool(by)),
             log_records=sum(len(layer.rows) + len(layer.deletes) for layer in logs),
             log_files=len(task.slice.logs),
             log_blocks=len(logs),
@@ -49,10 +51,9 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     return written
 
 
-def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.Table:
-    """Return the rows sorted by `columns`. A column that the table has dropped since the plan was made is ignored."""
-    by = [(name, "ascending") for name in columns if name in rows.column_names and is_sortable(rows[name].type)]
-    return rows.sort_by(by) if by else rows
+def _sort_keys(rows: pa.Table, columns: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the columns to sort by. A column that the table has dropped since the plan was made is ignored."""
+    return [(name, "ascending") for name in columns if name in rows.column_names and is_sortable(rows[name].type)]
 
 
 def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:

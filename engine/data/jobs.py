@@ -52,6 +52,11 @@ __all__ = [
 class Jobs(Protocol):
     """A runner of tasks. `data` and the result of `read` are Arrow tables or Spark DataFrames, as the runner needs."""
 
+    @property
+    def takes_conditions_later(self) -> bool:
+        """True if conditions on rows may be added to tasks after `read` was called."""
+        ...
+
     def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
         """Put the batch as log files or base files, separately for each partition, bucket and version. Readers do not
         see the files of the batch until the instant completes.
@@ -83,6 +88,8 @@ class InProcessJobs:
     On a file system the calling thread writes the file groups in sequence. In an object store several threads write
     file groups at the same time.
     """
+
+    takes_conditions_later = False
 
     def __init__(self, storage: Storage, names: Names) -> None:
         self._storage = storage

@@ -22,6 +22,7 @@ from .layers import Layer, Merged
 from .merge import merged as merged_of
 from .partial import contributing
 from .publish import put_data_file
+from .ranges import COLUMNS, bounds_of
 from .read import slice_layers
 from .tasks import LogCompactTask, WrittenFile
 
@@ -54,7 +55,10 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
     path = put_data_file(storage, task.instant, task.slice.partition, str(name), data)
     # Records in the file: a key may have several.
     rows, deletes = sum(part.rows for part in parts), sum(part.deletes for part in parts)
-    written = WrittenFile(path, task.slice.partition, task.slice.file_id, len(data), rows, deletes, version=1)
+    by_row = not rule.function and not rule.partial  # else the file may have other rows than the merge
+    bounds = bounds_of(merged.rows, task.slice.shape.schema.names[:COLUMNS]) if by_row else None
+    group = task.slice.partition, task.slice.file_id
+    written = WrittenFile(path, *group, len(data), rows, deletes, version=1, bounds=bounds)
     return [
         replace(
             written,

@@ -18,6 +18,8 @@ from .columns import COMMIT_TIME, IS_DELETED, META, PARTITION_PATH, RECORD_KEY, 
 from .digest import Digest
 from .keys import KeySpec
 from .layers import MergeRule, delete_schema
+from .predicate import Predicate
+from .ranges import Bounds, LogRanges
 
 LogFormat = Literal["parquet", "avro"]
 
@@ -53,6 +55,15 @@ class TableShape:
         names = self.schema.names
         return [*META, *(n for n in names if sets is None or n in sets or n in self.merge.always)]
 
+    def needed(self, columns: tuple[str, ...], where: Predicate | None) -> tuple[str, ...] | None:
+        """Return the columns to decode for a read of `columns`: these, and the columns that the merge and the condition
+        need. None means all columns.
+        """
+        if not columns or self.merge.function:
+            return None
+        merged_by = (RECORD_KEY, PARTITION_PATH, COMMIT_TIME, IS_DELETED, self.merge.ordering or RECORD_KEY)
+        return (*merged_by, *columns, *(where.columns if where else ()))
+
     @property
     def stored_schema(self) -> pa.Schema:
         """The columns of base files, log records and reads."""
@@ -82,7 +93,11 @@ class TableShape:
         """The columns of a change log: op (i, u, d), the completion time of the change, and the row before and after
         the change.
         """
-        row = pa.struct(list(self.schema))
+        return self.changes_schema_of(())
+
+    def changes_schema_of(self, columns: tuple[str, ...]) -> pa.Schema:
+        """The columns of a change log whose rows have only the columns `columns`; () means all columns."""
+        row = pa.struct([self.schema.field(name) for name in columns] if columns else list(self.schema))
         text = pa.string()
         return pa.schema([("op", text), ("completed", text), ("before", row), ("after", row)])
 
@@ -123,13 +138,15 @@ class LogInput:
     """A log file to merge, and the requested time of its write.
 
     `size`: the size of the log in bytes that its commit lists; None means an unknown size. `appended`: True if later
-    writes may have appended to the log.
+    writes may have appended to the log. `ranges`: the ranges of the rows that the commit lists, if a predicate needs
+    them; None means unknown.
     """
 
     path: str
     requested: str
     size: int | None = None
     appended: bool = False
+    ranges: LogRanges | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +166,8 @@ class ReadTask:
 
     `logs` are in merge order. `tombstones` are logs of deletes that the compaction of `base` put next to the base file.
     Tombstones rank with the base file, before all of `logs`. `columns`: the requested columns; () means all columns.
-    `base_size`: the size of the base file in bytes that its commit lists; None means an unknown size.
+    `base_size`: the size of the base file in bytes that its commit lists; None means an unknown size. `where`: the
+    condition on the returned rows; None means that all rows are returned.
     """
 
     shape: TableShape
@@ -160,6 +178,7 @@ class ReadTask:
     logs: tuple[LogInput, ...] = ()
     columns: tuple[str, ...] = ()
     base_size: int | None = None
+    where: Predicate | None = None
 
     @property
     def base_input(self) -> BaseInput | None:
@@ -174,10 +193,12 @@ class ReadTask:
 
     @property
     def needed(self) -> tuple[str, ...] | None:
-        """The columns to decode: the requested columns, and the columns that the merge needs; None means all columns.
+        """The columns to decode: the requested columns, and the columns that the condition and the merge need; None
+        means all columns. A base file without logs needs no merge.
         """
-        merged_by = (RECORD_KEY, PARTITION_PATH, COMMIT_TIME, IS_DELETED, self.shape.merge.ordering or RECORD_KEY)
-        return (*merged_by, *self.columns) if self.columns and not self.shape.merge.function else None
+        if self.base_only and self.columns:
+            return (*self.columns, *(self.where.columns if self.where else ()))
+        return self.shape.needed(self.columns, self.where)
 
     @property
     def base_only(self) -> bool:
@@ -187,11 +208,21 @@ class ReadTask:
 
 @dataclass(frozen=True, slots=True)
 class WindowTask:
-    """Merge `logs` and the changes of `bases`, and mark the deletes in the result."""
+    """Merge `logs` and the changes of `bases`, and mark the deletes in the result. `columns` and `where` are as in
+    `ReadTask`.
+    """
 
     shape: TableShape
     logs: tuple[LogInput, ...]
     bases: tuple[ChangedBase, ...] = ()
+    columns: tuple[str, ...] = ()
+    where: Predicate | None = None
+
+    @property
+    def result_schema(self) -> pa.Schema:
+        """The schema of the returned rows."""
+        window = self.shape.window_schema
+        return pa.schema([window.field(name) for name in self.columns]) if self.columns else window
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +232,8 @@ class ChangesTask:
     `before` and `after` are slices of one file group, or of several groups if keys moved between groups. `window` and
     `bases` are the logs and base files of the writes that completed between the two states, in merge order. The records
     in `window` and `bases` identify deletes. `completions` has (requested, completed) of every write that completed
-    between the two states.
+    between the two states. `columns`: the columns of the rows before and after the change; () means all columns.
+    `where`: a change is returned if its row before or after the change matches.
     """
 
     shape: TableShape
@@ -210,6 +242,13 @@ class ChangesTask:
     window: tuple[LogInput, ...] = ()
     completions: tuple[tuple[str, str], ...] = ()
     bases: tuple[ChangedBase, ...] = ()
+    columns: tuple[str, ...] = ()
+    where: Predicate | None = None
+
+    @property
+    def result_schema(self) -> pa.Schema:
+        """The schema of the returned changes."""
+        return self.shape.changes_schema_of(self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +282,7 @@ class WrittenFile:
     `log_*`: The records, files and blocks of the logs that a compaction merged; 0 for writes.
     `digest`: The digest of the input rows of the file group, if the task requests a digest. If a Spark task writes
         several files of one group, only one of the files has a digest.
+    `bounds`: For a log, the bounds of the first columns of its rows. None if they are not known.
     """
 
     path: str
@@ -257,6 +297,7 @@ class WrittenFile:
     log_files: int = 0
     log_blocks: int = 0
     digest: Digest | None = None
+    bounds: Mapping[str, Bounds] | None = None
 
 
 AnyRead = ReadTask | WindowTask | ChangesTask

@@ -34,6 +34,7 @@ from .digest import digest_of
 from .keys import hashed_values, partition_paths, record_keys
 from .merge import winners_of
 from .publish import put_base_file, put_data_file
+from .ranges import COLUMNS, bounds_of
 from .rewrite import rewrite_group
 from .tasks import TableShape, WriteTask, WrittenFile
 
@@ -161,7 +162,9 @@ def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName,
         blocks.append(delete_block(deleted, partition, task.instant, shape))
     data = b"".join(blocks)
     path = put_data_file(storage, task.instant, partition, str(name), data)
-    return WrittenFile(path, partition, name.file_id, len(data), len(kept), len(deleted), name.version)
+    names = [each for each in shape.schema.names[:COLUMNS] if task.sets is None or each in kept.column_names]
+    bounds = bounds_of(kept, names)
+    return WrittenFile(path, partition, name.file_id, len(data), len(kept), len(deleted), name.version, bounds=bounds)
 
 
 def delete_block(deletes: pa.Table, partition: str, instant: str, shape: TableShape) -> bytes:

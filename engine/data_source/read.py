@@ -14,8 +14,9 @@ from pyspark.sql.types import StructType
 
 from ..data.columns import conform
 from ..data.jobs import run_read
+from ..data.predicate import Predicate
 from ..data.shape import table_shape
-from ..data.tasks import AnyRead, TableShape
+from ..data.tasks import AnyRead, ChangesTask, TableShape
 from ..errors import BadInput
 from ..reads.tasks import selected
 from ..schema import from_spark, to_spark
@@ -23,7 +24,7 @@ from ..spark.worker import keep_loaded
 from ..storage import Storage, open_storage
 from ..table import Table, open_table
 from ..wiring import context_of
-from .filters import may_hold, pushable
+from .filters import condition_of, predicate_of, restricted
 from .options import ReadOptions
 
 BATCH_ROWS: Final = 1 << 16
@@ -47,6 +48,8 @@ class PlanOnly:
     tasks later.
     """
 
+    takes_conditions_later = True
+
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> tuple[tuple[AnyRead, ...], pa.Schema]:
         return tuple(tasks), schema
 
@@ -68,21 +71,28 @@ def plan(options: ReadOptions) -> ReadPlan:
     read.
     """
     storage = open_storage(options.path, options.storage)
-    table = open_table(dataclasses.replace(context_of(None, storage), jobs=PlanOnly()))
+    return plan_of(open_table(dataclasses.replace(context_of(None, storage), jobs=PlanOnly())), options)
+
+
+def plan_of(table: Table, options: ReadOptions) -> ReadPlan:
+    """Return the plan of a read of `table`, whose jobs are `PlanOnly`."""
     tasks, schema = _operation(table, options)
-    own = table.config.own
+    shape = table_shape(table.config, table.context.rules)
     return ReadPlan(
-        storage, tasks, selected(schema, options.columns), table_shape(table.config, table.context.rules), own
+        table.context.storage, tasks, selected(schema, options.columns), shape, table.config.own
     )
 
 
 def _operation(table: Table, options: ReadOptions) -> Any:
     if options.query == "incremental":
-        read = table.changes if options.changes else table.incremental
-        return read(options.after, options.until)
+        if options.changes:
+            return table.changes(options.after, options.until)
+        return table.incremental(options.after, options.until, options.columns)
     if options.query == "read_optimized":
-        return table.read_optimized()
-    return table.snapshot() if options.as_of is None else table.as_of(options.as_of)
+        return table.read_optimized(options.columns)
+    if options.as_of is None:
+        return table.snapshot(options.columns)
+    return table.as_of(options.as_of, options.columns)
 
 
 def check_schema(schema: StructType, read_plan: ReadPlan) -> None:
@@ -123,36 +133,40 @@ class _Push:
 
 class Reader(DataSourceReader):
     """Reads one file group in each task, and applies accepted filters to merged rows before the rows are sent to the
-    JVM.
+    JVM. By the accepted filters it also skips file groups, base files and row groups that cannot have a selected row.
     """
 
     def __init__(self, read_plan: ReadPlan, schema: StructType) -> None:
         self._plan = read_plan
         self._schema = from_spark(schema)
-        self._filters: list[Filter] = []
+        self._accepted: list[Filter] = []
         self.pushFilters = _Push(self)  # type: ignore[method-assign]  # _Push says why
 
     def push(self, filters: list[Filter]) -> Iterator[Filter]:
-        """Accept the filters that have a mask; return the filters without a mask, which Spark applies."""
+        """Accept the filters that have the same meaning in Arrow; return the others, which Spark applies."""
         schema = self._plan.schema
         for each in filters:
-            if pushable(each, schema) is None:
+            if condition_of(each, schema) is None:
                 yield each
             else:
-                self._filters.append(each)
+                self._accepted.append(each)
+
+    @property
+    def _where(self) -> Predicate | None:
+        return predicate_of(self._accepted, self._plan.schema)
 
     def partitions(self) -> Sequence[InputPartition]:
-        read_plan = self._plan
+        read_plan, where = self._plan, self._where
+        if where is None:
+            return [FileGroup(task) for task in read_plan.tasks]
         known = read_plan.shape if read_plan.own else None
-        return [FileGroup(task) for task in read_plan.tasks if may_hold(task, self._filters, known)]
+        return [FileGroup(task) for task in restricted(read_plan.tasks, where, known)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if partition.value is None:  # Spark makes one partition if `partitions` returns none
             return
         rows = run_read(self._plan.storage, partition.value)
-        for each in self._filters:
-            mask = pushable(each, rows.schema)
-            assert mask is not None, f"{each} was accepted"
-            rows = rows.filter(mask(rows))
+        if isinstance(partition.value, ChangesTask) and (where := self._where) is not None:
+            rows = where.filter(rows)
         yield from conform(rows, self._schema).to_batches(BATCH_ROWS)
         keep_loaded()

@@ -45,6 +45,8 @@ class SparkJobs:
     names.
     """
 
+    takes_conditions_later = False
+
     def __init__(self, spark: SparkSession, storage: Storage, names: Names) -> None:
         self._spark = spark
         self._storage = storage
@@ -135,7 +137,7 @@ class SparkJobs:
         If a file does not have the size that its commit lists, nbcc's reader reads it and raises an error.
         """
         url = urlsplit(self._storage.url)
-        if not isinstance(task, ReadTask) or not task.base_only or url.scheme != "file":
+        if not isinstance(task, ReadTask) or not task.base_only or task.where is not None or url.scheme != "file":
             return None
         path = f"{unquote(url.path)}/{task.base}"
         return f"file:{path}" if not GLOB_CHARACTERS.intersection(path) and _has_size(path, task.base_size) else None

@@ -16,12 +16,15 @@ import itertools
 import os
 import secrets
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Final, TypeVar
 
 from ..errors import BadInput, UnsafePath
+from .local_content import content, irregular, part
 from .paths import REMEDY
+
+T = TypeVar("T")
 
 STAGE: Final = ".nbcc-stage-"
 """Prefix of the temporary file of a put. Its suffix is that of a checksum side file, so Hadoop's readers skip it."""
@@ -79,27 +82,35 @@ class LocalFiles:
         """Return the content of a regular file. Raises FileNotFoundError for a missing file or a folder. The method
         never waits for a FIFO or a device.
         """
+        return self._read(path, content)
+
+    def read_ranges(self, path: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Return the bytes of each range (start, end) of a regular file; fewer bytes if the file ends before."""
+        return self._read(path, lambda file, _: [part(file, start, end) for start, end in ranges])
+
+    def _read(self, path: str, take: Callable[[int, int], T]) -> T:
+        """Return the result of `take` for the descriptor and the size of the file."""
         head, _, name = path.rpartition("/")
         folder = self._open(head)
         try:
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
         except OSError as refused:
             if refused.errno == errno.ENXIO:  # a socket, or a device without a driver
-                raise _irregular(path) from None
+                raise irregular(path) from None
             if refused.errno != errno.ELOOP:
                 raise
             file = -1
         finally:
             os.close(folder)
         if file < 0:
-            return self._read_linked(path)
+            return self._read_linked(path, take)
         try:
             status = os.fstat(file)
             if stat.S_ISDIR(status.st_mode):
                 raise FileNotFoundError(errno.ENOENT, "it is a folder", path)
             if not stat.S_ISREG(status.st_mode):
-                raise _irregular(path)
-            return _content(file, status.st_size)
+                raise irregular(path)
+            return take(file, status.st_size)
         finally:
             os.close(file)
 
@@ -202,11 +213,11 @@ class LocalFiles:
             raise UnsafePath(f"access {path!r}", "a symbolic link in it leads out of the table's folder", REMEDY)
         return target[len(root.rstrip("/")) + 1 :]
 
-    def _read_linked(self, path: str) -> bytes:
+    def _read_linked(self, path: str, take: Callable[[int, int], T]) -> T:
         resolved = self._resolved(path)
         if resolved in ("", path):  # the root, or a link that leads to itself
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        return self.read(resolved)
+        return self._read(resolved, take)
 
     def _remember(self, path: str) -> None:
         if len(self._known) >= _KNOWN:
@@ -300,14 +311,6 @@ def _identity(folder: int) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _content(file: int, size: int) -> bytes:
-    parts = []
-    while part := os.read(file, max(size, 0) + 1):
-        parts.append(part)
-        size -= len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
 def _stage_name() -> str:
     """Return a unique file name: a random text for each process and a counter. A forked child generates its own random
     text.
@@ -343,8 +346,3 @@ def _unlinked(folder: int, name: str) -> bool:
     except FileNotFoundError:
         return False
     return True
-
-
-def _irregular(path: str) -> UnsafePath:
-    exists = "it is a pipe, a socket or a device, not a regular file"
-    return UnsafePath(f"read {path!r}", exists, "remove it, or restore the file from a copy that you trust")

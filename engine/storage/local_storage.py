@@ -22,6 +22,7 @@ from .object_storage import is_checksum
 from .options import local_options
 from .paths import confined, confined_folder
 from .protocol import Entry, NotFound, Storage
+from .ranged import ByteRange
 
 _HEARTBEATS: Final = ".hoodie/.heartbeat/"
 _TEMPORARY: Final = (_HEARTBEATS, ".hoodie/.temp/")
@@ -62,6 +63,15 @@ class LocalStorage:
     def get(self, path: str) -> bytes:
         try:
             return self._files.read(confined(path))
+        except (FileNotFoundError, NotADirectoryError):
+            raise NotFound(path) from None
+        except OSError as refused:
+            raise of_file_system("read", path, self.url, refused) from refused
+
+    def get_ranges(self, path: str, ranges: Sequence[ByteRange]) -> list[bytes]:
+        """Return the bytes of each range of a file; fewer bytes if the file ends before the range."""
+        try:
+            return self._files.read_ranges(confined(path), ranges)
         except (FileNotFoundError, NotADirectoryError):
             raise NotFound(path) from None
         except OSError as refused:

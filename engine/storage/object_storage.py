@@ -25,6 +25,7 @@ from .options import as_duration, is_durable, store_arguments
 from .parallel import in_parallel
 from .paths import confined, confined_folder
 from .protocol import Entry, NotFound
+from .ranged import ByteRange
 from .time_limit import request_limit
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ LONG_SECONDS: Final = 20.0
 
 PART_BYTES: Final = 8 << 20
 """Objects with more bytes are put in parts and read in ranges of this size."""
+
+RANGE_GAP: Final = 64 << 10
+"""Ranges of an object that are at most this many bytes apart are read by one request."""
 
 
 class ObjectStorage:
@@ -128,6 +132,15 @@ class ObjectStorage:
     def get(self, path: str) -> bytes:
         try:
             return self._repeated("read", confined(path), lambda store: _content(store, path))
+        except _ABSENT:
+            raise NotFound(path) from None
+
+    def get_ranges(self, path: str, ranges: Sequence[ByteRange]) -> list[bytes]:
+        """Return the bytes of each range of an object; fewer bytes if the object ends before the range."""
+        starts, ends = [each.start for each in ranges], [each.end for each in ranges]
+        request = partial(obstore.get_ranges, path=confined(path), starts=starts, ends=ends, coalesce=RANGE_GAP)
+        try:
+            return [bytes(part) for part in self._repeated("read", path, request)]
         except _ABSENT:
             raise NotFound(path) from None
 

@@ -25,6 +25,9 @@ in its file groups before the plan's barrier."""
 COVERS: Final = "nbcc.log.compaction"
 """Extra metadata of a log compaction of nbcc: JSON, path of each new log -> names of the logs that it replaces."""
 
+RANGES: Final = "nbcc.ranges"
+"""Extra metadata of a write of nbcc: JSON, the least and the greatest value of the first columns of each log."""
+
 LOG_COMPACTION: Final = "logcompaction"
 
 _LOG_COMPACTOR: Final = "org.apache.hudi.table.action.compact.LogCompactionExecutionHelper"

@@ -124,8 +124,11 @@ def partitions_of(data: Any, config: TableConfig) -> set[str]:
     return set(one_array(partition_paths(data, keys)).to_pylist())
 
 
-def named_paths(partitions: Collection[str], config: TableConfig) -> set[str]:
+def named_paths(
+    partitions: Collection[str], config: TableConfig, asked: str = "replace the partition"
+) -> set[str]:
     """The paths of the partitions that a user names. Raises `BadInput` for a path that is not a partition of the table.
+    `asked`: the beginning of the error.
     """
     named = {partitions} if isinstance(partitions, str) else set(partitions)
     keys = KeySpec(config.record_key, config.partition_by, config.hive_style)
@@ -135,7 +138,7 @@ def named_paths(partitions: Collection[str], config: TableConfig) -> set[str]:
             exists, remedy = f"the table is partitioned by {', '.join(config.partition_by)}", f"name a path, {example}"
             if not config.partition_by:
                 exists, remedy = "the table has no partitions", "leave `partitions` out"
-            raise BadInput(f"replace the partition {path!r}", exists, remedy)
+            raise BadInput(f"{asked} {path!r}", exists, remedy)
     return named
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..config import TableConfig
+from ..data.ranges import encode_ranges
 from ..data.tasks import WrittenFile
 from ..file_names import parse_base, split_path
 from ..timeline import (
@@ -20,7 +21,7 @@ from ..timeline import (
     encode_commit,
     own_extra,
 )
-from ..timeline.metadata import COVERS
+from ..timeline.metadata import COVERS, RANGES
 
 _NO_BASE = "null"  # Hudi spells "no previous commit" as this word
 
@@ -34,7 +35,14 @@ def write_commit(
 ) -> bytes:
     """The content of a completed delta commit; `more` is the batch's extra metadata."""
     stats = tuple(_base_stat(file) if file.version is None else _log_stat(file, requested) for file in files)
-    return encode_commit(CommitMetadata(stats, operation, extra=own_extra(config.avro_schema, more or {})))
+    extra = own_extra(config.avro_schema, {**_ranges(files), **(more or {})})
+    return encode_commit(CommitMetadata(stats, operation, extra=extra))
+
+
+def _ranges(files: Sequence[WrittenFile]) -> dict[str, str]:
+    """The extra metadata with the bounds of the logs among the files; empty if no file has bounds."""
+    bounds = {file.path: file.bounds for file in files if file.bounds}
+    return {RANGES: encode_ranges(bounds)} if bounds else {}
 
 
 def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
@@ -68,7 +76,7 @@ def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequ
         for file, operation in made
     )
     covers = json.dumps({file.path: operation.logs for file, operation in made})
-    extra = own_extra(config.avro_schema, {COVERS: covers})
+    extra = own_extra(config.avro_schema, {COVERS: covers, **_ranges(files)})
     return encode_commit(CommitMetadata(stats, "LOG_COMPACT", extra=extra))
 
 

@@ -117,6 +117,8 @@ class SparkOperation(EngineOperation):
 class ControlledJobs:
     """A runner whose jobs are calls of their actor, so that no job begins after its actor has crashed."""
 
+    takes_conditions_later = False
+
     def __init__(self, handle: Handle, jobs: SparkJobs) -> None:
         self._handle = handle
         self._jobs = jobs
