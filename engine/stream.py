@@ -4,10 +4,14 @@ been written.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from .actions.maintain import serve_writer
+from .arguments import texts
 from .config import TableConfig
+from .config.maintenance import MaintenancePolicy
 from .errors import BadInput
 from .storage import Storage
 from .wiring import context_of, coordinated
@@ -42,34 +46,54 @@ class StreamSink:
 
     Spark's checkpoint records the query id, which stays the same after a restart of the query. With a new checkpoint
     Spark starts a new query with a new id, whose batches are numbered from 0. `name` is a label for messages.
+    `columns`: the columns that the batches set (partial update). `maintenance`: the services that run after each batch.
     """
 
     table: Table | Opened
     name: str = ""
     query_id: str | None = None
     replay_difference: str = "refuse"
+    columns: tuple[str, ...] | None = None
+    maintenance: MaintenancePolicy | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         table = self.table
         sent = table if isinstance(table, Opened) else Opened(type(table), table.context.storage, table.config)
-        return StreamSink, (sent, self.name, self.query_id, self.replay_difference)
+        return StreamSink, (
+            sent, self.name, self.query_id, self.replay_difference, self.columns, self.maintenance
+        )  # fmt: skip
 
     def __call__(self, batch: Any, number: int) -> None:
         query_id = self.query_id if self.query_id is not None else query_id_of(batch)
         if not query_id:
             raise _unreadable(f"the batch {number}", self.name, "it is readable inside foreachBatch alone")
         table = self.table.of(batch) if isinstance(self.table, Opened) else self.table
-        table.upsert(batch, batch_id=f"{query_id}/{number}", replay_difference=self.replay_difference)
+        table.upsert(
+            batch,
+            batch_id=f"{query_id}/{number}",
+            replay_difference=self.replay_difference,
+            columns=self.columns,
+        )
+        if self.maintenance is not None:
+            serve_writer(table.context, table.config, self.maintenance)
 
 
-def sink_of(table: Table, name: str, query_id: str | None, replay_difference: str) -> StreamSink:
+def sink_of(
+    table: Table,
+    name: str,
+    query_id: str | None,
+    replay_difference: str,
+    columns: Collection[str] | None = None,
+    maintenance: MaintenancePolicy | None = None,
+) -> StreamSink:
     """Return the sink of a table. Raises `BadInput` if `query_id` is None and the driver cannot read the id of the
     query.
     """
     check(query_id, replay_difference)
     if query_id is None and not getattr(table.context.jobs, "has_local_properties", True):
         raise _unreadable("batches", name, "Spark Connect shows no local properties")
-    return StreamSink(table, name, query_id, replay_difference)
+    only = None if columns is None else tuple(texts(columns, "write a stream"))
+    return StreamSink(table, name, query_id, replay_difference, only, maintenance)
 
 
 def query_id_of(batch: Any) -> str | None:

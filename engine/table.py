@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from . import html
 from .actions import operations
+from .actions.maintain import ServiceStep
 from .config import TableConfig
 from .config.concurrency import concurrency_mode as mode_of
 from .config.coordination import is_shared
+from .config.maintenance import MaintenancePolicy
 from .config.summary import headline, summary
 from .context import Context
 from .definition import load as definition
@@ -93,13 +95,9 @@ class Table(TableReads):
 
     @classmethod
     def open(
-        cls,
-        spark: SparkSession | None,
-        path: str | os.PathLike[str],
-        storage_options: Mapping[str, Any] | None = None,
-        concurrency_mode: str | None = None,
-        session_time_zone: str | None = None,
-    ) -> Table:
+        cls, spark: SparkSession | None, path: str | os.PathLike[str], storage_options: Mapping[str, Any] | None = None,
+        concurrency_mode: str | None = None, session_time_zone: str | None = None,
+    ) -> Table:  # fmt: skip
         """Open the Hudi table of any engine at `path`. Hudi's rules apply to a table without nbcc's properties.
 
         `storage_options` and `session_time_zone` are as in `create`. `concurrency_mode` overrides the stored mode.
@@ -120,16 +118,9 @@ class Table(TableReads):
         return answer
 
     def upsert(
-        self,
-        data: Any,
-        *,
-        retries: int = 0,
-        reads: Collection[str] | None = None,
-        based_on: Time | None = None,
-        batch_id: str | None = None,
-        replay_difference: str = "refuse",
-        columns: Collection[str] | None = None,
-    ) -> Instant:
+        self, data: Any, *, retries: int = 0, reads: Collection[str] | None = None, based_on: Time | None = None,
+        batch_id: str | None = None, replay_difference: str = "refuse", columns: Collection[str] | None = None,
+    ) -> Instant:  # fmt: skip
         """Insert or update rows; a row with `_hoodie_is_deleted` true is deleted. An empty batch commits too.
 
         An optimistic writer raises `Conflict` if a write to the same buckets has completed since it began. `retries`:
@@ -137,7 +128,6 @@ class Table(TableReads):
         from which the rows were computed. `reads`: the partitions from which the rows were computed (default: all). A
         write to one of the partitions in `reads` that completes after `based_on` is a conflict, too. `columns`: the
         only columns, besides key, partition and ordering, that the rows set (partial update).
-
         `batch_id`: the id of the batch. Only one batch with this id commits, even if several writers send the batch. If
         a repeated batch has the digest of the committed batch, the method returns the committed instant. If the digests
         differ, the method raises `Conflict`, or issues a warning with `replay_difference="keep"` (for queries with
@@ -146,13 +136,17 @@ class Table(TableReads):
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
 
-    def sink(self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse") -> StreamSink:
+    def sink(
+        self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse",
+        columns: Collection[str] | None = None, maintenance: MaintenancePolicy | None = None,
+    ) -> StreamSink:  # fmt: skip
         """Return a function for `foreachBatch` of a stream, which upserts each batch once.
 
         A batch is identified by its number and the id of its query, which is in the Spark checkpoint. `query_id`
-        replaces the id in the checkpoint; Spark Connect requires `query_id`. `name`: a label for messages.
+        replaces the id in the checkpoint; Spark Connect requires `query_id`. `name`: a label for messages. `columns`:
+        as in `upsert`. `maintenance`: the services that run after each batch (`maintain`), by default none.
         """
-        return sink_of(self, name, query_id, replay_difference)
+        return sink_of(self, name, query_id, replay_difference, columns, maintenance)
 
     def bulk_insert(self, data: Any) -> Instant:
         """Write rows as base files into file groups without files, and as log files into all other file groups.
@@ -176,9 +170,8 @@ class Table(TableReads):
     def delete(
         self, keys: Any, *, retries: int = 0, batch_id: str | None = None, replay_difference: str = "refuse"
     ) -> Instant:
-        """Delete the rows with the given `keys` (key, partition and ordering columns), unless a row is newer.
-
-        `retries`, `batch_id` and `replay_difference` are as in `upsert`.
+        """Delete the rows with the given `keys` (key, partition and ordering columns), unless a row is newer. The other
+        arguments are as in `upsert`.
         """
         batch = {"batch_id": batch_id, "replay_difference": replay_difference}
         return cast("Instant", self.run("delete", keys=keys, retries=retries, **batch))
@@ -262,11 +255,18 @@ class Table(TableReads):
         """
         return cast("tuple[Instant, ...]", self.run("archive", retained=retained))
 
+    def maintain(self, policy: MaintenancePolicy | None = None, *, dry_run: bool = False) -> tuple[ServiceStep, ...]:
+        """Run the services that are due: one pass over rollback, compaction, clean, archive and leftovers.
+
+        Returns a step for each action, and a measurement; `step.record()` can be written as JSON. Several processes may
+        do so at the same time. With `dry_run` nothing changes. `nbcc serve TABLE` repeats this method.
+        """
+        return cast("tuple[ServiceStep, ...]", self.run("maintain", policy=policy, dry_run=dry_run))
+
     def __repr__(self) -> str:
         return f"Table({self.config.name!r} at {self.context.storage.url})"
 
-    def __str__(self) -> str:
-        """Return ``table orders: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by day``."""
+    def __str__(self) -> str:  # such as "table orders: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by day"
         return headline(self.config)
 
     def _repr_html_(self) -> str:

@@ -11,6 +11,7 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import Final, Literal, cast, get_args
 
+from ..config.maintenance import ALIASES, INLINE, MaintenancePolicy, inline_policy
 from ..errors import BadInput, Unsupported
 from ..reads.times import BEGINNING, Time
 
@@ -59,6 +60,9 @@ CREATE: Final = (
 )
 """Options of `Table.create` itself."""
 
+SERVICES: Final = (*(option.name for option in INLINE), *ALIASES)
+"""Options of the services that a writer runs after its commit."""
+
 ONLY: Final[Mapping[str, tuple[str, ...]]] = {
     "hoodie.index.type": ("BUCKET",),
     "hoodie.index.bucket.engine": ("SIMPLE",),
@@ -92,6 +96,13 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "timestampasof": f"use {AS_OF} with a completion time",
     "versionasof": f"states of a table have no numbers; use {AS_OF} with a completion time",
     "as.of.timestamp": f"use {AS_OF} with a completion time",
+    "compaction.schedule.enabled": "that is Flink's name; use hoodie.compact.schedule.inline",
+    "compaction.async.enabled": "that is Flink's name; use hoodie.compact.inline, or run `nbcc serve`",
+    "compaction.delta_commits": "that is Flink's name; use hoodie.compact.inline.max.delta.commits",
+    "clean.async.enabled": "that is Flink's name; use hoodie.clean.automatic, or run `nbcc serve`",
+    "clean.retain_commits": "that is Flink's name; use hoodie.clean.commits.retained",
+    "index.type": "that is Flink's name; use hoodie.index.type",
+    "write.tasks": "that is Flink's name; Spark writes with one task per partition of the DataFrame",
 }
 """Options of other formats for what nbcc has under another name: what to use instead."""
 
@@ -119,7 +130,8 @@ class WriteOptions:
     argument `options`.
 
     `batch_id`: the id of the batch; a batch whose id has committed is not written again. `replay_difference`: the
-    reaction if the rows of a repeated batch differ from the rows of the committed batch.
+    reaction if the rows of a repeated batch differ from the rows of the committed batch. `services`: the services that
+    the writer runs after its commit.
     """
 
     path: str
@@ -129,6 +141,7 @@ class WriteOptions:
     table: Mapping[str, str] = field(default_factory=dict)
     create: Mapping[str, str] = field(default_factory=dict)
     storage: Mapping[str, str] = field(default_factory=dict)
+    services: MaintenancePolicy | None = None
 
 
 def read_options(given: Mapping[str, str]) -> ReadOptions:
@@ -167,7 +180,8 @@ def columns_of(options: Mapping[str, str]) -> tuple[str, ...]:
 def write_options(given: Mapping[str, str]) -> WriteOptions:
     """Parse the options of a write; raises `BadInput` or `Unsupported` for an invalid option."""
     of_table = [name for names in TABLE.values() for name in names]
-    options = known_options(given, (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE), "write")
+    known = (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE, *SERVICES)
+    options = known_options(given, known, "write")
     operation = options.get(OPERATION, "upsert").lower()
     if operation not in get_args(Operation):
         raise Unsupported(
@@ -183,7 +197,12 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
         table={argument: value for argument, names in TABLE.items() if (value := _one_of(options, names)) is not None},
         create={name: options[name] for name in CREATE if name in options},
         storage=storage_of(given),
+        services=inline_policy({name: options[name] for name in SERVICES if name in options}, _refused_service),
     )
+
+
+def _refused_service(name: str, value: str, needed: str) -> BadInput:
+    return BadInput(f"write with {name}={value}", "there is no such value", f"use {needed}")
 
 
 def storage_of(given: Mapping[str, str]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
+from ..actions.maintain import serve_writer
 from ..actions.upsert import action_of, write_task
 from ..config import TableConfig
 from ..config.options import IN_PROCESS, PROVIDER
@@ -213,6 +214,8 @@ class Writer(_TableWriter):
             )
         except Repeated as repeated:  # another attempt was faster, and this one has taken its own back
             answer(context, repeated, digest, self._options.replay_difference)
+        if self._options.services is not None:
+            serve_writer(context, self._config, self._options.services)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Delete the files and the instant of the write, unless the instant has completed. Spark also calls `abort` if

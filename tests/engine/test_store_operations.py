@@ -98,6 +98,15 @@ def scenario(table: Table) -> Iterator[tuple[str, Any]]:
     yield run("run_restore")
     yield run("restore")
     yield run("delete_savepoint")
+    yield from undone_and_cleaned(table)
+
+
+def undone_and_cleaned(table: Table) -> Iterator[tuple[str, Any]]:
+    """The second half: rollbacks, a new column, clean-up and maintenance."""
+
+    def run(operation: str, **arguments: Any) -> tuple[str, Any]:
+        return operation, table.run(operation, **arguments)
+
     yield run("snapshot")
     yield run("schedule_rollback")
     yield run("run_rollback")
@@ -113,6 +122,8 @@ def scenario(table: Table) -> Iterator[tuple[str, Any]]:
     yield run("archive", retained=2)
     yield run("checkpoint_state")
     yield run("publish_decided")
+    yield "maintain", [step.service for step in table.run("maintain")]
+    yield "collect", table.run("collect").counts()
     yield "settled", isinstance(table.run("settled"), str)
     yield run("snapshot")
 
