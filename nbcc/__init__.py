@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from .engine.data_source.registration import register
     from .engine.errors import BadInput, Cleaned, Conflict, Damaged, LimitExceeded, NbccError, NotATable, Unsupported
     from .engine.limits import Limits, set_limits
     from .engine.spark.session import session
@@ -30,12 +31,14 @@ __all__ = [
     "draw_slices",
     "draw_timeline",
     "draw_verdicts",
+    "register",
     "session",
     "set_limits",
 ]
 
 _HOMES: Final = {
     "Table": ".engine.table",
+    "register": ".engine.data_source.registration",
     "session": ".engine.spark.session",
     **dict.fromkeys(("BadInput", "Cleaned", "Conflict", "Damaged", "LimitExceeded"), ".engine.errors"),
     **dict.fromkeys(("NbccError", "NotATable", "Unsupported"), ".engine.errors"),

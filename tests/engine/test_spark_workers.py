@@ -40,7 +40,7 @@ def test_a_session_with_another_python_is_refused_in_one_sentence(tmp_path: Path
         [sys.executable, "-c", program], cwd=tmp_path, env={**environment, "PATH": path},
         text=True, capture_output=True, check=False,
     )  # fmt: skip
-    said = "CannotRun Asked to use this SparkSession, but its Python workers run python3, which cannot import nbcc"
+    said = "CannotRun Asked to use this SparkSession, but its Python workers run python3, which cannot import fastavro"
     assert ran.returncode == 0, ran.stderr
     assert [line.startswith(said) for line in ran.stdout.splitlines()] == [True] * 3
     assert f"set PYSPARK_PYTHON={sys.executable} in the environment before the session is made" in ran.stdout
@@ -48,7 +48,8 @@ def test_a_session_with_another_python_is_refused_in_one_sentence(tmp_path: Path
 
 
 def session_of(python: str, application: str, master: str = "local[2]", **more: Any) -> Any:
-    return SimpleNamespace(_sc=SimpleNamespace(pythonExec=python, applicationId=application, master=master, **more))
+    context = SimpleNamespace(pythonExec=python, applicationId=application, master=master, **more)
+    return SimpleNamespace(_sc=context, addArtifacts=lambda *_, **__: None)
 
 
 @pytest.fixture
@@ -66,26 +67,25 @@ def script(tmp_path: Path) -> Callable[[str], str]:
     ("body", "said"),
     [
         ("echo 2.7", r"which is Python 2\.7, not 3\.\d+: set PYSPARK_PYTHON="),
-        ("exit 1", "which cannot import nbcc and what it needs: set PYSPARK_PYTHON="),
+        ("exit 1", "which cannot import fastavro, numpy, obstore, pyarrow: set PYSPARK_PYTHON="),
     ],
 )
 def test_an_interpreter_that_cannot_do(script: Callable[[str], str], tmp_path: Path, body: str, said: str) -> None:
     spark = session_of(script(body), f"app {body}")
     for _ in range(2):
         with pytest.raises(CannotRun, match=said):
-            interpreter.check_workers(spark)
+            interpreter.prepare_workers(spark)
     assert (tmp_path / "runs").read_text("utf-8") == "run\n", "it is tested once for each session"
 
 
 def test_an_interpreter_that_will_do(script: Callable[[str], str]) -> None:
-    interpreter.check_workers(session_of(script(f'exec {sys.executable} "$@"'), "app that works"))
-    interpreter.check_workers(session_of(sys.executable, "app with this Python"))
-    interpreter.check_workers(SimpleNamespace())  # Spark Connect
+    interpreter.prepare_workers(session_of(script(f'exec {sys.executable} "$@"'), "app that works"))
+    interpreter.prepare_workers(session_of(sys.executable, "app with this Python"))
 
 
 def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(CannotRun, match="which does not run"):
-        interpreter.check_workers(session_of(str(tmp_path / "none"), "app without"))
+        interpreter.prepare_workers(session_of(str(tmp_path / "none"), "app without"))
 
 
 def test_the_workers_of_a_cluster_run_one_task() -> None:
@@ -95,9 +95,9 @@ def test_the_workers_of_a_cluster_run_one_task() -> None:
     def fails(*_: Any) -> Any:
         raise RuntimeError("100 lines of traceback")
 
-    interpreter.check_workers(session_of("python3.99", "app", "spark://here:7077", parallelize=parallelize))
-    with pytest.raises(CannotRun, match=r"python3\.99, on which a task that imports nbcc failed: set PYSPARK_PYTHON="):
-        interpreter.check_workers(session_of("python3.99", "other app", "spark://here:7077", parallelize=fails))
+    interpreter.prepare_workers(session_of("python3.99", "app", "spark://here:7077", parallelize=parallelize))
+    with pytest.raises(CannotRun, match=r"python3\.99, on which a task failed .*: set PYSPARK_PYTHON="):
+        interpreter.prepare_workers(session_of("python3.99", "other app", "spark://here:7077", parallelize=fails))
 
 
 def test_session_is_at_the_top_and_loads_no_spark() -> None:
