@@ -7,7 +7,7 @@ of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import pyarrow as pa
@@ -61,6 +61,25 @@ def read_bounded(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -
     else:
         rows = packed.read(columns=wanted, use_threads=False)
     return _unpacked(rows, file.schema_arrow, bound.flat, name, limit)
+
+
+def batches_bounded(
+    name: str, file: pq.ParquetFile, few: Sequence[str], wanted: Sequence[str] | None, limit: int
+) -> Iterator[pa.Table]:
+    """Return the `wanted` columns of a file in batches; one empty batch if the file has no rows. `limit`: the greatest
+    size of all rows in memory.
+
+    Raises `LimitExceeded` for a file of which `read_bounded` would have to unpack dictionaries to learn its size.
+    """
+    bound = _bound(file, wanted, few)
+    if bound.most > limit:
+        raise _too_much(name, bound.most, limit)
+    rows = 0
+    for batch in file.iter_batches(batch_size=_LARGEST_BATCH, columns=wanted, use_threads=False):
+        rows += batch.num_rows
+        yield pa.Table.from_batches([batch])
+    if not rows:
+        yield file.read(columns=wanted, use_threads=False)
 
 
 def _bound(file: pq.ParquetFile, wanted: Sequence[str] | None, few: Sequence[str]) -> _Bound:

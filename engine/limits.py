@@ -22,7 +22,9 @@ class Limits:
     file. `schema_depth` limits the nesting levels of an Avro schema. `schema_types` limits the number of types in an
     Avro schema; a type counts once for each use. `decoded_bytes` limits the bytes in memory of the rows of one data
     file, log block or archive file. `decoded_ratio` limits the decoded bytes to a multiple of the size of the file or
-    block. The greater one of the limits `decoded_bytes` and `decoded_ratio` applies.
+    block. The greater one of the limits `decoded_bytes` and `decoded_ratio` applies. `task_bytes` limits the memory
+    that a task takes for its rows. A read or compaction merges a larger file group in several passes over its keys;
+    other tasks are refused (docs/clusters.md). By default a task has no limit.
     """
 
     metadata_bytes: int = 1 << 26
@@ -30,6 +32,7 @@ class Limits:
     schema_types: int = 100_000
     decoded_bytes: int = 1 << 30
     decoded_ratio: int = 100
+    task_bytes: int = 1 << 50
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .errors import Damaged
-from .expansion import Opened, read_bounded
+from .expansion import Opened, batches_bounded, read_bounded
 from .limits import Limits, limits
 
 FEW_VALUES: Final = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name")
@@ -18,6 +19,7 @@ FEW_VALUES: Final = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_f
 _CODEC: Final = "snappy"  # measured: twice as fast as zstd at its lowest level, both ways
 _WORTH: Final = 0.9  # a column that compresses to more than this ratio stays uncompressed
 _SAMPLE: Final = 1000  # rows that are compressed to estimate the ratio
+_GROUP_ROWS: Final = 1 << 17  # of files that are written in parts: a reader holds one group's compressed bytes
 
 
 def encode_parquet(rows: pa.Table) -> bytes:
@@ -29,16 +31,35 @@ def encode_parquet(rows: pa.Table) -> bytes:
     return bytes(_encoded(rows, _codecs(rows) if len(rows) > _SAMPLE else _CODEC))
 
 
+def write_parquet(parts: Iterable[pa.Table], target: BinaryIO) -> int:
+    """Write the parts, which have one schema, as one Parquet file, and return the number of their rows.
+
+    The file is as `encode_parquet` returns it, but has smaller row groups. The function holds one part at a time.
+    """
+    rows, writer = 0, None
+    for part in parts:
+        if writer is None:
+            options = _options(part, _codecs(part) if len(part) > _SAMPLE else _CODEC)
+            writer = pq.ParquetWriter(target, part.schema, **options)
+        writer.write_table(part, row_group_size=_GROUP_ROWS)
+        rows += len(part)
+    assert writer is not None, "a file has at least one part, which may be empty"
+    writer.close()
+    return rows
+
+
+def _options(rows: pa.Table, codecs: Mapping[str, str] | str) -> dict[str, Any]:
+    return {
+        "compression": codecs,
+        "use_dictionary": [name for name in FEW_VALUES if name in rows.column_names],
+        "store_schema": False,
+        "write_statistics": False,
+    }
+
+
 def _encoded(rows: pa.Table, codecs: Mapping[str, str] | str) -> pa.Buffer:
     sink = pa.BufferOutputStream()
-    pq.write_table(
-        rows,
-        sink,
-        compression=codecs,
-        use_dictionary=[name for name in FEW_VALUES if name in rows.column_names],
-        store_schema=False,
-        write_statistics=False,
-    )
+    pq.write_table(rows, sink, **_options(rows, codecs))
     return sink.getvalue()
 
 
@@ -82,3 +103,19 @@ def decode_parquet(
         ) from None
     wanted = None if columns is None else [column for column in columns if column in file.schema_arrow.names]
     return read_bounded(Opened(name, buffer, file, few), wanted, bounds or limits())
+
+
+def parquet_batches(
+    opened: BinaryIO, name: str, columns: Sequence[str] | None, bounds: Limits
+) -> Iterator[pa.Table]:
+    """Return the rows of `decode_parquet` with `packed`, in batches. The result has at least one batch."""
+    size = opened.seek(0, os.SEEK_END)
+    opened.seek(0)
+    try:
+        file = pq.ParquetFile(opened, read_dictionary=FEW_VALUES)
+    except (pa.ArrowException, OSError, KeyError) as broken:
+        raise Damaged(
+            f"read {name}", f"its {size} bytes are not parquet ({broken})", "restore the file from a copy"
+        ) from None
+    wanted = None if columns is None else [column for column in columns if column in file.schema_arrow.names]
+    return batches_bounded(name, file, FEW_VALUES, wanted, bounds.decoded(size))

@@ -11,7 +11,9 @@ import pyarrow.compute as pc
 from ..storage import Storage
 from .columns import COMMIT_TIME, PARTITION_PATH, RECORD_KEY, one_array
 from .compare import rows_differ
-from .read import merge_window, read_slice
+from .memory import COPIES, refused
+from .passes import slice_parts
+from .read import merge_window
 from .tasks import ChangesTask, ReadTask, TableShape, WindowTask
 
 INSERT, UPDATE, DELETE = "i", "u", "d"
@@ -42,8 +44,14 @@ def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
 
 
 def _state(storage: Storage, tasks: Sequence[ReadTask], shape: TableShape) -> pa.Table:
-    parts = [read_slice(storage, task) for task in tasks]
-    return pa.concat_tables(parts) if parts else shape.stored_schema.empty_table()
+    parts, held = [shape.stored_schema.empty_table()], 0
+    for task in tasks:
+        for part in slice_parts(storage, task):
+            parts.append(part)
+            held += part.nbytes
+            if held * COPIES > shape.limits.task_bytes:
+                raise refused(f"the file group {task.file_id} for its changes", held, shape.limits, "at once")
+    return pa.concat_tables(parts)
 
 
 def _identity(rows: pa.Table) -> pa.Array:

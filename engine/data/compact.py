@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -15,8 +15,8 @@ from .columns import conform, is_sortable
 from .layers import Merged
 from .merge import merged as merged_of
 from .partial import Contribution, split
-from .publish import put_base_file, put_data_file
-from .read import slice_layers
+from .passes import MOST_PASSES, slice_passes
+from .publish import put_base_parts, put_data_file
 from .tasks import CompactTask, ReadTask, WrittenFile
 from .write import delete_block
 
@@ -29,24 +29,41 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     rank that completes later would restore a deleted row (docs/contract.md, LAWS). Tombstones are typed deletes in a
     log of the compaction's own instant, which Hudi and hudi-rs read too.
     """
-    layers = slice_layers(storage, task.slice)
-    rule = task.slice.shape.merge
-    merged = merged_of(layers, rule)
+    merge = _Merge(task)
     token = names.write_token()
-    logs = [layer for layer in layers if not layer.base]
     name = BaseName(task.slice.file_id, token, task.instant)
-    written = [
-        replace(
-            put_base_file(storage, task.slice.partition, name, _sorted(merged.rows, task.sort_by)),
-            log_records=sum(len(layer.rows) + len(layer.deletes) for layer in logs),
-            log_files=len(task.slice.logs),
-            log_blocks=len(logs),
-        )
-    ]
-    tombstones, kept = _to_keep(merged, task), split(layers, rule) if rule.partial else []
-    if len(tombstones) or kept:
-        written.append(_write_tombstones(storage, task, kept, tombstones, token))
-    return written
+    base = put_base_parts(storage, task.slice.partition, name, merge.parts(storage))
+    base = replace(base, log_records=merge.records, log_files=len(task.slice.logs), log_blocks=merge.blocks)
+    deletes = pa.concat_tables(merge.deletes)
+    if len(deletes) or merge.kept:
+        return [base, _write_tombstones(storage, task, merge.kept, deletes, token)]
+    return [base]
+
+
+class _Merge:
+    """The passes of a compaction. `parts` returns the rows of the base file, and collects the rest meanwhile.
+
+    `deletes`, `kept`: the deletes and contributing records for the tombstone log. `records`, `blocks`: the records and
+    blocks of the merged logs.
+    """
+
+    def __init__(self, task: CompactTask) -> None:
+        self._task = task
+        self.deletes: list[pa.Table] = []
+        self.kept: list[Contribution] = []
+        self.records = self.blocks = 0
+
+    def parts(self, storage: Storage) -> Iterator[pa.Table]:
+        task, rule = self._task, self._task.slice.shape.merge
+        most = 1 if task.sort_by else MOST_PASSES
+        for layers in slice_passes(storage, task.slice, most):
+            merged = merged_of(layers, rule)
+            logs = [layer for layer in layers if not layer.base]
+            self.records += sum(len(layer.rows) + len(layer.deletes) for layer in logs)
+            self.blocks = len(logs)
+            self.deletes.append(_to_keep(merged, task))
+            self.kept += split(layers, rule) if rule.partial else []
+            yield _sorted(merged.rows, task.sort_by)
 
 
 def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.Table:

@@ -24,10 +24,15 @@ def fetch(storage: Storage, file: BaseInput | LogInput) -> bytes:
     because other engines omit the field.
     """
     data = storage.get(file.path)
-    appended = isinstance(file, LogInput) and file.appended
-    if file.size and (len(data) < file.size if appended else len(data) != file.size):
-        raise Damaged(f"read {file.path}", f"it has {len(data)} bytes, and its commit lists {file.size}", REMEDY)
+    check_size(file, len(data))
     return data
+
+
+def check_size(file: BaseInput | LogInput, size: int) -> None:
+    """Raise `Damaged` if a data file of `size` bytes has another size than its commit lists."""
+    appended = isinstance(file, LogInput) and file.appended
+    if file.size and (size < file.size if appended else size != file.size):
+        raise Damaged(f"read {file.path}", f"it has {size} bytes, and its commit lists {file.size}", REMEDY)
 
 
 @contextmanager

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from itertools import chain
+
 import pyarrow as pa
 
 from ..errors import Conflict
 from ..file_names import BaseName, in_partition, marker
-from ..parquet import encode_parquet
-from ..storage import Storage, put_unique
+from ..parquet import encode_parquet, write_parquet
+from ..storage import Storage, put_from, put_unique
 from .columns import FILE_NAME, constant
 from .tasks import WrittenFile
 
@@ -22,14 +26,42 @@ def put_data_file(storage: Storage, instant: str, partition: str, name: str, dat
     path = in_partition(partition, name)
     storage.put_if_absent(marker(instant, partition, name), b"")
     if not put_unique(storage, path, data):
-        raise Conflict(f"write {path}", "there is another file of that name", "retry with a new write token")
+        raise _other(path)
     return path
+
+
+def put_base_parts(storage: Storage, partition: str, name: BaseName, parts: Iterator[pa.Table]) -> WrittenFile:
+    """Put the base file `name` with the rows of all parts, of which only one is in memory. See `put_base_file`.
+
+    The file is first written to a temporary file of this machine, if there are several parts.
+    """
+    first, second = next(parts), next(parts, None)
+    if second is None:
+        return put_base_file(storage, partition, name, first)
+    path = in_partition(partition, str(name))
+    with tempfile.TemporaryFile(prefix="nbcc-base-") as file:
+        named = (_named(part, name) for part in chain((first, second), parts))
+        del first, second
+        rows = write_parquet(named, file)
+        size = file.tell()
+        storage.put_if_absent(marker(name.instant, partition, str(name)), b"")
+        if not put_from(storage, path, file):
+            raise _other(path)
+    return WrittenFile(path, partition, name.file_id, size, rows, 0)
 
 
 def put_base_file(storage: Storage, partition: str, name: BaseName, rows: pa.Table) -> WrittenFile:
     """Put the base file `name`. `rows` have Hudi's columns; `_hoodie_file_name` is set to the name."""
-    place = rows.schema.get_field_index(FILE_NAME)
-    named = rows.set_column(place, rows.schema.field(place).name, constant(str(name), len(rows)))
-    data = encode_parquet(named)
+    data = encode_parquet(_named(rows, name))
     path = put_data_file(storage, name.instant, partition, str(name), data)
     return WrittenFile(path, partition, name.file_id, len(data), len(rows), 0)
+
+
+def _named(rows: pa.Table, name: BaseName) -> pa.Table:
+    """Return the rows with the name of their file in `_hoodie_file_name`."""
+    place = rows.schema.get_field_index(FILE_NAME)
+    return rows.set_column(place, rows.schema.field(place).name, constant(str(name), len(rows)))
+
+
+def _other(path: str) -> Conflict:
+    return Conflict(f"write {path}", "there is another file of that name", "retry with a new write token")

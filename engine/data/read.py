@@ -1,8 +1,10 @@
-"""Reads the rows of a file slice, and merges the files of a window."""
+"""Reads the files of a slice or window as layers of a merge, and merges the files of a window."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,27 +13,19 @@ from ..errors import Unsupported
 from ..files.data_block import decode_data
 from ..files.delete_block import decode_deletes
 from ..files.log_block import Block, BlockKind, Header, read_blocks, without_rolled_back
-from ..parquet import decode_parquet
+from ..parquet import decode_parquet, parquet_batches
 from ..schema import from_avro
-from ..storage import Storage
+from ..storage import Storage, open_file
 from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, SET_COLUMNS, conform, one_array
-from .fetch import decoding, fetch
+from .fetch import check_size, decoding, fetch
 from .keys import key_columns
 from .layers import Layer, Merged
+from .memory import bounded
 from .merge import merged
 from .partial import in_window
 from .tasks import BaseInput, ChangedBase, LogInput, ReadTask, TableShape, WindowTask
 
 Columns = Sequence[str] | None
-
-
-def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
-    """Return the merged rows of a slice, with the schema `task.result_schema`."""
-    if task.base_only and task.base_input is not None:
-        rows = base_rows(storage, task.base_input, task.shape, task.needed)
-    else:
-        rows = merged(slice_layers(storage, task), task.shape.merge).rows
-    return conform(rows, task.result_schema)
 
 
 def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
@@ -45,7 +39,7 @@ def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
         layers += log_layers(storage, log, shape, task.needed, base=True)
     for log in task.logs:
         layers += log_layers(storage, log, shape, task.needed)
-    return layers or [_nothing(shape)]
+    return layers or [nothing(shape)]
 
 
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:
@@ -75,10 +69,13 @@ def merge_window(storage: Storage, task: WindowTask) -> Merged:
 
 def window_layers(storage: Storage, task: WindowTask) -> list[Layer]:
     """Return the files of a window as layers, in ascending order of rank. The result has at least one layer."""
-    layers = [_changed_by(storage, base, task.shape) for base in task.bases]
-    for log in task.logs:
-        layers += log_layers(storage, log, task.shape)
-    return layers or [_nothing(task.shape)]
+
+    def layers() -> Iterator[Layer]:
+        yield from (_changed_by(storage, base, task.shape) for base in task.bases)
+        for log in task.logs:
+            yield from log_layers(storage, log, task.shape)
+
+    return bounded(layers(), task.shape.limits, "the window of a file group") or [nothing(task.shape)]
 
 
 def _changed_by(storage: Storage, base: ChangedBase, shape: TableShape) -> Layer:
@@ -108,6 +105,18 @@ def base_rows(storage: Storage, file: BaseInput, shape: TableShape, needed: Colu
     data = fetch(storage, file)
     with decoding(file.path):
         return conform(decode_parquet(data, file.path, needed, packed=True, bounds=shape.limits), shape.packed_schema)
+
+
+def base_batches(
+    storage: Storage, file: BaseInput, shape: TableShape, needed: Columns = None
+) -> Iterator[pa.Table]:
+    """Return the rows of `base_rows` in batches, of which only one is in memory. The result has at least one batch."""
+    with closing(open_file(storage, file.path)) as opened:
+        check_size(file, opened.seek(0, os.SEEK_END))
+        with decoding(file.path):
+            batches = parquet_batches(opened, file.path, needed, shape.limits)
+            for rows in batches:
+                yield conform(rows, shape.packed_schema)
 
 
 def log_layers(
@@ -169,5 +178,5 @@ def _ordering(values: pa.ChunkedArray, shape: TableShape) -> pa.ChunkedArray:
     return values.cast(field.type)
 
 
-def _nothing(shape: TableShape) -> Layer:
+def nothing(shape: TableShape) -> Layer:
     return Layer(shape.packed_schema.empty_table(), shape.deletes_schema.empty_table())

@@ -154,10 +154,13 @@ class Reader(DataSourceReader):
         if partition.value is None:  # Spark makes one partition if `partitions` returns none
             return
         with in_words():
-            rows = read_shared(self._plan.storage, partition.value)
+            for rows in read_shared(self._plan.storage, partition.value):
+                yield from conform(self._filtered(rows), self._schema).to_batches(BATCH_ROWS)
+        keep_loaded()
+
+    def _filtered(self, rows: pa.Table) -> pa.Table:
         for each in self._filters:
             mask = pushable(each, rows.schema)
             assert mask is not None, f"{each} was accepted"
             rows = rows.filter(mask(rows))
-        yield from conform(rows, self._schema).to_batches(BATCH_ROWS)
-        keep_loaded()
+        return rows

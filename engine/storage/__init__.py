@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .ahead import ListedAhead, listed_ahead, together
 from .failures import TRANSIENT
+from .in_files import open_file, put_from
 from .local_storage import LocalStorage, paths_below, sizes_but
 from .object_storage import ObjectStorage
 from .opening import open_storage
@@ -23,8 +24,10 @@ __all__ = [
     "confined",
     "confined_folder",
     "listed_ahead",
+    "open_file",
     "open_storage",
     "paths_below",
+    "put_from",
     "put_own",
     "put_unique",
     "sizes_but",

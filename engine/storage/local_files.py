@@ -18,7 +18,8 @@ import secrets
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Final
+from functools import partial
+from typing import BinaryIO, Final
 
 from ..errors import BadInput, UnsafePath
 from .paths import REMEDY
@@ -33,6 +34,7 @@ _UNFIT: Final = (errno.EEXIST, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.E
 _KNOWN: Final = 4096
 _RANDOM: Final[list[object]] = [0, ""]
 _NUMBERS: Final = itertools.count()
+_COPIED_BYTES: Final = 1 << 20
 
 
 class LocalFiles:
@@ -45,8 +47,8 @@ class LocalFiles:
         self._walks: dict[tuple[str, bool], tuple[int, int]] = {}  # (folder, for a put) -> its device and inode
         self._known: set[str] = set()  # folders that this process has made durable in their parents
 
-    def create(self, path: str, data: bytes) -> bool:
-        """Put a new file; returns False if a file of that name exists."""
+    def create(self, path: str, data: bytes | BinaryIO) -> bool:
+        """Put a new file; returns False if a file of that name exists. `data`: the content, or an open file with it."""
         head, _, name = path.rpartition("/")
         folder = self._open(head, make=True)
         try:
@@ -76,8 +78,16 @@ class LocalFiles:
             os.close(folder)
 
     def read(self, path: str) -> bytes:
-        """Return the content of a regular file. Raises FileNotFoundError for a missing file or a folder. The method
-        never waits for a FIFO or a device.
+        """Return the content of a regular file. Raises FileNotFoundError for a missing file or a folder."""
+        file, size = self.open_file(path)
+        try:
+            return _content(file, size)
+        finally:
+            os.close(file)
+
+    def open_file(self, path: str) -> tuple[int, int]:
+        """Return a descriptor of a regular file, and its size. Raises FileNotFoundError for a missing file or a folder.
+        The method never waits for a FIFO or a device.
         """
         head, _, name = path.rpartition("/")
         folder = self._open(head)
@@ -92,16 +102,17 @@ class LocalFiles:
         finally:
             os.close(folder)
         if file < 0:
-            return self._read_linked(path)
+            return self._open_linked(path)
         try:
             status = os.fstat(file)
             if stat.S_ISDIR(status.st_mode):
                 raise FileNotFoundError(errno.ENOENT, "it is a folder", path)
             if not stat.S_ISREG(status.st_mode):
                 raise _irregular(path)
-            return _content(file, status.st_size)
-        finally:
+        except BaseException:
             os.close(file)
+            raise
+        return file, status.st_size
 
     def remove(self, head: str, names: Iterable[str], durable: bool = True) -> None:
         """Remove files of a folder and their checksum side files; missing files are ignored, links are not followed."""
@@ -202,11 +213,11 @@ class LocalFiles:
             raise UnsafePath(f"access {path!r}", "a symbolic link in it leads out of the table's folder", REMEDY)
         return target[len(root.rstrip("/")) + 1 :]
 
-    def _read_linked(self, path: str) -> bytes:
+    def _open_linked(self, path: str) -> tuple[int, int]:
         resolved = self._resolved(path)
         if resolved in ("", path):  # the root, or a link that leads to itself
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        return self.read(resolved)
+        return self.open_file(resolved)
 
     def _remember(self, path: str) -> None:
         if len(self._known) >= _KNOWN:
@@ -217,7 +228,7 @@ class LocalFiles:
         if self._durable:
             sync_folder(folder)
 
-    def _linked(self, folder: int, name: str, data: bytes) -> bool:
+    def _linked(self, folder: int, name: str, data: bytes | BinaryIO) -> bool:
         if _exists(folder, name):  # cheaper than a staged file when the name exists
             return False
         stage = _staged(folder, data, self._durable)
@@ -318,15 +329,17 @@ def _stage_name() -> str:
     return f"{STAGE}{_RANDOM[1]}-{next(_NUMBERS)}.crc"
 
 
-def _staged(folder: int, data: bytes, durable: bool) -> str:
+def _staged(folder: int, data: bytes | BinaryIO, durable: bool) -> str:
     """Write a new temporary file with this content; returns the name of the file."""
+    parts = (data,) if isinstance(data, bytes) else iter(partial(data.read, _COPIED_BYTES), b"")
     stage = _stage_name()
     file = os.open(stage, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
     try:
         try:
-            left = memoryview(data)
-            while left:
-                left = left[os.write(file, left) :]
+            for part in parts:
+                left = memoryview(part)
+                while left:
+                    left = left[os.write(file, left) :]
             if durable and data:
                 os.fsync(file)
         finally:

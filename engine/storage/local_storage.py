@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 from urllib.parse import unquote, urlsplit
 
 from .conditional import ConditionalObject, LocalObject
@@ -58,6 +58,22 @@ class LocalStorage:
             self._files.replace(confined(path), data, durable=not path.startswith(_HEARTBEATS))
         except OSError as refused:
             raise of_file_system("write", path, self.url, refused) from refused
+
+    def put_from(self, path: str, file: BinaryIO) -> bool:
+        """Create `path` with the content of an open file; returns False if `path` exists."""
+        try:
+            return self._files.create(confined(path), file)
+        except OSError as refused:
+            raise of_file_system("create", path, self.url, refused) from refused
+
+    def open_file(self, path: str) -> BinaryIO:
+        """Open `path` for reads of parts of it; raises `NotFound` if there is no object at `path`."""
+        try:
+            return os.fdopen(self._files.open_file(confined(path))[0], "rb")
+        except (FileNotFoundError, NotADirectoryError):
+            raise NotFound(path) from None
+        except OSError as refused:
+            raise of_file_system("read", path, self.url, refused) from refused
 
     def get(self, path: str) -> bytes:
         try:

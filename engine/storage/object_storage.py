@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, GenericError, PreconditionError
@@ -124,6 +124,24 @@ class ObjectStorage:
         """
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, chunk_size=PART_BYTES))
         return True
+
+    def put_from(self, path: str, file: BinaryIO) -> bool:
+        """Put a data file with the content of an open file, in parts. No other attempt may use the name of the file."""
+
+        def request(store: ObjectStore) -> object:
+            file.seek(0)
+            return obstore.put(store, path, file, chunk_size=PART_BYTES)
+
+        self._repeated("write", confined(path), request)
+        return True
+
+    def open_file(self, path: str) -> BinaryIO:
+        """Open `path` for reads of parts of it; raises `NotFound` if there is no object at `path`."""
+        request = partial(obstore.open_reader, path=confined(path), buffer_size=PART_BYTES)
+        try:
+            return cast("BinaryIO", self._repeated("read", path, request))
+        except _ABSENT:
+            raise NotFound(path) from None
 
     def get(self, path: str) -> bytes:
         try:

@@ -18,11 +18,11 @@ OLD_RELEASE = 'raise ImportError("this nbcc is an old release")\n'
 
 
 class Cluster(NamedTuple):
-    """The URL of the master, and an environment for drivers whose workers run a Python without nbcc."""
+    """The URL of the master, and the environment and working directory of drivers whose workers lack nbcc."""
 
     url: str
     environment: dict[str, str]
-    folder: Path
+    driver: Path
 
 
 @contextmanager
@@ -42,9 +42,13 @@ def cluster(folder: Path) -> Iterator[Cluster]:
             arguments = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / name / "work"), url]
             own = {**environment, "PYTHONPATH": path}
             started.enter_context(_process("worker.Worker", folder / name, own, _WORKER, *arguments))
-        home = str(Path(__file__).absolute().parents[2])
-        environment |= {"PYTHONPATH": os.pathsep.join([home, packages]), "PYSPARK_PYTHON": str(python / "bin/python")}
-        yield Cluster(url, environment, folder)
+        # The driver finds nbcc in its own working directory: Spark may send its PYTHONPATH to the executors.
+        driver = folder / "driver"
+        driver.mkdir()
+        for name in ("nbcc", "pyspark_nbcc"):
+            (driver / name).symlink_to(Path(__file__).absolute().parents[2] / name)
+        environment |= {"PYTHONPATH": os.pathsep.join([".", packages]), "PYSPARK_PYTHON": str(python / "bin/python")}
+        yield Cluster(url, environment, driver)
 
 
 _MASTER = re.compile(r"Starting Spark master at (spark://\S+)")

@@ -122,7 +122,7 @@ def check(table: Any, folder: Path, value: str) -> None:
 
 
 def lacking(spark: Any, folder: Path) -> None:
-    """Before `register`, workers without nbcc refuse in one sentence; the sentence is all that the user sees of them."""
+    """Before `register`, workers without nbcc refuse in one sentence, and the user sees nothing else of them."""
     import pyarrow as pa
 
     from nbcc import Table
@@ -134,6 +134,8 @@ def lacking(spark: Any, folder: Path) -> None:
         spark.read.format("nbcc").load(str(folder / "lacking")).collect()
     except Exception as refused:
         text = str(refused)
+    else:
+        raise AssertionError("the workers have nbcc")
     sentence = r"Asked to run a task of nbcc on \S+, but its Python \S+ (lacks nbcc|imports another release of nbcc) .*"
     assert re.search(sentence + r": call nbcc\.register\(spark\), which sends nbcc to the workers", text), text
     assert "Traceback" not in text, text
@@ -174,7 +176,7 @@ def other_disk(spark: Any, folder: Path) -> None:
     from nbcc.engine.errors import CannotRun
 
     table = table_on(spark, LocalStorage("file:///proc/self/cwd/elsewhere"))
-    said = r"run a task on the table at file:///proc/self/cwd/elsewhere, but the folder \S+ of the executor on \S+ does not have"
+    said = r"a task on the table at file:///proc/self/cwd/elsewhere, but the folder \S+ of the executor on \S+ does not"
     with pytest.raises(CannotRun, match=said):
         table.upsert(rows(spark, "old"))
     assert table.timeline() == ()

@@ -29,10 +29,8 @@ def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def run(there: Cluster, master: str, *scenarios: str) -> None:
-    place = there.folder / "driver"
-    place.mkdir(exist_ok=True)
-    given = {"capture_output": True, "text": True, "timeout": SECONDS, "env": there.environment, "cwd": place}
-    ran = subprocess.run([sys.executable, PROGRAM, master, place, *scenarios], check=False, **given)
+    given = {"capture_output": True, "text": True, "timeout": SECONDS, "env": there.environment, "cwd": there.driver}
+    ran = subprocess.run([sys.executable, PROGRAM, master, there.driver, *scenarios], check=False, **given)
     assert ran.returncode == 0, ran.stderr[-4000:]
     assert ran.stdout.splitlines() == [f"{name} has run" for name in scenarios]
 
