@@ -3,6 +3,7 @@
 compare  nbcc, Apache Hudi 1.2.0 and plain Parquet: the same operations on the same rows
 writers  two writers in two processes, concurrently and in sequence, nbcc and Hudi
 requests requests of a commit in an object store, after 10 and after 10,000 commits
+memory   20 million rows in one file group, with a bound on the memory of a task
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
 search   speed of the exhaustive search, its largest worlds with their memory, jobs on one and two cores
 tlc      the search and TLC on the same models, whole processes (`make interop` installs TLC)
@@ -18,9 +19,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import compare, requests, scale, search, tlc, writers
+from . import compare, memory, requests, scale, search, tlc, writers
 
-KINDS = ("compare", "writers", "requests", "scale", "search", "tlc")
+KINDS = ("compare", "writers", "requests", "memory", "scale", "search", "tlc")
 ROWS = 1_000_000
 
 
@@ -39,6 +40,7 @@ def main() -> int:
     kinds = options.kind or ["compare"]
     if unknown := sorted(set(kinds) - set(KINDS)):
         parser.error(f"there is no {unknown[0]!r}; there are {', '.join(KINDS)}")
+    options.large = options.rows or (memory.ROWS // 10 if options.quick else memory.ROWS)
     options.rows = options.rows or (ROWS // 10 if options.quick else ROWS)
     options.rounds = options.rounds or (3 if options.quick else 5)
     with tempfile.TemporaryDirectory(prefix="nbcc-bench-") as name:
@@ -49,7 +51,9 @@ def main() -> int:
     options.out.write_text(json.dumps({"format": 1, "machine": machine, **results}, indent=1) + "\n", encoding="utf-8")
     print(f"\n{os.cpu_count()} cores, load {load} at the end")
     is_missed = "compare" in results and compare.missed(results["compare"])
-    return int(is_missed or ("requests" in results and requests.missed(results["requests"])))
+    is_missed |= "requests" in results and requests.missed(results["requests"])
+    is_missed |= "memory" in results and memory.missed(results["memory"])
+    return int(is_missed)
 
 
 def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
@@ -60,6 +64,9 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
     elif kind == "requests":
         result = requests.run(folder, (10, 1_000) if options.quick else requests.HISTORIES)
         table = requests.text(result)
+    elif kind == "memory":
+        result = memory.run(folder, options.large)
+        table = memory.text(result)
     elif kind == "writers":
         result = writers.run(folder)
         table = writers.text(result)

@@ -47,21 +47,20 @@ def slice_passes(storage: Storage, task: ReadTask, most: int = MOST_PASSES) -> I
     """
     limit = task.shape.limits.task_bytes
     size = _listed_bytes(task) * EXPANSION * COPIES
-    if size <= limit:
-        yield slice_layers(storage, task)
-        return
-    parts = min(most, 1 << max(0, (size // limit).bit_length()))
+    parts = 1 if size <= limit else min(most, 1 << (size // limit).bit_length())
     waiting = [_Part(parts, number) for number in reversed(range(parts))]
     while waiting:
         part = waiting.pop()
-        layers, held = _layers_of(storage, task, part)
-        if layers is not None:
+        layers, held = _layers_of(storage, task, part) if size > limit else _all_layers(storage, task)
+        if held * COPIES <= limit:
             yield layers
         elif 2 * part.parts <= most:
+            size = limit + 1  # the files are larger in memory than they seemed
             waiting += reversed(part.halves)
         else:
             name = f"{task.partition}/{task.file_id}".lstrip("/")
-            raise refused(f"the file group {name}", held, task.shape.limits, f"in {part.parts} passes")
+            how = f"in passes over 1/{part.parts} of its keys"
+            raise refused(f"the file group {name}", held, task.shape.limits, how)
 
 
 def whole_layers(storage: Storage, task: ReadTask) -> list[Layer]:
@@ -76,9 +75,15 @@ def _listed_bytes(task: ReadTask) -> int:
     return (task.base_size or 0) + sum(size or 0 for size in sizes)
 
 
-def _layers_of(storage: Storage, task: ReadTask, part: _Part) -> tuple[list[Layer] | None, int]:
-    """Return the layers with the keys of a part, and the bytes of their rows; None if the rows exceed the memory of a
-    task.
+def _all_layers(storage: Storage, task: ReadTask) -> tuple[list[Layer], int]:
+    """Return all layers, and the bytes of their rows."""
+    layers = slice_layers(storage, task)
+    return layers, sum(bytes_of(layer) for layer in layers)
+
+
+def _layers_of(storage: Storage, task: ReadTask, part: _Part) -> tuple[list[Layer], int]:
+    """Return the layers with the keys of a part, and the bytes of their rows. The function stops as soon as the rows
+    exceed the memory of a task.
     """
     layers, held = [], 0
     for layer in _layers(storage, task):
@@ -86,7 +91,7 @@ def _layers_of(storage: Storage, task: ReadTask, part: _Part) -> tuple[list[Laye
         layers.append(mine)
         held += bytes_of(mine)
         if held * COPIES > task.shape.limits.task_bytes:
-            return None, held
+            break
     return (_joined(layers) if layers else [nothing(task.shape)]), held
 
 

@@ -6,11 +6,12 @@ unconditionally, in parts, because stores have no conditional multipart put. Lar
 
 from __future__ import annotations
 
+import io
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, GenericError, PreconditionError
@@ -25,6 +26,7 @@ from .options import as_duration, is_durable, store_arguments
 from .parallel import in_parallel
 from .paths import confined, confined_folder
 from .protocol import Entry, NotFound
+from .ranges import Ranges
 from .time_limit import request_limit
 
 if TYPE_CHECKING:
@@ -137,11 +139,16 @@ class ObjectStorage:
 
     def open_file(self, path: str) -> BinaryIO:
         """Open `path` for reads of parts of it; raises `NotFound` if there is no object at `path`."""
-        request = partial(obstore.open_reader, path=confined(path), buffer_size=PART_BYTES)
         try:
-            return cast("BinaryIO", self._repeated("read", path, request))
+            size = self._repeated("read", confined(path), lambda store: obstore.head(store, path)["size"])
         except _ABSENT:
             raise NotFound(path) from None
+
+        def part(start: int, end: int) -> bytes:
+            request = partial(obstore.get_range, path=path, start=start, end=end)
+            return bytes(self._repeated("read", path, request))
+
+        return io.BufferedReader(Ranges(size, part), PART_BYTES)
 
     def get(self, path: str) -> bytes:
         try:
