@@ -8,7 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -37,11 +37,14 @@ def cluster(folder: Path) -> Iterator[Cluster]:
     (old / "nbcc" / "__init__.py").write_text(OLD_RELEASE, encoding="utf-8")
     paths = {"a": packages, "b": os.pathsep.join([str(old), packages])}
     with ExitStack() as started:
-        url = started.enter_context(_process("master.Master", folder / "master", environment, _MASTER))
+        url = started.enter_context(_process("master.Master", folder / "master", environment))(_MASTER)
+        workers = []
         for name, path in paths.items():
             arguments = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / name / "work"), url]
             own = {**environment, "PYTHONPATH": path}
-            started.enter_context(_process("worker.Worker", folder / name, own, _WORKER, *arguments))
+            workers.append(started.enter_context(_process("worker.Worker", folder / name, own, *arguments)))
+        for wait_for in workers:
+            wait_for(_WORKER)
         # The driver finds nbcc in its own working directory: Spark may send its PYTHONPATH to the executors.
         driver = folder / "driver"
         driver.mkdir()
@@ -57,9 +60,9 @@ _WORKER = re.compile(r"Successfully registered with master (spark://\S+)")
 
 @contextmanager
 def _process(
-    name: str, folder: Path, environment: dict[str, str], started: re.Pattern[str], *arguments: str
-) -> Iterator[str]:
-    """Start a daemon of Spark, and return what its log says when it has started."""
+    name: str, folder: Path, environment: dict[str, str], *arguments: str
+) -> Iterator[Callable[[re.Pattern[str]], str]]:
+    """Start a daemon of Spark. Returns a function that waits for a line of the daemon's log, and returns its group."""
     import pyspark
 
     folder.mkdir()
@@ -69,13 +72,17 @@ def _process(
     with log.open("wb") as stream:
         daemon = subprocess.Popen([*command, *ports, *arguments], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                   stdout=stream, stderr=stream)  # fmt: skip
-    try:
+
+    def wait_for(line: re.Pattern[str]) -> str:
         until = time.monotonic() + SECONDS
-        while (found := started.search(log.read_text(errors="replace"))) is None:
+        while (found := line.search(log.read_text(errors="replace"))) is None:
             assert daemon.poll() is None, log.read_text(errors="replace")[-2000:]
             assert time.monotonic() < until, log.read_text(errors="replace")[-2000:]
             time.sleep(0.1)
-        yield found[1]
+        return found[1]
+
+    try:
+        yield wait_for
     finally:
         daemon.terminate()
         try:

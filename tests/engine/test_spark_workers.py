@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from nbcc.engine.errors import CannotRun
-from nbcc.engine.spark import interpreter
+from nbcc.engine.errors import CannotRun, Damaged, NbccError, StorageError
+from nbcc.engine.spark import failures, interpreter, sources, worker
 
 PROGRAM = """
 from pyspark.sql import SparkSession
@@ -105,3 +107,48 @@ def test_session_is_at_the_top_and_loads_no_spark() -> None:
     here = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     ran = subprocess.run([sys.executable, "-c", line], env=here, text=True, capture_output=True, check=True)
     assert ran.stdout == "False nbcc.engine.spark.session\n"
+
+
+def test_tasks_need_the_versions_that_the_package_needs() -> None:
+    project = tomllib.loads(Path(__file__).parents[2].joinpath("pyproject.toml").read_text("utf-8"))["project"]
+    needed = dict(each.split(">=") for each in project["dependencies"])
+    assert {name: ".".join(map(str, floor)) for name, floor in worker.FLOORS.items()} == {
+        name: needed[name] for name in worker.FLOORS
+    }
+
+
+def test_a_worker_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusal = worker.refusal.__wrapped__
+    here = sources.home_of_sources()
+    assert refusal("any", here) is None
+    assert refusal(sources.digest_of_sources(), "other machine:/folder") is None
+    exists, remedy = refusal("0123456789abcdef", "other machine:/folder")
+    assert re.fullmatch(r"its Python \S+ imports another nbcc from /\S+ than the driver", exists)
+    assert remedy.startswith("install the driver's nbcc there")
+    monkeypatch.setattr(worker, "FLOORS", {"numpy": (1, 26), "pyarrow": (999,)})
+    exists, remedy = refusal("any", here)
+    assert re.fullmatch(r"its Python \S+ has pyarrow \d\S+", exists)
+    assert remedy.endswith("on every executor: pip install 'numpy>=1.26' 'pyarrow>=999'")
+    monkeypatch.setattr(worker, "FLOORS", {"no_such_package": (1,)})
+    assert refusal("any", here)[0].endswith("has no no_such_package that can be imported")
+
+
+@pytest.mark.parametrize("error", [Damaged("read a: b", "it has 3 bytes, but few", "restore it: now"),
+                                   StorageError("write 'x'", "the store answered: no", "ask, then wait")])  # fmt: skip
+def test_an_error_of_a_task_is_the_error_of_the_driver(error: NbccError) -> None:
+    text = f"Job aborted: Task 0 failed 4 times\nnbcc.engine.errors.{type(error).__name__}: {error}\n\n\tat org.apache"
+    found = failures.error_of_task(text)
+    assert (type(found), str(found)) == (type(error), str(error))
+    refused = failures.error_of_task("x: RuntimeError: Asked to run a task of nbcc on h, but it lacks y: install it.\n")
+    assert isinstance(refused, CannotRun)
+    assert failures.error_of_task("ValueError: Asked to run a task of nbcc on h, but it lacks y: install it.") is None
+
+
+def test_an_archive_of_the_sources_is_enough_to_run_tasks(tmp_path: Path) -> None:
+    code = "import nbcc.engine.data.jobs\n"
+    code += "from nbcc.engine.spark import sources as s; print(s.digest_of_sources(), s.home_of_sources())"
+    ran = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, text=True, capture_output=True, check=True,
+                         env={**os.environ, "PYTHONPATH": sources.archive_of_sources()})  # fmt: skip
+    digest, home = ran.stdout.split()
+    assert digest == sources.digest_of_sources()
+    assert home.endswith(f"/nbcc-{digest}.zip/nbcc")
