@@ -6,6 +6,7 @@ requests requests of a commit in an object store, after 10 and after 10,000 comm
 memory   20 million rows in one file group, with a bound on the memory of a task
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
 search   speed of the exhaustive search, its largest worlds with their memory, jobs on one and two cores
+workload the workload simulation compared with real writers, after a calibration on this machine
 tlc      the search and TLC on the same models, whole processes (`make interop` installs TLC)
 """
 
@@ -19,9 +20,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import compare, memory, requests, scale, search, tlc, writers
+from . import compare, memory, requests, scale, search, tlc, workload, writers
 
-KINDS = ("compare", "writers", "requests", "memory", "scale", "search", "tlc")
+KINDS = ("compare", "writers", "requests", "memory", "scale", "search", "tlc", "workload")
 ROWS = 1_000_000
 
 
@@ -67,6 +68,9 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
     elif kind == "memory":
         result = memory.run(folder, options.large)
         table = memory.text(result)
+    elif kind == "workload":
+        result = workload.run(folder, options.quick)
+        table = workload.text(result)
     elif kind == "writers":
         result = writers.run(folder)
         table = writers.text(result)

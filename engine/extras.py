@@ -16,6 +16,7 @@ EXTRAS: Final = {
     "hypothesis": "test",
     "networkx": "test",
     "z3": "proof",
+    "simpy": "workload",
 }
 """Top-level modules of the optional distributions; the base tier imports none of them."""
 

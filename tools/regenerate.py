@@ -1,5 +1,6 @@
 """Writes the generated files again: `python -m tools.regenerate [NAME ...]`; without names all quick ones.
 
+    accesses     specs/workload/accesses.json: the requests of the engine's operations, recorded from the engine
     detection    the figures in docs/validate.md, from tools/detection/figures.json
     findings     specs/findings/*.md
     gallery      specs/traces: traces, pictures, texts and both indexes
@@ -26,6 +27,12 @@ from nbcc.model.validation import nearest
 ROOT: Final = Path(__file__).resolve().parents[1]
 Files = Mapping[Path, str | None]
 """Path -> the text that the file should have; None: the file should not exist."""
+
+
+def accesses() -> Files:
+    from .accesses import PATH, text
+
+    return {PATH: text()}
 
 
 def detection() -> Files:
@@ -85,6 +92,7 @@ def verdicts() -> Files:
 
 
 GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
+    "accesses": accesses,
     "detection": detection,
     "findings": findings,
     "gallery": gallery,

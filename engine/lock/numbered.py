@@ -1,5 +1,5 @@
 """Locks according to RFC-22, option 2: lock files with increasing numbers are only created; an expired heartbeat shows
-that a holder is dead.
+that a holder is dead. A heartbeat counts as expired only 500 ms after the end of its lease, because clocks drift.
 
 A writer acquires the lock by putting ``.hoodie/.nbcc/locks/<n>.acquired`` if absent; it releases the lock by putting
 ``<n>.released``. If the newest lock is unreleased and its heartbeat is older than the lease, another writer releases it
@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from ..storage import TRANSIENT, NotFound, Storage, put_own
-from .waiting import Attempts, Now, Waiting, wall_ms
+from .waiting import DRIFT_MS, Attempts, Now, Waiting, wall_ms
 
 FOLDER: Final = ".hoodie/.nbcc/locks"
 
@@ -73,8 +73,8 @@ class NumberedLock(Waiting):
         self._attempts.succeeded(owner)
         self._number, self._since, self._over = number, since, threading.Event()
         self._tidy(number)
-        threading.Thread(target=self._beating, args=(number, self._over), daemon=True, name="nbcc-heartbeat").start()
         self._holds = True
+        threading.Thread(target=self._beating, args=(self._over,), daemon=True, name="nbcc-heartbeat").start()
         return True
 
     def left(self) -> float:
@@ -121,16 +121,30 @@ class NumberedLock(Waiting):
                 continue
             except (ValueError, KeyError, TypeError):
                 since = last.modified.get(kind, self._now())
-            return self._now() > since + self._valid_ms
+            return self._now() > since + self._valid_ms + DRIFT_MS
         return False  # another process deleted the files after the listing
 
-    def _beating(self, number: int, over: threading.Event) -> None:
+    def renew(self) -> bool:
+        """Put a heartbeat; return False if the lease has expired, or was released.
+
+        A heartbeat that arrives after the end of the lease does not extend the lease, because another writer may have
+        released the lock in the meantime.
+        """
+        number, over = self._number, self._over
+        since = self._now()
+        if over.is_set() or not self.left():
+            return False
+        self._storage.put(_path(number, "heartbeat"), json.dumps({"since": since}).encode())
+        if over.is_set() or not self.left():
+            return False
+        self._since = since
+        return True
+
+    def _beating(self, over: threading.Event) -> None:
         while not over.wait(self._renew):
             with suppress(*TRANSIENT):  # a later renewal may succeed; if none does in time, the lease expires
-                since = self._now()
-                self._storage.put(_path(number, "heartbeat"), json.dumps({"since": since}).encode())
-                if number == self._number:
-                    self._since = since
+                if not self.renew():
+                    return
 
     def _tidy(self, number: int) -> None:
         for entry in self._storage.list(FOLDER):

@@ -22,10 +22,9 @@ from typing import Final, NamedTuple
 from ..storage import TRANSIENT, Storage
 from ..storage.conditional import ConditionalObject, Version, conditional_object
 from ..storage.verified_puts import Replaced, replace_verified
-from .waiting import Attempts, Now, Waiting, wall_ms
+from .waiting import DRIFT_MS, Attempts, Now, Waiting, wall_ms
 
 FILE: Final = ".hoodie/.locks/table_lock.json"
-DRIFT_MS: Final = 500
 
 
 class Lease(NamedTuple):

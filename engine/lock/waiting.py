@@ -15,6 +15,9 @@ from .in_process import InProcessLock
 
 _POLL_SECONDS: Final = 0.02
 
+DRIFT_MS: Final = 500
+"""A lease counts as free only so many milliseconds after its end, because the clocks of writers drift."""
+
 
 class Waiting(ABC):
     """A lock between processes, which polls until it is free. Subclasses implement one attempt (`try_once`), the

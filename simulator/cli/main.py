@@ -18,8 +18,8 @@ from .outcome import Exit
 
 # In the order in which a newcomer needs them. Each is a module of this package.
 COMMANDS = (
-    "demo", "check", "explore", "prove", "verdicts", "replay", "inspect", "why", "validate", "table", "explain", "list",
-    "doctor",
+    "demo", "check", "explore", "prove", "verdicts", "replay", "inspect", "why", "validate", "table", "simulate",
+    "explain", "list", "doctor",
 )  # fmt: skip
 
 

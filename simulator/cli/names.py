@@ -49,6 +49,12 @@ def findings() -> list[Row]:
     return [(name, findings.load(name).title) for name in findings.names()]
 
 
+def scenarios() -> list[Row]:
+    from nbcc.simulator.workload import scenario
+
+    return [(name, scenario.load(name).about) for name in scenario.names()]
+
+
 KINDS: dict[str, Callable[[], list[Row]]] = {
     "worlds": worlds,
     "protocols": protocols,
