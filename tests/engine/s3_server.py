@@ -176,7 +176,8 @@ class _Handler(BaseHTTPRequestHandler):
         keys = [each.text or "" for each in ElementTree.fromstring(body).iter() if each.tag.rpartition("}")[2] == "Key"]
         if self._begins("DELETE", keys[0] if keys else ""):
             return
-        self.bucket.requests += [Request("DELETE", key, *2 * [self._request.began]) for key in keys[1:]]
+        began = self._request.began
+        self.bucket.requests += [Request("DELETE", key, began, ended=began) for key in keys[1:]]
         for key in keys:
             self.bucket.delete(key)
         deleted = "".join(f"<Deleted><Key>{escape(key)}</Key></Deleted>" for key in keys)
