@@ -4,6 +4,7 @@ compare  nbcc, Apache Hudi 1.2.0 and plain Parquet: the same operations on the s
 writers  two writers in two processes, concurrently and in sequence, nbcc and Hudi
 requests requests of a commit in an object store, after 10 and after 10,000 commits
 memory   20 million rows in one file group, with a bound on the memory of a task
+stores   1 to 8 writers on one table in an object store that answers after 20 ms, NBCC and OCC
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
 search   speed of the exhaustive search, its largest worlds with their memory, jobs on one and two cores
 workload the workload simulation compared with real writers, after a calibration on this machine
@@ -20,9 +21,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import compare, memory, requests, scale, search, tlc, workload, writers
+from . import compare, memory, requests, scale, search, stores, tlc, workload, writers
 
-KINDS = ("compare", "writers", "requests", "memory", "scale", "search", "tlc", "workload")
+KINDS = ("compare", "writers", "requests", "memory", "stores", "scale", "search", "tlc", "workload")
 ROWS = 1_000_000
 
 
@@ -71,6 +72,9 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
     elif kind == "workload":
         result = workload.run(folder, options.quick)
         table = workload.text(result)
+    elif kind == "stores":
+        result = stores.run(10.0 if options.quick else 60.0)
+        table = stores.text(result)
     elif kind == "writers":
         result = writers.run(folder)
         table = writers.text(result)

@@ -1,4 +1,4 @@
-"""Requests of a commit in an object store, on the S3 server of the tests: in a short history and in a long one.
+"""Requests of a commit in an object store, on the server of `nbcc.simulator.s3`: in a short history and in a long one.
 
 The history is written to a local folder and copied into the bucket, with compaction, cleaning and archiving on. A
 commit touches two file groups. It is acknowledged when its lock is released; what follows is clean-up.
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from nbcc.engine.config.options import SKEW
 from nbcc.engine.table import Table
-from tests.engine.s3_server import Bucket, s3_server
+from nbcc.simulator.s3.server import Bucket, s3_server
 
 from . import progress
 

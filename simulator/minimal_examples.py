@@ -110,6 +110,9 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
     yield World(actors=crew, writes_per_writer=3, compactions=0, savepoints=1, restores=1, lock_losses=1), log
     crew = {"writer": 1, "log_compactor": 1}
     yield World(actors=crew, writes_per_writer=2, log_versions=2, log_compactions=1, lock_losses=1), log
+    crew = {"writer": 1, "compactor": 1, "log_compactor": 2, "cleaner": 1}
+    yield World(actors=crew, writes_per_writer=3, log_versions=2, log_compactions=1,
+                cleans=1, commits_retained=1), Protocol()  # fmt: skip
     for name in specs.world_names():
         serves = {
             "archiver", "cleaner", "consumer", "log_compactor", "restorer", "rollbacker", "savepointer", "stream"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 
 from ..config import TableConfig
 from ..context import Context
+from ..errors import Cleaned
 from ..file_names import marker, split_path
 from ..files.group_files import is_change_log, listed_file
 from ..reads.times import Time
 from ..services.resume import completed, plan_to_resume, timeline_with
-from ..timeline import Instant, Timeline, put_inflight
+from ..timeline import Instant, Timeline, WriteStat, put_inflight
 from ..timeline.instant import PENDING
 from ..timeline.restores import ACTION, encode_restore, load_restore_plan
 from ..timeline.timeline import FOLDER
@@ -46,7 +49,10 @@ def _undo(context: Context, timeline: Timeline, instant: Instant) -> list[str]:
     data files.
     """
     marked = marked_files(context, instant.requested)
-    stats = context.commits.commit(instant).stats if instant.completed else ()
+    stats: Sequence[WriteStat] = ()
+    if instant.completed:
+        with suppress(Cleaned):  # another runner has undone the instant, and deletes an instant after its files
+            stats = context.commits.commit(instant).stats
     listed = [stat.path for stat in stats if listed_file(stat, instant) or is_change_log(stat)]
     files = sorted({*marked, *listed})
     if files:

@@ -1,16 +1,11 @@
 """RFC-66 alone: the protocol without any mechanism, in the order of the RFC's text.
 
-    The modules `clock` and `lock` define the table's clock and the table's lock.
-    The module `timeline` defines the completed and pending instants.
-    The module `table` defines the values on storage.
-    The module `publication` takes the completion time and publishes the instant under one lock.
-    The modules `writer` and `compactor` define the actors that publish deltacommits and compactions.
-    The module `reader` defines readers, which list the timeline twice.
-    The module `slicing` decides the file slice of each log.
-    The module `planning` decides which logs a compaction plan takes.
-    The module `merge` merges records by rank.
-    The module `tombstones` decides which deletes a compaction keeps.
-    The module `reads` defines snapshots, time travel, read-optimised and incremental reads, and change logs.
+    `clock`, `lock`: the table's clock and the table's lock.
+    `timeline`, `table`: the completed and pending instants, and the values on storage.
+    `publication`: an actor takes a completion time and publishes its instant under one lock.
+    `writer`, `compactor`, `reader`: the actors.
+    `slicing`, `planning`, `merge`, `tombstones`: the slice of a log, a plan's inputs, the row of a key, its delete.
+    `reads`: snapshots, time travel, read-optimised and incremental reads, and change logs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Time: actors read one clock under the lock, and the clock never returns a time twice (RFC-66, "Global Monotonically
 Increasing Timestamp").
 
-The component `clock` contains the last time that an actor took from the clock. An actor takes a requested time when it
-begins an instant, and a completion time when it publishes the instant (see `publication.py`).
+The component `clock` contains the last time that an actor took: the requested time of an instant when it begins, or its
+completion time (see `publication.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,5 @@ def next_time(clock: int, after: int = 0, action: str = "") -> tuple[int, int]:
 
 
 def one_clock() -> TakeTime:
-    """The value of the views `request_time` and `completion_time` in the kernel: every actor takes its times from one
-    clock.
-    """
+    """The value of the views `request_time` and `completion_time`: every actor reads one clock."""
     return next_time

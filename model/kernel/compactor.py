@@ -34,10 +34,8 @@ PLANNED, RUNNING = "about to start its plan", "running its plan"
 
 
 class Compactor(NamedTuple):
-    """The component of a compactor. `plan` is the requested time of its plan. `groups` lists the file groups of the
-    plan. `bases` is the number of base files that the compactor has written.
-
-    `parts` contains the inputs of the plan until the plan is on storage.
+    """`plan`: the requested time of the compactor's plan. `groups`: the file groups of the plan. `bases`: the number of
+    base files that the compactor has written. `parts`: the inputs of the plan until the plan is on storage.
     """
 
     step: str = "idle"
@@ -93,9 +91,7 @@ LOG_TO_COMPACT = Guard("there must be a log to compact", log_to_compact)
 
 
 def take_barrier(clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules) -> Changes:
-    """List the completed instants and take a barrier later than all of them. The lock is free, so the listing and the
-    barrier are one step under the lock.
-    """
+    """Under the lock: list the completed instants, and take a barrier later than all of them."""
     barrier, clock = request_time(clock, action="commit")
     return {"own": Compactor(plan=barrier, parts=plan(rules, completed_table, world.groups, barrier)), "clock": clock}
 
@@ -116,9 +112,7 @@ def next_group(own: Compactor) -> Iterable[Args]:
 
 
 def write_base(own: Compactor) -> Changes:
-    """Put the base file that the compaction writes for one file group. The function `reads.compacted` defines the
-    content of the base file.
-    """
+    """Put the base file of one file group. The function `reads.compacted` defines its content."""
     last = own.bases + 1 == len(own.groups)
     return {"own": own._replace(step="written" if last else RUNNING, bases=own.bases + 1)}
 

@@ -1,5 +1,4 @@
-"""The table's lock (RFC-66, "Assumption On Locks"). The component `lock` is the name of the actor that holds the lock,
-or None.
+"""The table's lock (RFC-66, "Assumption On Locks"): the component `lock` is the name of its holder, or None.
 
 Actors publish (`publication.py`) and take requested times (`writer.py`, `compactor.py`) under the lock.
 """
@@ -31,7 +30,5 @@ def release_lock(lock: str | None, me: str) -> Changes:
 
 
 def released(lock: str | None, me: str) -> str | None:
-    """Return the value of the lock after `me` has released the lock. If `me` lost the lock before its release, another
-    actor may hold the lock now.
-    """
+    """The lock after `me` has released it. If `me` lost the lock before, another actor may hold it now."""
     return None if lock == me else lock

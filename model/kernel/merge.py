@@ -1,5 +1,4 @@
-"""The merge of the records of one key into one row: the record with the greatest rank wins. A delete is a record too,
-so a delete can win.
+"""The merge of the records of one key into one row. The record with the greatest rank wins, and it may be a delete.
 
 The merge mode of the table defines the rank: the ordering value (event time) or the completion time (commit time). The
 module `tombstones` decides whether a base file keeps a winning delete.
@@ -19,9 +18,7 @@ if TYPE_CHECKING:
 
 
 class Ranked(NamedTuple):
-    """A record within a merge. `place` is the position of the record in the merge order (by completion, then by log
-    version).
-    """
+    """A record within a merge. `place`: its position in the merge order (by completion, then by log version)."""
 
     ordering: int
     place: float
@@ -31,11 +28,9 @@ class Ranked(NamedTuple):
 
 
 class Merger(NamedTuple):
-    """The rules by which records merge in one table under one protocol.
-
-    With `event_time`, records rank by their ordering value first. With `keeps_tombstones`, compactions keep deletes.
-    With `logs_first`, logs merge with each other first, and the result merges with the base file. `combination` defines
-    how several records form one row; None if each record is a whole row.
+    """The merge rules of one table under one protocol. `event_time`: records rank by their ordering value first.
+    `keeps_tombstones`: compactions keep deletes. `logs_first`: logs merge with each other, then with the base file.
+    `combination`: how several records form one row; None if each record is a whole row.
     """
 
     event_time: bool
@@ -56,9 +51,7 @@ def merger_of(world: Any) -> Merger:
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:
-    """In event time, a record's rank is its ordering value, then its place in the merge order. In commit time, the rank
-    is the place alone.
-    """
+    """The rank of a record: in event time its ordering value, then its place; in commit time its place alone."""
     return (record.ordering, record.place) if event_time else (record.place,)
 
 
@@ -70,24 +63,20 @@ def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked 
 
 
 def combined(records: Iterable[Any]) -> Any:
-    """Return the record that a writer puts if its batch has several records of one key: the record with the greatest
-    ordering value.
-
-    A batch has the same winning record in both merge modes, because its rows have no order of their own. A writer
-    refuses a batch with equal ordering values for one key.
+    """The record that a writer puts if its batch has several records of one key: the one with the greatest ordering
+    value, in both merge modes. A writer refuses a batch with equal ordering values for one key.
     """
     return max(records, key=lambda record: record.ordering)
 
 
 class Fold(NamedTuple):
-    """A read of one file group as a tree: the base file, then logs in merge order. The fold does not contain the rows.
+    """A read of one file group as a tree, without the rows: the base file, then logs in merge order.
 
-    `base` is the fold of the compaction that wrote the base file. A log that is itself a fold was written by a log
-    compaction and replaces the input logs of that compaction. `logs_before_tombstones` is the number of logs that merge
-    before the tombstones of the base file (only with `logs_first`). `shown` lists the logs whose records the answer
-    shows. The answer omits a winning record from any other log. `deletes` is True if the answer includes winning
-    deletes. `logs_first` and `drops_deletes` state how the compaction that wrote this base file merged, if that
-    compaction did not follow the table's merger. `files` is a window over base files, which has its own merge rule.
+    `base`: the fold of the compaction that wrote the base file. A log that is itself a fold was written by a log
+    compaction. `logs_before_tombstones`: how many logs merge before the tombstones of the base file (with
+    `logs_first`). `shown`: the logs whose winning records the answer shows; None shows all. `deletes`: the answer
+    includes winning deletes. `logs_first`, `drops_deletes`: how the compaction merged, if not by the table's merger.
+    `files`: a window over base files, which has its own merge rule.
     """
 
     base: Fold | None
@@ -115,11 +104,9 @@ def logs_of(shape: Fold) -> Iterator[Log]:
 
 
 def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-    """Return the winning record of one key, which may be a delete; None if the key has no record.
-
-    `record_of` returns the record of the key in a log, without a place in the merge order. The winner in a base file
-    ranks at the barrier, before every log of the slice. With `logs_first`, a tombstone of the base file ranks among the
-    logs; a row of the base file still ranks before all logs.
+    """The winning record of one key, which may be a delete; None if the key has no record. `record_of` returns the
+    key's record in a log. The winner in a base file ranks at the barrier, before every log of the slice. With
+    `logs_first`, a tombstone of the base file ranks among the logs.
     """
     if shape.files is not None:
         return shape.files.winner(record_of, merger)

@@ -2,9 +2,8 @@
 
 RFC-66, "Assumption On Locks", requires one lock for taking the completion time and creating the completed file. Because
 of the lock, instants are published in the order of their completion times. Every actor that publishes has the same
-three transitions: take the lock; take the completion time; publish and release the lock. No other actor can take a time
-between a completion time and its publication, because requested times are taken under the lock, too. A reader lists the
-timeline without the lock.
+three transitions: take the lock; take the completion time; publish and release the lock. Requested times are taken
+under the lock, too. A reader lists the timeline without the lock.
 """
 
 from __future__ import annotations
@@ -32,9 +31,7 @@ Publish = Callable[[Any], tuple[Any, Any]]
 
 
 class Publication(NamedTuple):
-    """A fact that describes how one actor publishes instants. `since` is the step at which publication starts.
-    `requested` is the actor's field that contains the requested time of the instant.
-    """
+    """How one actor publishes: from the step `since`, with the requested time in its field `requested`."""
 
     kind: str
     actor: str
@@ -72,9 +69,7 @@ def publish_instant(own: Any, me: str, lock: str | None, published: tuple[Any, .
 
 
 def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, ...]:
-    """Return the actions by which actors of one kind publish. `within_call` is True if the call that writes the data
-    also publishes the instant.
-    """
+    """The actions by which a kind publishes. `within_call`: the call that writes the data also publishes."""
     return (
         Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock", continues_call=within_call),
         Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time",

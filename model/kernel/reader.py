@@ -6,12 +6,8 @@ the listing as its T, and lists again. Instants are published in the order of th
 instant that completed at or before T exists when the second listing begins. The reader uses exactly the instants that
 completed at or before T.
 
-Mechanisms may change four views of a reader.
-
-    `shown_instants`: the instants in the listing that ends now.
-    `newest_shown`: the greatest completion time of the shown instants.
-    `kept_instants`: the instants that the reader uses.
-    `kept_table`: the table that the kept instants describe.
+Mechanisms may change four views of a reader: `shown_instants` of the listing that ends now, with their greatest
+completion time `newest_shown`; `kept_instants`, which the reader uses, with the table `kept_table` that they describe.
 """
 
 from __future__ import annotations
@@ -99,9 +95,7 @@ def listed_parts(own: Reader, active_instants: Published) -> Iterable[Args]:
 
 
 def shown_instants(own: Reader, active_instants: Published, *, seen: tuple[int, ...]) -> Published:
-    """The instants that existed when the listing began, and the subset `seen` of the instants that were published
-    later.
-    """
+    """The instants that existed when the listing began, and the subset `seen` of those published later."""
     return tuple(entry for entry in active_instants if entry.requested in own.at_start or entry.requested in seen)
 
 
@@ -115,9 +109,7 @@ def take_time(own: Reader, newest_shown: int) -> Changes:
 
 
 def forget_listing(own: Reader) -> Changes:
-    """Forget the first listing. The reader needs only T, because the second listing shows every instant that completed
-    at or before T.
-    """
+    """Forget the first listing: the second one shows every instant that completed at or before T."""
     return {"own": own._replace(at_start=(), plans=())}
 
 
@@ -132,9 +124,7 @@ def kept_instants(own: Reader, published: Published) -> Published:
 
 
 def kept_table(own: Reader, kept_instants: Published, plans: Plans) -> Table:
-    """The table of the reader's instants. The table contains the plan of a completed compaction even if the listing
-    missed that plan.
-    """
+    """The table of the reader's instants, with the plan of each completed compaction."""
     seen = {*own.plans, *own.instants}
     return table_of(kept_instants, tuple(plan for plan in plans if plan.requested in seen))
 

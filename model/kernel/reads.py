@@ -55,17 +55,13 @@ def base_and_writes(rules: Rules, table: Table, group: int, time: float) -> tupl
 
 
 def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
-    """The slices that a read as of `time` visits, newest first. The kernel visits all slices, because later slices have
-    no log that is visible at `time`.
-    """
+    """The slices that a read as of `time` visits, newest first. Later slices have no log visible at `time`."""
     return reversed(writes_by_slice(rules, table, group).items())
 
 
 @lru_cache(maxsize=1 << 12)
 def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-    """Return the content of the base file with this barrier according to `rules`; None if no plan has the barrier. The
-    content is memoised.
-    """
+    """The content of the base file with this barrier, memoised; None if no plan has the barrier."""
     return rules.base_file(rules, table, group, barrier)
 
 

@@ -1,10 +1,9 @@
 """File slicing decides to which file slice a log belongs. A log belongs to the slice of the greatest barrier at or
 before the completion time of its write.
 
-RFC-66, "Pseudocode for New File Slicing", says "less than" instead of "at or before". Times are unique, so both
-wordings state the same rule. A barrier is the requested time of a compaction plan of the file group, pending or
-completed. The base file of the plan has the same requested time. A log that completed before all barriers belongs to an
-additional slice, which has no barrier. Variants replace functions of this module in `rules`.
+RFC-66, "Pseudocode for New File Slicing", says "less than". Times are unique, so both wordings state the same rule. A
+barrier is the requested time of a compaction plan of the file group, pending or completed. A log that completed before
+all barriers belongs to a slice without a barrier. Variants replace functions of this module in `rules`.
 """
 
 from __future__ import annotations
@@ -21,17 +20,13 @@ if TYPE_CHECKING:
 
 
 def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -> int | None:
-    """Return the barrier of the slice that contains a write's logs: the greatest barrier at or before the write's slice
-    time. Return None if every barrier is later than the slice time.
-    """
+    """The greatest barrier at or before the slice time of a write; None if every barrier is later."""
     at = rules.slice_time(write, group)
     return max([barrier for barrier in among if barrier <= at], default=None)
 
 
 def slice_time(write: Write, group: int) -> float:
-    """Return the time that assigns the logs of a write to a slice: its completion time. For a pending write the time is
-    infinity, because the write will complete after every present barrier.
-    """
+    """The completion time of the write. A pending write will complete after every present barrier: infinity."""
     return write.completed or inf
 
 
@@ -41,16 +36,12 @@ def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:
 
 
 def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
-    """Return the base files of a file group as (requested time, completion time), one for each plan. The completion
-    time is None while the plan is pending.
-    """
+    """The base files of a file group: (requested time, completion time or None) of each plan."""
     return [(p.requested, done) for p, done in zip(table.plans, table.completed, strict=True) if p.part_in(group)]
 
 
 def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-    """Return a mapping from each barrier to the writes with logs in its slice. The slice without a barrier comes first,
-    then the other slices in ascending order of barriers.
-    """
+    """Barrier -> the writes with logs in its slice: first the slice without a barrier, then in ascending order."""
     among = rules.barriers(rules, table, group)
     members: dict[int | None, tuple[Write, ...]] = dict.fromkeys((None, *among), ())
     for write in rules.sliced_writes(rules, table, group):
@@ -101,7 +92,5 @@ def logs_in_order(rules: Rules, writes: Iterable[Write], group: int) -> tuple[Lo
 
 
 def merged_logs(rules: Rules, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
-    """Return the logs of `writes` that a read as of `time` merges, in merge order. In the kernel, a read merges all
-    logs of the writes.
-    """
+    """The logs of `writes` that a read as of `time` merges, in merge order: in the kernel all of them."""
     return logs_in_order(rules, writes, group)

@@ -17,18 +17,14 @@ Log = tuple[int, int]  # (requested time of its write, version)
 
 
 class CompletesAs(NamedTuple):
-    """The mark of a write whose action is not deltacommit. A write with the action commit completes the plan that has
-    the same requested time.
-    """
+    """The mark of a write with another action than deltacommit. A commit completes the plan with its time."""
 
     action: str = "deltacommit"
     kind: str = "completes as"
 
 
 class Write(NamedTuple):
-    """The write with the number `number` of the actor `actor`, usually a deltacommit. `files` lists the log files of
-    the write as pairs (file group, version).
-    """
+    """One write of an actor, usually a deltacommit. `files`: its log files as pairs (file group, version)."""
 
     requested: int
     completed: int | None
@@ -52,9 +48,7 @@ class Write(NamedTuple):
 
 
 class GroupPlan(NamedTuple):
-    """The inputs of a plan in one file group: logs, and the base file of the instant `base`. If `base` is None, the
-    plan has no base file.
-    """
+    """The inputs of a plan in one file group: logs, and the base file of the instant `base`, if there is one."""
 
     group: int
     base: int | None
@@ -62,9 +56,7 @@ class GroupPlan(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A compaction plan, run by the actor `runner`. The requested time of a plan is a barrier in each of its file
-    groups.
-    """
+    """A compaction plan. Its requested time is a barrier in each of its file groups. An actor, `runner`, runs it."""
 
     requested: int
     runner: str
@@ -115,10 +107,7 @@ def pending_plans(plans: Iterable[Any], action: str, done: Container[int]) -> It
 
 
 class Table(NamedTuple):
-    """The input of reads and of planning: plans, and writes in the order of their completion, pending writes last.
-
-    `completed` lists the completion time of each plan, in the order of `plans`; None while the plan is pending.
-    """
+    """The input of reads and planning: plans, their completion times, and writes in the order of completion."""
 
     writes: tuple[Write, ...]
     plans: Plans

@@ -1,10 +1,7 @@
 """The timeline, and the table that its instants describe.
 
-The component `published` contains the completed instants in the order of their publication. No effect of the kernel
-removes or reorders published instants: `published` only grows. A pending instant is a part of the component of its
-actor.
-
-Actors observe the timeline through views, which mechanisms may change.
+The component `published` contains the completed instants in the order of their publication, and only grows. A pending
+instant is a part of the component of its actor. Actors observe the timeline through views, which mechanisms may change.
 
     `active_instants`: the completed instants on the active timeline.
     `pending_instants`: the instants that are not completed.
@@ -60,9 +57,7 @@ def visible_table(visible_instants: Published, visible_writes: tuple[Write, ...]
 
 
 def greatest_completion(published: Published) -> int:
-    """The greatest published completion time. Every instant that completed at or before this time is published, so
-    reads as of this time never change.
-    """
+    """The greatest published completion time. Reads as of this time never change."""
     return max((entry.completed for entry in published), default=0)
 
 

@@ -27,9 +27,7 @@ REQUESTS, PUTS_FILE = "requests", "puts file"
 
 
 class Writer(NamedTuple):
-    """The component of a writer. `number` is the number of its current write, from 1. `files` is the number of log
-    files of the current write that are on storage.
-    """
+    """`number`: the number of the writer's current write, from 1. `files`: how many of its log files are on storage."""
 
     step: str = "idle"
     number: int = 0
@@ -66,9 +64,7 @@ WRITE_LEFT = Guard("{me} must have a write left", lambda own, world: own.number 
 
 
 def request_instant(own: Writer, clock: int, request_time: TakeTime) -> Changes:
-    """Take the requested time and put the requested instant. The lock is free, so taking the time and putting the
-    instant are one step under the lock.
-    """
+    """Under the lock: take the requested time and put the requested instant, in one step."""
     time, clock = request_time(clock, action="deltacommit")
     return {"own": Writer(number=own.number + 1, requested=time), "clock": clock}
 

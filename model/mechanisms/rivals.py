@@ -103,9 +103,8 @@ def gives_way(composition: Composition, runs: Runner) -> None:
     step under the lock.
     """
     me = runs.actor
-    parameters = {"completes": runs.completes, "requested": runs.requested}
-    done = Guard(f"another {runs.kind} must have completed its {runs.what}", preset(is_completed, **parameters))
-    pending = Guard(f"no other {runs.kind} may have completed its {runs.what}", done.holds, negated=True)
+    pending = is_pending(runs)
+    done = Guard(f"another {runs.kind} must have completed its {runs.what}", pending.holds)
     starts = composition.select(STARTS_PLAN, actors=[me]).require(pending)
     checks = checking(composition, runs).require(pending)
     steps = preset(is_about_to, steps=(starts.one.at, checks.one.at))
@@ -119,15 +118,31 @@ def gives_way(composition: Composition, runs: Runner) -> None:
     composition.add(ends)
 
 
+def is_pending(runs: Runner) -> Guard:
+    """The guard that no other runner has completed the plan."""
+    completed = preset(is_completed, completes=runs.completes, requested=runs.requested)
+    return Guard(f"no other {runs.kind} may have completed its {runs.what}", completed, negated=True)
+
+
 def checking(composition: Composition, runs: Runner) -> Selection:
     """The transition of a runner that requires its plan to be pending."""
     me, kind = runs.actor, runs.kind
-    if composition.protocol_of(me)[PlanCheck].plan_check == "before_lock":
+    if checks_before_lock(composition, me):
         action = f"{kind}_checks_plan"
         composition.select(BEGINS, actors=[me]).insert_before(SURE, lambda actor: transition(action, actor))
         return composition.select(action, actors=[me])
+    return composition.select(COMMITS if checks_to_commit(composition, me) else TAKES_LOCK, actors=[me])
+
+
+def checks_before_lock(composition: Composition, me: str) -> bool:
+    """True if the runner checks its plan before it takes the lock."""
+    return composition.protocol_of(me)[PlanCheck].plan_check == "before_lock"
+
+
+def checks_to_commit(composition: Composition, me: str) -> bool:
+    """True if the runner checks its plan in its last step under the lock: the lock can be lost, or a log decides."""
     lossy = composition.world[LostLocks].lock_losses or composition.protocol.to_mapping()["decision"] == "log"
-    return composition.select(COMMITS if lossy else TAKES_LOCK, actors=[me])
+    return bool(lossy) and not checks_before_lock(composition, me)
 
 
 def idle(composition: Composition, me: str) -> Effect:
@@ -165,13 +180,17 @@ def input_is_deleted(own: Any, plans: tuple[Plan, ...], deleted: frozenset[DataF
 
 
 def loses_files(composition: Composition, runs: Runner) -> None:
-    """Let a runner delete the files of its rivals before it publishes, and a rival find that its files are missing."""
+    """Let a runner delete the files of its rivals before it publishes, and a rival find that its files are missing.
+
+    If a runner checks its plan in the same step, it misses its files only while the plan is pending.
+    """
     me, kind = runs.actor, runs.kind
+    gone = (is_pending(runs), ~HAS_FILES) if checks_to_commit(composition, me) else (~HAS_FILES,)
     if WITHOUT_FILES not in composition.components:
         composition.add_component(WITHOUT_FILES, frozenset())
     removes = preset(remove_files, peers=Component(f"every_{kind}"), count=WITH_FILES[kind])
     commits = composition.select(COMMITS, actors=[me]).require(HAS_FILES).precede(removes, WITHOUT_FILES)
-    commits.exit(lambda _: transition(f"{kind}_misses_files", me, guards=(~HAS_FILES,), effect=idle(composition, me),
+    commits.exit(lambda _: transition(f"{kind}_misses_files", me, guards=gone, effect=idle(composition, me),
                                       tags=(ABANDONS,)).extend(release_lock, "lock"))  # fmt: skip
     ends = (f"{kind}_misses_files", f"{kind}_finds_it_done", f"{kind}_finds_input_cleaned")
     composition.find(STARTS_PLAN, RESUMES_PLAN, *ends, actors=[me]).extend(forget_files, WITHOUT_FILES)

@@ -18,7 +18,7 @@ from .shape import shape_of
 
 PLANS = ("plans", "log_plans", "cleans", "rollbacks", "restores")
 """The components of plans. The runner of a plan publishes its instant, with the requested time of the plan."""
-OTHERS = ("savepoints", "decisions")
+OTHERS = ("decisions",)
 
 
 def monotonic_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -43,15 +43,14 @@ def monotonic_holds(model: Model, before: State | None, step: Step | None, after
 
 
 def _on_timeline(model: Model, state: State, published: tuple[Any, ...]) -> Iterator[int]:
-    """Return the times of completed instants, of all pending plans, of savepoints and of decided commits."""
+    """Return the times of completed instants, of all pending plans and of decided commits. No order depends on the
+    completion time of a savepoint, so the promise leaves it out.
+    """
     done = {entry.requested for entry in published}
     for entry in published:
         yield from (entry.requested, entry.completed)
     for name in PLANS:
         yield from (plan.requested for plan in value_in(model, state, name) if plan.requested not in done)
-    for saved in value_in(model, state, "savepoints"):
-        if saved.completed is not None:
-            yield saved.completed  # its requested time is that of the instant that it pins
     for decided in value_in(model, state, "decisions")[-1:]:
         if not isinstance(decided, int) and decided not in published:
             yield decided.completed

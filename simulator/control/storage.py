@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 
 from nbcc.engine.storage import Entry, NotFound, Storage, confined, confined_folder
 
@@ -16,7 +16,7 @@ class MemoryStorage:
     url = "memory://table"
 
     def __init__(self) -> None:
-        self.objects: dict[str, bytes] = {}
+        self.objects: MutableMapping[str, bytes] = {}
         self.deleted: dict[str, Entry] = {}
         self.changes = 0  # the number of puts and deletions so far
 

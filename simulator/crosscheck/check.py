@@ -129,6 +129,7 @@ class Check:
             close(system)
         tally.add(history.steps, overlapped, overlapping_kinds(history))
         tally.skipped.update(history.skipped)
+        tally.faults.update(getattr(system, "faults", {}))
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
         """Play a trace again as `play` does. Return the played trace if it disagrees in the same way as the given
@@ -257,5 +258,6 @@ def _report(check: Check, seed: int, seconds: float) -> CheckReport:
         seed=seed,
         differences=tally.differences,
         skipped=tally.skipped,
+        faults=tally.faults,
         disagreement=check.disagreed,
     )

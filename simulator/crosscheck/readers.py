@@ -49,24 +49,11 @@ def hudi_rs(history: History, tally: Tally) -> None:
 
     folder = getattr(history.system, "folder", None)
     ticks = getattr(history.system, "ticks", None)  # exists if the table's instants are times of day
-    if folder is None or (history.model.protocol != Protocol() and ticks is None):
-        tally.skipped["hudi-rs: the table has no files of the default protocol"] += 1
-        return
     model, state, data = history.model, history.state, history.data
-    if model.world[PartialColumns].columns:
-        tally.skipped["hudi-rs: partial updates (finding partial-updates-in-hudi-files)"] += 1
-        return
-    if model.world[Alterations].alterations:
-        tally.skipped["hudi-rs: added columns (tests/engine/test_schema_evolution.py)"] += 1
-        return
-    if is_copy_on_write(model.world):
-        tally.skipped["hudi-rs: copy-on-write tables"] += 1
-        return
-    if model.restores(state):
-        tally.skipped["hudi-rs: a restore, whose plan it does not read"] += 1
-        return
-    if model.world.custom:
-        tally.skipped["hudi-rs: it refuses tables with a user's merge function"] += 1
+    without_files = folder is None or (model.protocol != Protocol() and ticks is None)
+    reason = "the table has no files of the default protocol" if without_files else not_predicted(history)
+    if reason or folder is None:
+        tally.skipped[f"hudi-rs: {reason}"] += 1
         return
     with folder() as place:
         reader = HudiRs(place, ticks)
@@ -87,6 +74,19 @@ def hudi_rs(history: History, tally: Tally) -> None:
             if query.kind == "snapshot" and not is_inverted(model.table(state)):
                 history.compare("snapshot by hudi-rs, without an inversion", promised, answer, history.symbols.row)
             tally.differences[f"hudi-rs, {rule_of_difference(model, state, query, data, AS_HUDI_RS)}"] += 1
+
+
+def not_predicted(history: History) -> str:
+    """Return why the model does not predict hudi-rs's answers for this history; '' if it predicts them."""
+    model = history.model
+    reasons = {
+        "partial updates (finding partial-updates-in-hudi-files)": model.world[PartialColumns].columns,
+        "added columns (tests/engine/test_schema_evolution.py)": model.world[Alterations].alterations,
+        "copy-on-write tables": is_copy_on_write(model.world),
+        "a restore, whose plan it does not read": model.restores(history.state),
+        "it refuses tables with a user's merge function": model.world.custom,
+    }
+    return next((reason for reason, found in reasons.items() if found), "")
 
 
 def _has_rival_base_file(history: History, place: Path) -> bool:

@@ -21,7 +21,8 @@ class CheckReport:
     ``overlapping`` counts histories in which a compaction and a write were pending at the same time. The pinned world
     has ``all_edges`` edges; the histories took ``edges`` of these edges. ``differences`` maps an option of another
     reader to the number of predicted reads in which this option changed the answer. ``skipped`` counts steps and reads
-    that the system does not support. ``disagreement`` is the shrunk trace of a history that disagreed.
+    that the system does not support. ``faults`` counts the requests that a store failed, by method and kind of fault.
+    ``disagreement`` is the shrunk trace of a history that disagreed.
     """
 
     histories: int
@@ -35,6 +36,7 @@ class CheckReport:
     seed: int
     differences: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
     disagreement: Trace | None = None
 
     @property
@@ -73,10 +75,14 @@ class CheckReport:
                     for rule, count in sorted(self.differences.items())
                 ),
                 *(f"  not compared: {what} ({count})" for what, count in sorted(self.skipped.items())),
+                *([f"  failed requests: {self._failed()}"] if self.faults else []),
             ]
         )
         run = ["", render(self.disagreement, width=screen_width())] if self.disagreement else []
         return "\n".join([self.sentence, *figures, *run])
+
+    def _failed(self) -> str:
+        return ", ".join(f"{what} ({count})" for what, count in sorted(self.faults.items()))
 
     def to_mapping(self) -> dict[str, Any]:
         """Return the report as a JSON value."""
@@ -94,6 +100,7 @@ class CheckReport:
             "seed": self.seed,
             "differences": dict(self.differences),
             "skipped": dict(self.skipped),
+            **({"faults": dict(self.faults)} if self.faults else {}),
             "trace": self.disagreement.handle if self.disagreement else None,
             "because": self.disagreement.because if self.disagreement else "",
         }
@@ -108,6 +115,7 @@ class Tally:
         self.overlapping = 0
         self.differences: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
+        self.faults: Counter[str] = Counter()
         self.pairs: Counter[tuple[str, str]] = Counter()  # histories by overlapping kinds of actions
         self.crowded = 0  # histories with any such overlap
 

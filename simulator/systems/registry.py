@@ -1,4 +1,5 @@
-"""Systems by name: ``model``, ``engine``, ``spark``, ``hudi``, or a system of the user as ``package.module:factory``.
+"""Systems by name: ``model``, ``engine``, ``s3``, ``spark``, ``hudi``, or a system of the user as
+``package.module:factory``.
 """
 
 from __future__ import annotations
@@ -58,6 +59,12 @@ def _engine(world: World, protocol: Protocol, batches: Batches) -> System:
     return EngineSystem(world, protocol)
 
 
+def _s3(world: World, protocol: Protocol, batches: Batches) -> System:
+    from .s3 import S3System
+
+    return S3System(world, protocol)
+
+
 def _spark(world: World, protocol: Protocol, batches: Batches) -> System:
     from nbcc.engine.spark.session import session
 
@@ -72,4 +79,4 @@ def _hudi(world: World, protocol: Protocol, batches: Batches) -> System:
     return HudiSystem(world)
 
 
-_OURS: dict[str, Factory] = {"model": _model, "engine": _engine, "spark": _spark, "hudi": _hudi}
+_OURS: dict[str, Factory] = {"model": _model, "engine": _engine, "s3": _s3, "spark": _spark, "hudi": _hudi}

@@ -60,6 +60,10 @@ def traced(protocol: Protocol) -> Protocol:
     return Protocol.from_mapping({**protocol.to_mapping(), **{name: standard[name] for name in TRACELESS}})
 
 
+NOT_IN_HISTORIES = {"actor_crashes", "compactor_resumes_plan", "log_compactor_resumes_plan"}
+"""A timeline shows neither who died nor who took up the plan of another actor."""
+
+
 @lru_cache(maxsize=1 << 17)
 def play(shape: Shape, protocol: Protocol) -> Refused | None:
     """Play a segment under a protocol (made by `traced`). None if the model can take all events of the segment.
@@ -107,7 +111,7 @@ class _Play:
     def refused(self) -> Refused | None:
         for number, event in enumerate(self.shape.events):
             if reasons := self._timed(number, event):
-                enabled = (step for step in self.model.enabled(self.state) if step.action != "actor_crashes")
+                enabled = (step for step in self.model.enabled(self.state) if step.action not in NOT_IN_HISTORIES)
                 return Refused(number, reasons, tuple(map(self.model.describe, enabled)))
         return None
 
@@ -224,9 +228,11 @@ class _Play:
             self.state = steps[0][1]
 
     def _takes(self, step: Step) -> bool:
-        """Whether a step belongs to the history: it is not a crash, and it repeats a time only if the event does."""
+        """True if a step belongs to the history: each actor runs its own plan, and a time is repeated only if the event
+        repeats it.
+        """
         ahead = dict(step.args).get("ahead")
-        return step.action != "actor_crashes" and (ahead is None or (ahead == -1) == self.tied)
+        return step.action not in NOT_IN_HISTORIES and (ahead is None or (ahead == -1) == self.tied)
 
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:

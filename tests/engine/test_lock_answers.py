@@ -20,9 +20,8 @@ from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.lock.waiting import Waiting
 from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
-
-from .s3_faults import Fault
-from .s3_server import Bucket
+from nbcc.simulator.s3.faults import Fault
+from nbcc.simulator.s3.server import Bucket
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"

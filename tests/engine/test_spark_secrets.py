@@ -15,9 +15,8 @@ import pytest
 
 from nbcc import Table
 from nbcc.engine.errors import CannotRun, StorageError
-
-from .s3_faults import Fault
-from .s3_server import Bucket
+from nbcc.simulator.s3.faults import Fault
+from nbcc.simulator.s3.server import Bucket
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

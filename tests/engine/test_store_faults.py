@@ -20,10 +20,9 @@ from nbcc.engine.config.options import PROVIDER, SKEW
 from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.lock.waiting import Waiting
 from nbcc.engine.storage import open_storage
+from nbcc.simulator.s3.faults import Fault
+from nbcc.simulator.s3.server import Bucket, s3_server
 from nbcc.simulator.validate import validate
-
-from .s3_faults import Fault
-from .s3_server import Bucket, s3_server
 
 SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"

@@ -16,8 +16,7 @@ import pytest
 from nbcc.engine.actions import operations
 from nbcc.engine.config.options import SKEW
 from nbcc.engine.table import Table
-
-from .s3_server import Bucket, s3_server
+from nbcc.simulator.s3.server import Bucket, s3_server
 
 SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("a", pa.string())])
 WIDER = SCHEMA.append(pa.field("b", pa.int64()))

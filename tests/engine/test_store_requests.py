@@ -20,9 +20,8 @@ from nbcc.engine.storage.time_limit import LIMITS
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.decisions import Decision, put_decision
 from nbcc.engine.writes.decision_log import catch_up
-
-from .s3_faults import Fault, Meeting
-from .s3_server import Bucket
+from nbcc.simulator.s3.faults import Fault, Meeting
+from nbcc.simulator.s3.server import Bucket
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"

@@ -13,7 +13,7 @@ from nbcc.simulator.explore.space import Reduced, Space
 from nbcc.simulator.explore.transition_system import Guard, Transition, TransitionSystem
 from nbcc.simulator.explore.watch import Watchers
 
-ONLY_ONWARDS = ("demo", "log_compaction_crash", "cleaning_crash")
+ONLY_ONWARDS = ("demo", "log_compaction", "cleaning")
 EVERY = tuple(PROMISES.values())
 
 

@@ -29,7 +29,7 @@ def test_without_claims_a_request_and_a_barrier_may_be_equal() -> None:
     unclaimed = Protocol(decision="log", claims="none")
     assert violated(search(Model(LOST, unclaimed))).keys() == {"MONO"}
     by_time = unclaimed.replace(tombstone_logs="by_time")
-    assert violated(search(Model(LOST, by_time))).keys() == {"MONO", "SNAP", "TRAVEL", "CDC", "QUIET"}
+    assert violated(search(Model(LOST, by_time))).keys() == {"MONO", "SNAP", "TRAVEL", "INCR", "CDC", "QUIET"}
 
 
 @pytest.mark.parametrize("losses", [1, pytest.param(2, marks=pytest.mark.nightly)])
@@ -90,7 +90,7 @@ def test_a_fence_keeps_late_puts_out_and_not_late_times() -> None:
     And the plan of a compactor whose put is refused is left: it lives, so nobody resumes it.
     """
     result = search(Model(LOST, Protocol(fencing="storage")))
-    assert violated(result).keys() == {"SNAP", "INCR", "CDC", "MONO", "TRAVEL", "FREE", "PROGRESS"}
+    assert violated(result).keys() == {"SNAP", "INCR", "CDC", "MONO", "TRAVEL", "RO", "FREE", "PROGRESS"}
     trace = result.promises["PROGRESS"].trace
     assert trace is not None
     assert "compactor_publishes_instant" in [step.action for step in trace]

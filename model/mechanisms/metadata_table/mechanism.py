@@ -43,6 +43,7 @@ from .rules import MetadataTable, refine, through
 UNLISTED, BEGUN = "about to list its files", "listing its files"
 LISTED, PUBLISHED = "its files are listed", "published, its files not listed"
 FILES_LISTED = "has listed files"
+REFUSED = "refused by the metadata table"
 
 
 class ListedFiles(NamedTuple):
@@ -144,8 +145,10 @@ def is_listed(own: Any, metadata: MetadataTable, requested: str) -> bool:
 
 
 def give_up_listing(own: Any, me: str, lock: str | None, publish: Publish) -> Changes:
-    """Let the actor give up, so that its instant never completes in the data table."""
-    return {"own": publish(own)[0], "lock": released(lock, me)}
+    """Let the actor give up, so that its instant never completes in the data table. The actor does not try again: each
+    further attempt ends in the same way.
+    """
+    return {"own": publish(own)[0]._replace(step=REFUSED), "lock": released(lock, me)}
 
 
 def append_instant(own: Any, published: tuple[Any, ...], publish: Publish) -> Changes:

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from .s3_faults import Fault, Meeting, Request, Stored
+from .faults import Fault, Meeting, Request, Stored
 
 _CODES: Final = {
     "conflict": (409, "ConditionalRequestConflict"),
@@ -177,7 +177,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self._begins("DELETE", keys[0] if keys else ""):
             return
         began = self._request.began
-        self.bucket.requests += [Request("DELETE", key, began, ended=began) for key in keys[1:]]
+        self.bucket.requests += [Request("DELETE", key, began, began) for key in keys[1:]]
         for key in keys:
             self.bucket.delete(key)
         deleted = "".join(f"<Deleted><Key>{escape(key)}</Key></Deleted>" for key in keys)

@@ -1,4 +1,4 @@
-"""Faults of the S3 server of the tests: failed answers, lost answers, delays, and requests that wait for each other."""
+"""Faults of the S3 server: failed answers, lost answers, delays, and requests that wait for each other."""
 
 from __future__ import annotations
 
