@@ -13,7 +13,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-SECONDS = 120.0
+SECONDS = 400.0
+"""For how long a daemon may start on a machine that is very busy."""
 OLD_RELEASE = 'raise ImportError("this nbcc is an old release")\n'
 
 

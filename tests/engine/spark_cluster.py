@@ -260,6 +260,13 @@ def local_cluster(spark: Any, folder: Path) -> None:
     check(table, folder / "local", "new")
 
 
+def wait_for_executors(spark: Any) -> None:
+    """Wait until both executors have joined; Spark counts the driver as a third."""
+    tracker = spark.sparkContext._jsc.sc().statusTracker()
+    while len(tracker.getExecutorInfos()) < 3:
+        time.sleep(0.1)
+
+
 SCENARIOS: dict[str, Callable[[Any, Path], None]] = {
     each.__name__: each for each in (lacking, registered, other_disk, source_write, local_cluster)
 }
@@ -287,6 +294,7 @@ def main(master: str, folder: Path, names: list[str]) -> None:
     if events := os.environ.get("NBCC_EVENTS"):
         builder = builder.config("spark.eventLog.enabled", "true").config("spark.eventLog.dir", events)
     spark = builder.getOrCreate()
+    wait_for_executors(spark)
     for name in names:
         began = time.monotonic()
         if name in SCENARIOS:
