@@ -12,7 +12,7 @@ from ..limits import Limits
 from .layers import Layer
 
 COPIES: Final = 4
-"""The memory of a merge as a multiple of the memory of its rows, measured: rows, codes of keys, winners, encoding."""
+"""The assumed memory of a task as a multiple of that of its rows: rows, codes of keys, winners, encoding."""
 
 
 def bounded(parts: Iterable[Layer], bounds: Limits, what: str) -> list[Layer]:
