@@ -87,7 +87,7 @@ class Trace:
 
 
 def canonical(value: Any) -> str:
-    """A value whose text is the same for equal values."""
+    """Return a value as JSON text. Equal values have the same text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 

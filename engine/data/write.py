@@ -121,7 +121,7 @@ def _put_files(storage: Storage, names: Names, task: WriteTask, group: GroupBatc
 
 
 def _roll(rows: pa.Table, max_bytes: int) -> Iterator[pa.Table]:
-    """Split the rows into slices of about `max_bytes` at most; each slice has at least one row."""
+    """Split the rows into parts of about `max_bytes`. Each part has at least one row."""
     per_file = max(1, max_bytes * len(rows) // max(1, rows.nbytes))
     for first in range(0, len(rows), per_file):
         yield rows.slice(first, per_file)

@@ -58,8 +58,8 @@ class Call:
         return f"c{len(self.fixed) - 1}"
 
     def bound(self, function: Callable[..., Any]) -> Bound:
-        """Return `function` as a function of component values. No adapter is needed if the parameters of `function` are
-        exactly the component values.
+        """Return a function of component values that calls `function` with the arguments that its parameters name. The
+        result is `function` itself if its parameters are exactly the component values.
         """
         everything = tuple(dict.fromkeys((*self.keywords, *self.of_views)))
         if self.keywords:

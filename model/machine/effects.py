@@ -35,8 +35,7 @@ class Records(NamedTuple):
     def changed(self, own: Any, name: str, value: Any) -> Any:
         """Return the actor's component after `value` replaces its kernel record (`own`) or one of its added records.
 
-        A new kernel record without added records ends the actor's operation. The records that mechanisms added to the
-        actor then get their initial values.
+        If `value` is a kernel record, the actor's operation ends, and its added records get their initial values.
         """
         if name == "own":
             return value if value.records or not self.first else value._replace(records=tuple(self.first.values()))

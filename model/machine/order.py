@@ -13,8 +13,8 @@ class Unordered(TypeError):
 
 
 class Refinement(NamedTuple):
-    """One operation by which a mechanism refines a transition. `reads` and `writes` are the components that an added
-    effect reads and changes.
+    """One change that a mechanism makes to a transition. `operation` names the method that makes the change.
+    `reads` and `writes` are the components that an added effect reads and changes.
     """
 
     mechanism: str

@@ -90,7 +90,7 @@ def _in_windows(rules: Rules) -> Rules:
 
 
 def _by_file_ids(rules: Rules) -> Rules:
-    """Let the last replace of a file group hide every other write of the file group, also writes that complete later.
+    """Let the last insert_overwrite of a file group hide all other writes of the file group, even later ones.
     """
     inner = rules.as_of
 

@@ -134,7 +134,7 @@ def report_done(own: Writer, reported_done: tuple[Any, ...]) -> Changes:
 
 
 def report_failed(own: Writer, reported_failed: tuple[Any, ...]) -> Changes:
-    """Let the writer report a failure, although every reader sees its write, and release the lock."""
+    """Let the writer release the lock and report a failure, although every reader sees its write."""
     return {"own": Writer(number=own.number), "lock": None, "reported_failed": (*reported_failed, own.requested)}
 
 

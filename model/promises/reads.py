@@ -127,9 +127,7 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
 
 
 def _does_not_add_up(view: View, what: str, group: int, window: tuple[float, float]) -> str | None:
-    """Return a sentence if merging a window into the read as of the window's start does not return the read as of the
-    window's end.
-    """
+    """Return a sentence if the state at the end of a window is not the state at its start merged with the window."""
     start, end = window
     shapes = view.as_of(group, start), view.window(group, start, end), view.as_of(group, end)
     held = {log for shape in shapes for log in logs_of(shape)}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Windows(Options):
-    """Options for other readings of incremental queries."""
+    """The options that decide what an incremental query returns."""
 
     incremental_axis: Literal["completion", "requested"] = option(
         "completion",

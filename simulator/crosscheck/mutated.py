@@ -19,8 +19,7 @@ from .check import CheckOptions
 def options_of(mutant: Mutant, options: CheckOptions) -> CheckOptions:
     """Return the options of a check in which the mutated side, model or engine, has the mutant's options.
 
-    If a mutant replaces a function, it has no options. Run the check of a mutant without options inside
-    `nbcc.simulator.mutants.applied`.
+    A mutant that replaces a function has no options. Run its check inside the context `nbcc.simulator.mutants.applied`.
     """
     if mutant.world:
         options = replace(options, world=specs.world(mutant.world))

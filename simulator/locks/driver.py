@@ -143,7 +143,7 @@ class _Contenders:
         raise NotImplementedError
 
     def stored(self) -> Any:
-        """Return the lock in the store, in the terms of the model."""
+        """Return the stored lock as a value of the model."""
         raise NotImplementedError
 
     def expected(self, state: int) -> Any:

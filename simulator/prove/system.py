@@ -55,8 +55,8 @@ def _joined(
 
 @dataclass(frozen=True)
 class Claim:
-    """A promise as a formula. The formula `holds` is about every state, and the formula `step` is about every step
-    (state, next state -> truth value).
+    """A promise as a formula. The formula `holds` must be true in every state. The formula `step` must be true of
+    every step, from its state and its next state.
     """
 
     promise: str

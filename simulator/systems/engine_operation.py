@@ -60,7 +60,8 @@ class EngineOperation:
         self.task.crash()
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
-        """Run the segment of a mapping row. Returns the arguments in the name of the last object that the segment put.
+        """Run the calls of one segment of the operation, which `row` describes. Return the arguments in the name of the
+        last object that the segment put.
         """
         title = f"{self.name} of {self.task.actor}"
         if self.task.finished and row.ends_after != RETURN:  # before RETURN it may have made its last call

@@ -70,9 +70,7 @@ def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
 
 @cache
 def mixed() -> tuple[SearchBound, ...]:
-    """Return the worlds in which single actors have their own options. Only the default protocol is judged in worlds in
-    which single actors have their own options.
-    """
+    """Return the worlds in which some actors have their own options. Only the default protocol is judged there."""
     return tuple(from_mapping(each) for each in _file()["mixed"])
 
 

@@ -23,7 +23,7 @@ class Run(NamedTuple):
 
 
 def play(model: Model, steps: Sequence[Step]) -> Run:
-    """Play the steps as far as the model allows them. Symbols of times in arguments become ticks."""
+    """Play the steps as far as the model allows them. Arguments such as r1, which name a time, become the time."""
     states: list[Any] = [model.initial]
     taken: list[Step] = []
     symbols = Symbols(())

@@ -7,8 +7,8 @@ a property of every function that keeps the same laws.
 
     With the laws `all`, a value is a set of records. With `not_idempotent`, a value also contains how often each record
     was merged, as in a sum. With `not_commutative`, a value contains the records in the order of their first merge, as
-    in a list without repetitions. With `not_associative`, a value contains the records and their grouping, as in an
-    average.
+    in a list without repetitions. With `not_associative`, a value contains the records and the order in which
+    partial results were merged, because the result depends on it.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ Schemas = tuple[int, ...]
 
 
 class SchemaEvolver(NamedTuple):
-    """A schema evolver. `columns` is the number of added columns of the table, including the column that it adds."""
+    """A schema evolver. `columns` counts the table's added columns, including the column of this evolver."""
 
     step: str = "idle"
     columns: int = 0

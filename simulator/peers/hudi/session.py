@@ -100,7 +100,7 @@ def java_list(entries: Iterable[object]) -> Any:
 
 
 def java_array(values: Sequence[object], of: str = "Object") -> Any:
-    """Return a Java array of objects, or of another class of java.lang."""
+    """Return the values as a Java array. `of` is the class of its elements in the package java.lang."""
     array = spark().sparkContext._gateway.new_array(getattr(java().lang, of), len(values))
     for place, value in enumerate(values):
         array[place] = value
