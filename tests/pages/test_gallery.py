@@ -39,6 +39,7 @@ MODEL_ONLY = {
     "67-clustering-aborts-a-writer",
     "54-archiving",
     "91-two-compactors-one-plan",
+    "92-state-checkpoint",
     "71-between-two-commits",
     "72-two-tell-the-metadata-table",
     "73-metadata-read-first",
