@@ -2,8 +2,13 @@
 
 compare  nbcc, Apache Hudi 1.2.0 and plain Parquet: the same operations on the same rows
 writers  two writers in two processes, concurrently and in sequence, nbcc and Hudi
+requests requests of a commit in an object store, after 10 and after 10,000 commits
+reads    bytes and seconds of reads with a condition, of partitions and of a clustered column
+snapshot the first snapshot of a process at 100,000 commits, through a state checkpoint
+stores   1 to 8 writers on one table in an object store that answers after 20 ms, NBCC and OCC
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
 search   speed of the exhaustive search, its largest worlds with their memory, jobs on one and two cores
+workload the workload simulation compared with real writers, after a calibration on this machine
 tlc      the search and TLC on the same models, whole processes (`make interop` installs TLC)
 """
 
@@ -17,9 +22,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import compare, scale, search, tlc, writers
+from . import compare, first_snapshot, reads, requests, scale, search, stores, tlc, workload, writers
 
-KINDS = ("compare", "writers", "scale", "search", "tlc")
+KINDS = ("compare", "writers", "requests", "stores", "reads", "scale", "search", "snapshot", "tlc", "workload")
 ROWS = 1_000_000
 
 
@@ -47,7 +52,8 @@ def main() -> int:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps({"format": 1, "machine": machine, **results}, indent=1) + "\n", encoding="utf-8")
     print(f"\n{os.cpu_count()} cores, load {load} at the end")
-    return int("compare" in results and compare.missed(results["compare"]))
+    judged = {"compare": compare.missed, "requests": requests.missed, "reads": reads.missed}
+    return int(any(missed(results[kind]) for kind, missed in judged.items() if kind in results))
 
 
 def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
@@ -55,9 +61,24 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
     if kind == "compare":
         result = compare.run(folder, options.rows, options.rounds, options.peer_rounds or options.rounds)
         table = compare.text(result)
+    elif kind == "requests":
+        result = requests.run(folder, (10, 1_000) if options.quick else requests.HISTORIES)
+        table = requests.text(result)
+    elif kind == "workload":
+        result = workload.run(folder, options.quick)
+        table = workload.text(result)
+    elif kind == "stores":
+        result = stores.run(10.0 if options.quick else 60.0)
+        table = stores.text(result)
     elif kind == "writers":
         result = writers.run(folder)
         table = writers.text(result)
+    elif kind == "reads":
+        result = reads.run(folder, options.rows)
+        table = reads.text(result)
+    elif kind == "snapshot":
+        result = first_snapshot.run(folder, (1_000,) if options.quick else first_snapshot.HISTORIES)
+        table = first_snapshot.text(result)
     elif kind == "scale":
         result = scale.run(folder, options.rows, options.quick)
         table = scale.text(result)

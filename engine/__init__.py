@@ -1,6 +1,7 @@
 """The engine: reads and writes Hudi tables on Spark, or in one process without it.
 
-Names are loaded on first use, so that importing `nbcc.engine.errors` does not load Arrow.
+The package loads a module when one of its names is first used. Importing `nbcc.engine.errors` therefore does not load
+Arrow.
 """
 
 from __future__ import annotations

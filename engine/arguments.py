@@ -8,7 +8,9 @@ from .errors import BadInput
 
 
 def texts(value: object, asked: str) -> tuple[str, ...]:
-    """The names in a list. `BadInput` for any other value, and for a string, which is also a sequence of letters."""
+    """Return the names in a list as a tuple. Raises `BadInput` for a value that is not a list of names. A single string
+    is refused too, because Python would iterate over its letters.
+    """
     if isinstance(value, str):
         raise BadInput(asked, "that is a single string", f"give a list of names: [{value!r}]")
     listed = tuple(value) if isinstance(value, Iterable) else (value,)

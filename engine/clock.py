@@ -22,17 +22,19 @@ _FIELDS: Final = ((0, 4), (4, 6), (6, 8), (8, 10), (10, 12), (12, 14))  # year t
 
 
 def to_instant(millis: int) -> str:
-    """The instant of `millis` milliseconds after 1970-01-01T00:00:00Z."""
+    """Return the instant `millis` milliseconds after 1970-01-01T00:00:00Z."""
     return of_moment(_EPOCH + millis * _MILLISECOND)
 
 
 def of_moment(moment: datetime) -> str:
-    """The instant of a datetime in UTC, cut to milliseconds."""
+    """Return the instant of a datetime in UTC, cut to milliseconds."""
     return f"{moment.year:04d}{moment:%m%d%H%M%S}{moment.microsecond // 1000:03d}"  # %Y has no leading zeros everywhere
 
 
 def to_millis(instant: str) -> int:
-    """Milliseconds since the epoch of an instant of 17 (or, in old tables, 14) digits; ValueError for other texts."""
+    """Convert an instant of 17 (or, in old tables, 14) digits to milliseconds since the epoch. Raises ValueError for a
+    text in another form.
+    """
     if len(instant) not in (14, 17) or not (instant.isascii() and instant.isdecimal()):
         raise ValueError(f"not an instant: {instant!r}")
     year, month, day, hour, minute, second = (int(instant[start:end]) for start, end in _FIELDS)
@@ -41,24 +43,28 @@ def to_millis(instant: str) -> int:
 
 
 class Clock(Protocol):
-    """The source of requested and completion times. Call both methods under the table's lock."""
+    """The source of requested and completion times. A caller of `take` or `not_before` holds the table's lock."""
 
     def take(self) -> str:
-        """A new instant, greater than all taken or learned before. Returns after every writer's clock has passed it."""
+        """Return a new instant, greater than all instants that this clock has returned or learned. `take` returns after
+        every writer's clock has passed the instant.
+        """
         ...
 
     def not_before(self, instant: str) -> None:
-        """Learn an instant of the timeline: all later ones are greater. `Conflict` if it is in the future."""
+        """Learn an instant of the timeline: later calls of `take` return greater instants. Raises `Conflict` for an
+        instant in the future.
+        """
         ...
 
 
 class WallClock:
-    """The machine's clock, made monotonic.
+    """The machine's clock, which this class makes monotonic.
 
-    `skew_ms`: the maximum difference between the clocks of two writers. `take` waits for that long, so that a writer
-    that takes a time afterwards, on any machine, gets a greater one. An instant more than the skew (at least 200 ms:
-    clocks are adjusted) in the future is refused. Otherwise later commits with earlier times would be hidden from
-    Hudi's readers.
+    `skew_ms`: the maximum difference between the clocks of two writers. `take` waits for `skew_ms`, so that any writer
+    that calls `take` later gets a greater time. The clock refuses an instant of the timeline that is more than
+    `skew_ms` (at least 200 ms) in the future. If the clock accepted an instant in the future, later commits could get
+    earlier times, and Hudi's readers would miss the commits.
     """
 
     def __init__(
@@ -82,12 +88,12 @@ class WallClock:
         return to_instant(millis)
 
     def read(self) -> str:
-        """The first half of `take`: a new instant, which other clocks may not have passed yet."""
+        """Return a new instant, which other clocks may not have passed yet: the first half of `take`."""
         with self._guard:
             return to_instant(self._read())
 
     def wait(self, instant: str) -> None:
-        """The second half of `take`: return once every clock has passed an instant that `read` returned."""
+        """Wait until every clock has passed an instant that `read` returned: the second half of `take`."""
         self._wait_until(to_millis(instant) + self._skew + 1)
 
     def not_before(self, instant: str) -> None:
@@ -106,7 +112,9 @@ class WallClock:
         return self._now_ns() // 1_000_000
 
     def _wait_until(self, millis: int) -> None:
-        """Sleep until the clock shows `millis`. The caller holds the lock, so `Conflict` if the clock stepped back."""
+        """Sleep until the clock shows `millis`. Raises `Conflict` if the clock stepped back, because the caller holds
+        the lock during the wait.
+        """
         longest = (self._bound + self._skew + 1) * 1_000_000  # `take` has refused anything further ahead
         slept = 0
         while (left := millis * 1_000_000 - self._now_ns()) > 0:

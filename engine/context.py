@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The dependencies of the operations on one table. The engine has no other access to the outside.
+    """The dependencies of the operations on one table. The engine accesses storage, lock, clock and Spark only through
+    a `Context`.
 
-    `commits` caches decoded completed instants, which never change. Heartbeats are stored in `storage` unless
-    `own_heartbeats` is given.
+    `commits` caches decoded completed instants, which never change; a read through a state checkpoint gives
+    `own_commits`. Heartbeats are stored in `storage` unless `own_heartbeats` is given.
     """
 
     storage: Storage
@@ -33,13 +34,16 @@ class Context:
     jobs: Jobs
     rules: Rules = NBCC
     own_heartbeats: Heartbeats | None = None
+    own_commits: Commits | None = None
     heartbeats: Heartbeats = field(init=False, repr=False, compare=False)
     commits: Commits = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "commits", Commits(self.storage))
+        object.__setattr__(self, "commits", self.own_commits or Commits(self.storage))
         object.__setattr__(self, "heartbeats", self.own_heartbeats or StoredHeartbeats(self.storage))
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """The timeline with the archived instants, if the rules take files from commits; else unchanged."""
+        """Return the timeline with the archived instants, if the rules take files from commits; otherwise return the
+        timeline unchanged.
+        """
         return self.commits.whole(timeline) if self.rules.files == "listed" else timeline

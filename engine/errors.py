@@ -1,13 +1,13 @@
-"""Typed errors. Each states what was asked, what exists and what to do."""
+"""Typed errors. Each error states the request, the present state and the remedy."""
 
 from __future__ import annotations
 
 
 class NbccError(Exception):
-    """An operation that failed. Nothing of it was published.
+    """The base class of nbcc's errors. A failed operation publishes nothing.
 
-    The three parts are phrases without a full stop, so that ``str`` is one sentence:
-    "Asked to <asked>, but <exists>: <remedy>."
+    `asked`, `exists` and `remedy` are phrases without a full stop. ``str`` of the error is one sentence: "Asked to
+    <asked>, but <exists>: <remedy>."
     """
 
     def __init__(self, asked: str, exists: str, remedy: str) -> None:
@@ -21,7 +21,7 @@ class NbccError(Exception):
 
 
 class BadInput(NbccError):
-    """The request is wrong: its arguments, its rows or its time."""
+    """The request has an invalid argument, row or time."""
 
 
 class NotATable(NbccError):
@@ -29,11 +29,11 @@ class NotATable(NbccError):
 
 
 class Damaged(NotATable):
-    """A file of the table is missing, has another size than its commit lists, or cannot be decoded."""
+    """A file of the table is missing, does not have the size that its commit lists, or cannot be decoded."""
 
 
 class Missing(Damaged):
-    """A file that the table's metadata lists, and no clean or restore has deleted, is not in the storage."""
+    """The storage lacks a file that the table's metadata lists and that no clean or restore has deleted."""
 
 
 class UnsafePath(NotATable):
@@ -45,13 +45,13 @@ class Unsupported(NbccError):
 
 
 class LimitExceeded(Unsupported):
-    """Decoding a file would take more than `nbcc.engine.limits.Limits` allows."""
+    """A file would need more memory to decode than `nbcc.engine.limits.Limits` allows."""
 
 
 class Conflict(NbccError):
-    """Another process completed or holds something that excludes the operation.
+    """The work of another process excludes the operation.
 
-    `against`: the requested time of the conflicting write, for an optimistic writer that was refused; else None.
+    `against`: the requested time of the conflicting write if an optimistic writer was refused; otherwise None.
     """
 
     def __init__(self, asked: str, exists: str, remedy: str, against: str | None = None) -> None:
@@ -60,22 +60,27 @@ class Conflict(NbccError):
 
 
 class LockTimeout(Conflict):
-    """The table's lock was not acquired in time. A write that has begun stays pending until it is rolled back."""
+    """The table's lock was not acquired in time. A write that had begun before this error stays pending until a
+    rollback undoes the write.
+    """
 
 
 class Cleaned(NbccError):
-    """The requested time is older than the retained history: a clean or restore has deleted its files."""
+    """The time of a read is older than the retained history: a clean or restore has deleted files that the read needs.
+    """
 
 
 class CannotRun(NbccError):
-    """Something that the request needs is missing on this machine (Java, disk, …). Commands exit with 4."""
+    """This machine lacks something that the request needs, such as Java or disk space. Commands end with exit code 4
+    after this error.
+    """
 
 
 class StorageError(CannotRun):
     """The file system or object store failed: no space, no permission, no credentials, no answer.
 
-    `operation` and `path`: the failed call. `__cause__`: the library's own error. `unsure`: the call may have succeeded
-    although its answer was lost.
+    `operation` and `path` identify the failed call. `__cause__` is the error of the storage library. `unsure` is True
+    if the call may have succeeded although its answer was lost.
     """
 
     def __init__(

@@ -1,7 +1,8 @@
-"""Reading parquet within a memory limit. Dictionary pages let a small file expand to any number of long values.
+"""Reads Parquet files within a memory limit. Dictionary pages let a small file expand to any number of long values.
 
-The footer bounds the size of most columns. If the bound exceeds the limit, text columns are read as dictionaries, whose
-size the file states. Their unpacked size is summed before they are unpacked.
+The footer bounds the size of most columns. If the bound of a file exceeds the limit, its text columns are read as
+dictionaries, whose size the file states. The module sums the unpacked sizes of the text columns before it unpacks any
+of them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _LARGEST_BATCH: Final = 1 << 16
 
 
 class _Bound(NamedTuple):
-    """Lower and upper bound of the bytes of the rows, and the flat text columns that cause the difference."""
+    """A lower and an upper bound of the rows' size in bytes, and the flat text columns because of which the bounds
+    differ.
+    """
 
     least: int
     most: int
@@ -33,35 +36,46 @@ class _Bound(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """An open parquet file with its bytes; `few`: the columns read as dictionaries."""
+    """An open parquet file with its bytes. `few`: the columns that are read as dictionaries. `row_groups`: the numbers
+    of the row groups to read; None means all.
+    """
 
     name: str
     data: pa.Buffer
     file: pq.ParquetFile
     few: Sequence[str]
+    row_groups: Sequence[int] | None = None
+
+    @property
+    def numbers(self) -> list[int]:
+        """Return the numbers of the row groups to read."""
+        return list(range(self.file.metadata.num_row_groups)) if self.row_groups is None else list(self.row_groups)
 
 
 def read_bounded(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -> pa.Table:
-    """The wanted columns of a file (None: all). `LimitExceeded` if their rows take more memory than `bounds` allows."""
-    name, data, file, few = opened
+    """Return the `wanted` columns of a file (None: all columns). Raises `LimitExceeded` if the rows take more memory
+    than `bounds` allows.
+    """
+    name, data, file, few, _ = opened
+    groups = opened.numbers
     limit = bounds.decoded(data.size)
-    bound = _bound(file, wanted, few)
+    bound = _bound(file, wanted, few, groups)
     if bound.least > limit:
         raise _too_much(name, bound.least, limit)
     if bound.most <= limit:
-        return file.read(columns=wanted, use_threads=False)
+        return file.read_row_groups(groups, columns=wanted, use_threads=False)
     packed = pq.ParquetFile(pa.BufferReader(data), read_dictionary=[*few, *bound.flat])
     if bound.nested:
-        rows = _by_batches(packed, name, wanted, bound, limit)
+        rows = _by_batches(packed, name, wanted, bound, limit, groups)
     else:
-        rows = packed.read(columns=wanted, use_threads=False)
+        rows = packed.read_row_groups(groups, columns=wanted, use_threads=False)
     return _unpacked(rows, file.schema_arrow, bound.flat, name, limit)
 
 
-def _bound(file: pq.ParquetFile, wanted: Sequence[str] | None, few: Sequence[str]) -> _Bound:
+def _bound(file: pq.ParquetFile, wanted: Sequence[str] | None, few: Sequence[str], groups: Sequence[int]) -> _Bound:
     least = most = nested = 0
     flat: set[str] = set()
-    for number in range(file.metadata.num_row_groups):
+    for number in groups:
         group = file.metadata.row_group(number)
         for at in range(group.num_columns):
             chunk, leaf = group.column(at), file.schema.column(at)
@@ -85,11 +99,15 @@ def _bound(file: pq.ParquetFile, wanted: Sequence[str] | None, few: Sequence[str
     return _Bound(least, most, frozenset(flat), nested)
 
 
-def _by_batches(file: pq.ParquetFile, name: str, wanted: Sequence[str] | None, bound: _Bound, limit: int) -> pa.Table:
-    """Read in batches so small that none can exceed the limit; stop when their sum does."""
+def _by_batches(
+    file: pq.ParquetFile, name: str, wanted: Sequence[str] | None, bound: _Bound, limit: int, groups: Sequence[int]
+) -> pa.Table:
+    """Read batches that are each too small to exceed the limit, and stop when the total size of the batches exceeds the
+    limit.
+    """
     batch_rows = max(1, min(_LARGEST_BATCH, limit // bound.nested))
     batches, total = [], 0
-    for batch in file.iter_batches(batch_size=batch_rows, columns=wanted, use_threads=False):
+    for batch in file.iter_batches(batch_rows, groups, wanted, use_threads=False):
         total += batch.nbytes
         if total > limit:
             raise _too_much(name, total, limit)
@@ -100,7 +118,7 @@ def _by_batches(file: pq.ParquetFile, name: str, wanted: Sequence[str] | None, b
 
 
 def _unpacked(rows: pa.Table, schema: pa.Schema, flat: frozenset[str], name: str, limit: int) -> pa.Table:
-    """The rows in the types of `schema`, with the dictionary columns in `flat` unpacked."""
+    """Return the rows with the types of `schema`, with the dictionary columns in `flat` unpacked."""
     chosen = [column for column in rows.column_names if column in flat]
     total = rows.nbytes + sum(_unpacked_bytes(chunk) for column in chosen for chunk in rows[column].chunks)
     if total > limit:

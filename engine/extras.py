@@ -16,17 +16,20 @@ EXTRAS: Final = {
     "hypothesis": "test",
     "networkx": "test",
     "z3": "proof",
+    "simpy": "workload",
 }
 """Top-level modules of the optional distributions; the base tier imports none of them."""
 
 
 def install(extra: str) -> str:
-    """The command that installs an extra."""
+    """Return the command that installs an extra of nbcc."""
     return f"pip install 'nbcc[{extra}]'"
 
 
 def missing_extra(error: ImportError) -> CannotRun | None:
-    """The typed error for an import that failed because an extra is not installed; None for any other import."""
+    """Return the typed error for an import that failed because an extra is not installed; None for any other failed
+    import.
+    """
     module = (error.name or "").partition(".")[0]
     if module not in EXTRAS:
         return None

@@ -1,6 +1,7 @@
 """Names of base, log and marker files (docs/hudi-format.md).
 
-Times in names are *requested* times. Partition paths are relative to the table's root, '' without partitions.
+Times in names are *requested* times. Partition paths are relative to the table's root, and '' in a table without
+partitions.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ class BaseName(NamedTuple):
 class LogName(NamedTuple):
     """``.<file id>_<instant>.log.<version>_<write token>``.
 
-    `instant`: the requested time of the delta commit; in the old layout that of the base file that its writer found.
-    `token`: None in files of old writers. `cdc`: the file contains change records, not rows.
+    `instant`: the requested time of the delta commit; in the old layout, the time of the base file that the log's
+    writer found. `token`: the write token; None in files of old writers. `cdc`: True if the file contains change
+    records, not rows.
     """
 
     file_id: str
@@ -45,13 +47,13 @@ class LogName(NamedTuple):
 
 
 def parse_base(name: str) -> BaseName | None:
-    """Parse the name of a base file; None for other names."""
+    """Parse the name of a base file; returns None for other names."""
     match = _BASE.fullmatch(name) if name.endswith(_BASE_END) else None
     return BaseName(*match.groups()) if match else None
 
 
 def parse_log(name: str) -> LogName | None:
-    """Parse the name of a log file; None for other names."""
+    """Parse the name of a log file; returns None for other names."""
     match = _LOG.fullmatch(name)
     if match is None:
         return None
@@ -60,37 +62,41 @@ def parse_log(name: str) -> LogName | None:
 
 
 def in_partition(partition: str, name: str) -> str:
-    """The path of a file in a partition ('': the root)."""
+    """Return the path of a file in a partition ('' is the table's root)."""
     return f"{partition}/{name}" if partition else name
 
 
 def split_path(path: str) -> tuple[str, str]:
-    """(partition, file name) of a data file's path."""
+    """Split the path of a data file into (partition, file name)."""
     partition, _, name = path.rpartition("/")
     return partition, name
 
 
 def marker_folder(instant: str) -> str:
-    """The folder of the markers of a pending instant."""
+    """Return the folder that contains the markers of a pending instant."""
     return f".hoodie/.temp/{instant}"
 
 
 def marker(instant: str, partition: str, name: str) -> str:
-    """The path of the marker of the data file `name`. A rollback finds the files of a dead writer by its markers.
+    """Return the path of the marker of the data file `name`. A rollback finds the files of a dead writer by its
+    markers.
 
-    The marker is put before the data file. Logs also use type CREATE, because APPEND makes Hudi 1.2.0 fail.
+    The marker is put before the data file. The markers of logs also have the type CREATE, because the type APPEND makes
+    Hudi 1.2.0 fail.
     """
     return f"{marker_folder(instant)}/{in_partition(partition, name)}.marker.CREATE"
 
 
 def marked_file(instant: str, path: str) -> str | None:
-    """The path of the data file of the marker at `path`; None if `path` is not a marker of the instant."""
+    """Return the path of the data file whose marker is at `path`; None if `path` is not a marker of the instant."""
     head, tail = f"{marker_folder(instant)}/", ".marker.CREATE"
     return path[len(head) : -len(tail)] if path.startswith(head) and path.endswith(tail) else None
 
 
 def partition_metadata(partition: str, instant: str) -> tuple[str, bytes]:
-    """(path, content) of the partition metadata file, put if absent. Hudi on Spark ignores partitions without it."""
+    """Return (path, content) of the partition metadata file, which a writer puts if the file is absent. Hudi on Spark
+    ignores partitions without a metadata file.
+    """
     depth = partition.count("/") + 1 if partition else 0
     content = f"#partition metadata\ncommitTime={instant}\npartitionDepth={depth}\n"
     return in_partition(partition, PARTITION_METADATA), content.encode()

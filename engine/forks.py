@@ -1,7 +1,7 @@
 """Thread locks that a forked child can use although a thread of its parent held them at the fork.
 
-Only the thread that forks exists in the child. A plain `threading.Lock` that another thread held stays locked there
-permanently.
+Only the thread that forks exists in the child. In a forked child, a plain `threading.Lock` that another thread held
+stays locked permanently.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class ThreadLock:
         _ALL.add(self)
 
     def acquire(self, timeout: float = -1) -> bool:
-        """Whether the lock was acquired within `timeout` seconds (-1: no limit)."""
+        """Acquire the lock within `timeout` seconds (-1: no limit); returns False if the lock was not acquired."""
         return self._lock.acquire(timeout=timeout)
 
     def release(self) -> None:
-        """Unlock; RuntimeError if it is not locked."""
+        """Release the lock; raises RuntimeError if the lock is not locked."""
         self._lock.release()
 
     def __enter__(self) -> None:

@@ -7,7 +7,7 @@ from html import escape
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
-    """An HTML table with a head; None is shown as a dash."""
+    """Return an HTML table with a head row; a value None appears as a dash."""
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     title = f"<caption>{escape(caption)}</caption>" if caption else ""

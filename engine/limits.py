@@ -1,7 +1,8 @@
-"""Memory limits of the decoders of table files. A small hostile file can expand to more than a machine has.
+"""Memory limits of the decoders of table files. A small hostile file can expand to more bytes than a machine's memory
+has.
 
-The limits are global to the process. Tasks contain the limits of the process that planned them, so executors use the
-same ones. They bound the memory for one file, not for a whole read.
+The limits are global to the process. A task contains the limits of the process that planned the task, and executors use
+the limits of their task. The limits bound the memory for one file, not for a whole read.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from .errors import BadInput, LimitExceeded
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The bounds, each a positive integer.
+    """The memory limits of the decoders, each a positive integer.
 
-    `metadata_bytes`: The uncompressed bytes of one timeline record. A commit takes about 500 bytes for each file.
-    `schema_depth`: The nesting levels of an Avro schema. `schema_types`: The number of types in an Avro schema, counted
-    at each use. `decoded_bytes`: The bytes in memory of the rows of one data file, log block or archive file.
-    `decoded_ratio`: The same limit as a multiple of the bytes of the file or block; the greater limit applies.
+    `metadata_bytes` limits the uncompressed size of one timeline record. A commit record takes about 500 bytes for each
+    file. `schema_depth` limits the nesting levels of an Avro schema. `schema_types` limits the number of types in an
+    Avro schema; a type counts once for each use. `decoded_bytes` limits the bytes in memory of the rows of one data
+    file, log block or archive file. `decoded_ratio` limits the decoded bytes to a multiple of the size of the file or
+    block. The greater one of the limits `decoded_bytes` and `decoded_ratio` applies.
     """
 
     metadata_bytes: int = 1 << 26
@@ -38,7 +40,7 @@ class Limits:
                 )
 
     def decoded(self, size: int) -> int:
-        """The limit in memory for a file or block of `size` bytes."""
+        """Return the greatest allowed size in memory of a file or block of `size` bytes."""
         return max(self.decoded_bytes, self.decoded_ratio * size)
 
 
@@ -46,17 +48,19 @@ _CURRENT: Final = [Limits()]
 
 
 def limits() -> Limits:
-    """The limits of this process."""
+    """Return the memory limits of this process."""
     return _CURRENT[0]
 
 
 def set_limits(chosen: Limits) -> None:
-    """Set the limits of this process, for all its tables from now on."""
+    """Set the memory limits of this process for all tables that it reads from now on."""
     _CURRENT[0] = chosen
 
 
 def limits_of(settings: Iterable[str]) -> Limits:
-    """The limits of this process with changes like ``metadata_bytes=1000``; `BadInput` for other texts."""
+    """Return the limits of this process with changes like ``metadata_bytes=1000``. Raises `BadInput` for a text in
+    another form.
+    """
     names, chosen = [field.name for field in fields(Limits)], limits()
     for setting in settings:
         name, _, value = setting.partition("=")
@@ -68,7 +72,7 @@ def limits_of(settings: Iterable[str]) -> Limits:
 
 
 def exceeded(name: str, exists: str, limit: str) -> LimitExceeded:
-    """The error for a file that exceeds the limit named `limit`."""
+    """Return the error for a file that exceeds the limit named `limit`."""
     return LimitExceeded(
         f"read {name}",
         exists,

@@ -1,4 +1,4 @@
-"""Generators of write tokens and file ids. Replaceable, so that a trace can fix them."""
+"""Generators of write tokens and file ids. The replay of a trace uses a generator that returns fixed tokens and ids."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ class Names(Protocol):
     """A generator of write tokens and file ids."""
 
     def write_token(self) -> str:
-        """Three integers joined by '-', unique for each attempt to write a file."""
+        """Return three integers joined by '-', which are unique for each attempt to write a file."""
         ...
 
     def file_id(self, bucket: int) -> str:
-        """The file id of a bucket, the same in every partition."""
+        """Return the file id of a bucket, which is the same in every partition."""
         ...
 
 
 class RandomNames:
-    """Fixed file ids, as non-blocking concurrency control needs, and random tokens."""
+    """Generates random write tokens, and fixed file ids, which non-blocking concurrency control needs."""
 
     def write_token(self) -> str:
         return f"0-{secrets.randbelow(_TOKEN_RANGE)}-{secrets.randbelow(_TOKEN_RANGE)}"
@@ -31,11 +31,11 @@ class RandomNames:
 
 
 def bucket_file_id(bucket: int) -> str:
-    """The fixed file id of a bucket, on which writers agree without communication (docs/hudi-format.md)."""
+    """Return the fixed file id of a bucket, on which writers agree without communication (docs/hudi-format.md)."""
     return f"{bucket:08d}-0000-0000-0000-000000000000-0"
 
 
 def bucket_of(file_id: str) -> int | None:
-    """The bucket of a file id of a bucket index, or None for an id of another index."""
+    """Return the bucket that a file id of a bucket index names; None for a file id of another index."""
     head = file_id[:8]
     return int(head) if len(head) == 8 and head.isdecimal() else None

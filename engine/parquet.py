@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from .errors import Damaged
@@ -15,42 +16,91 @@ from .limits import Limits, limits
 FEW_VALUES: Final = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name")
 """Meta columns with few distinct values: the only columns that are always dictionary-encoded."""
 
+NO_NAN: Final = b"nbcc.statistics.no_nan"
+"""Key in the footer of nbcc's base files: columns with NaN have no statistics in this file."""
+
+GROUP_ROWS: Final = 1 << 16
+"""The largest number of rows in a row group of a base file."""
+
+_UNCOUNTED: Final = ("_hoodie_commit_seqno", "_hoodie_file_name")  # conditions on them are rare, and they are long
+_SORTED_GROUPS: Final = 64  # the row groups of a sorted file, unless they would have fewer rows than the next constant
+_LEAST_GROUP_ROWS: Final = 1 << 13  # smaller groups compress worse, and the footer grows with their number
 _CODEC: Final = "snappy"  # measured: twice as fast as zstd at its lowest level, both ways
 _WORTH: Final = 0.9  # a column that compresses to more than this ratio stays uncompressed
 _SAMPLE: Final = 1000  # rows that are compressed to estimate the ratio
 
 
 def encode_parquet(rows: pa.Table) -> bytes:
-    """The bytes of a Parquet file with these rows, meta columns first. There may be no rows.
+    """Return the bytes of a Parquet file with the given rows, meta columns first. A file without rows is valid.
 
-    The file has no Arrow schema and keeps its time units: readers use the commit's Avro schema.
+    The file contains no Arrow schema, because readers use the commit's Avro schema. Times have the same units in the
+    file as in the rows.
     """
-    return bytes(_encoded(rows, _codecs(rows) if len(rows) > _SAMPLE else _CODEC))
+    return bytes(_encoded(rows, _codecs_of(rows)))
+
+
+def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
+    """Return the bytes of a base file, with statistics and a page index, by which readers skip rows.
+
+    Row groups have `GROUP_ROWS` rows. If the rows are sorted, row groups are smaller, so that a range of the sorted
+    column touches a small part of the file. Floating-point columns with NaN have no statistics, because Parquet's
+    statistics omit NaN. The footer states that (`NO_NAN`), because files of other engines may differ.
+    """
+    group_rows = GROUP_ROWS
+    if is_sorted:
+        group_rows = min(GROUP_ROWS, max(_LEAST_GROUP_ROWS, -(-len(rows) // _SORTED_GROUPS)))
+    counted = [name for name in rows.column_names if name not in _UNCOUNTED and has_statistics(rows[name])]
+    options = {"write_statistics": counted or False, "write_page_index": bool(counted)}
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, rows.schema, **_options(rows, _codecs_of(rows)), **options) as writer:
+        writer.write_table(rows, group_rows)
+        writer.add_key_value_metadata({NO_NAN: b"true"})
+    return bytes(sink.getvalue())
+
+
+def has_statistics(column: pa.ChunkedArray) -> bool:
+    """Return True if a minimum and a maximum describe all values of the column that are not null."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_floating(kind):
+        return not pc.any(pc.is_nan(column)).as_py()
+    return is_ranged_type(kind)
+
+
+def is_ranged_type(kind: pa.DataType) -> bool:
+    """Return True if files have statistics of columns of this type, and Parquet orders the type's values as Arrow."""
+    return bool(
+        kind in (pa.bool_(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.string(), pa.date32())
+        or pa.types.is_timestamp(kind)
+    )
 
 
 def _encoded(rows: pa.Table, codecs: Mapping[str, str] | str) -> pa.Buffer:
     sink = pa.BufferOutputStream()
-    pq.write_table(
-        rows,
-        sink,
-        compression=codecs,
-        use_dictionary=[name for name in FEW_VALUES if name in rows.column_names],
-        store_schema=False,
-        write_statistics=False,
-    )
+    pq.write_table(rows, sink, write_statistics=False, **_options(rows, codecs))
     return sink.getvalue()
 
 
+def _options(rows: pa.Table, codecs: Mapping[str, str] | str) -> dict[str, Any]:
+    dictionaries = [name for name in FEW_VALUES if name in rows.column_names]
+    return {"compression": codecs, "use_dictionary": dictionaries, "store_schema": False}
+
+
+def _codecs_of(rows: pa.Table) -> Mapping[str, str] | str:
+    return _codecs(rows) if len(rows) > _SAMPLE else _CODEC
+
+
 def _codecs(rows: pa.Table) -> dict[str, str]:
-    """Path of each leaf column -> its codec. Incompressible columns, such as hashes, stay uncompressed."""
+    """Return a mapping from the path of each leaf column to its codec. Columns that compression does not make smaller,
+    such as hashes, stay uncompressed.
+    """
     sample = pq.read_metadata(pa.BufferReader(_encoded(rows.slice(0, _SAMPLE), _CODEC))).row_group(0)
     leaves = [sample.column(number) for number in range(sample.num_columns)]
     return {leaf.path_in_schema: "none" if _stays_large(leaf) else _CODEC for leaf in leaves}
 
 
 def _stays_large(leaf: pq.ColumnChunkMetaData) -> bool:
-    """Whether compression saves too little. A sample with less than a byte for each row (mostly nulls) is too small to
-    decide.
+    """Return True if compression of the column saves too little space. Returns False if the sample has less than a byte
+    for each row (mostly nulls), because such a sample is too small to decide.
     """
     size: int = leaf.total_uncompressed_size
     return size > _SAMPLE and leaf.total_compressed_size > _WORTH * size
@@ -62,12 +112,15 @@ def decode_parquet(
     columns: Sequence[str] | None = None,
     packed: bool = False,
     bounds: Limits | None = None,
+    row_groups: Sequence[int] | None = None,
 ) -> pa.Table:
-    """The rows of a Parquet file: all columns, or those of `columns` that it has.
+    """Return the rows of a Parquet file: all columns, or the requested `columns` that the file has. `row_groups`: the
+    numbers of the row groups to decode (default: all).
 
-    Types are those of the file, with dictionaries unpacked. `packed` leaves `FEW_VALUES` as dictionaries, for rows that
-    are merged and written again. `name` names the file in errors. Raises `Damaged` if the bytes are not Parquet. Raises
-    `LimitExceeded` if the rows need more memory than `bounds` (default: the limits of this process) allows.
+    The columns have the types of the file, but dictionaries are unpacked. If `packed` is true, the columns `FEW_VALUES`
+    stay dictionaries; callers that merge and write rows use this. `name` is the file's name in errors. Raises `Damaged`
+    if the bytes are not Parquet. Raises `LimitExceeded` if the rows need more memory than `bounds` (default: the limits
+    of this process) allows.
     """
     buffer, few = pa.py_buffer(data), FEW_VALUES if packed else ()
     try:
@@ -77,4 +130,4 @@ def decode_parquet(
             f"read {name}", f"its {len(data)} bytes are not parquet ({broken})", "restore the file from a copy"
         ) from None
     wanted = None if columns is None else [column for column in columns if column in file.schema_arrow.names]
-    return read_bounded(Opened(name, buffer, file, few), wanted, bounds or limits())
+    return read_bounded(Opened(name, buffer, file, few, row_groups), wanted, bounds or limits())

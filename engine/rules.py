@@ -1,7 +1,7 @@
-"""The rules on which RFC-66, RFC-22 and Hudi's readers differ, each an option of a table.
+"""The rules on which RFC-66, RFC-22 and Hudi's readers differ; each rule is an option of a table.
 
-One small function in `files`, `timeline`, `actions` or the merge consults each field. The defaults keep every promise
-of docs/contract.md.
+One small function in `files`, `timeline`, `actions` or the merge reads the option of each rule. With the default
+options the engine keeps every promise of docs/contract.md.
 """
 
 from __future__ import annotations
@@ -18,45 +18,56 @@ Axis = Literal["completion", "requested"]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The options by which a table is read and written. The first value is the default.
+    """The options that determine how a table is read and written. In the type of each option the first value is the
+    default.
 
-    `slicing`: The time of a log that is compared with the barriers. `base_instant`: the one in its name (old layout).
-    `merge_order`: The time that orders the logs within a slice.
-    `as_of_axis`: The time of an instant that is compared with the T of a read.
-    `incremental_axis`: The time of an instant that is compared with the bounds of a window.
-    `completion_time`: Whether one lock covers both the completion time and its publication.
-    `tombstones`: Whether a compaction keeps the deletes that it merges.
-    `listing`: Whether a reader lists the timeline twice; one listing is not a snapshot.
-    `read_time`: Whether a snapshot reads as of the greatest completion that it saw, or as of the clock.
-    `fold`: How the records of a key are merged: all by rank; or the logs first, then their result with the base file.
-    `scheduling`: Whether a compaction may be planned while writes are pending.
-    `plan_takes`: Whether a plan takes only logs that completed before its barrier, or any log.
-    `visibility`: Whether readers show rows of completed instants only.
-    `conflict_check`: Whether an optimistic writer checks for conflicts under the lock of its publication, or before it.
-    `conflict_window`: Whether it checks the writes that completed since it began, or those requested since.
-    `conflict_reads`: Whether a write also conflicts with later writes to the partitions that it read.
-    `priority`: Whether a compaction never conflicts with a writer, or conflicts if it completed first.
-    `failed_writes`: Whether a rollback undoes the writes with an expired heartbeat, or every pending write.
-    `batch_ids`: Whether a repeated batch is detected at its request and at its publication, at its request only, or
+    `slicing`: Which time of a log is compared with the barriers to find the slice of the log. The value "base_instant"
+        means the time in the name of the log, as in the old layout.
+    `merge_order`: Which time of the logs determines their order in a slice.
+    `as_of_axis`: Which time of an instant is compared with the time T of a read as of T.
+    `incremental_axis`: Which time of an instant is compared with the bounds of an incremental window.
+    `completion_time`: Where a writer takes its completion time: under the lock of its publication, or without a lock.
+    `tombstones`: What a compaction does with the deletes that it merges: it keeps the deletes, or drops them.
+    `listing`: How often a reader lists the timeline: twice, or once; one listing is not a consistent snapshot.
+    `read_time`: Which time a snapshot reads as of: the greatest completion time in its first listing, or the clock's
+        time.
+    `fold`: How the records of a key are merged: all records by rank, or first the logs and then their result with the
+        base file.
+    `scheduling`: When a compaction may be planned: at any time, or only if no write is pending.
+    `plan_takes`: Which logs a plan takes: logs that completed before its barrier, or any logs.
+    `visibility`: Which rows readers show: rows of completed instants, or rows of all instants.
+    `conflict_check`: When an optimistic writer checks for conflicts: under the lock of its publication, or before it
+        takes the lock.
+    `conflict_window`: Which writes an optimistic writer checks: writes that completed since it began, or writes
+        requested since it began.
+    `conflict_reads`: Which writes conflict besides writes to the same files: later writes to the partitions that the
+        writer has read, or no others.
+    `priority`: Which compactions conflict with an optimistic writer: none, or those that completed before the writer.
+    `failed_writes`: Which writes a rollback undoes: only those whose heartbeat has expired, or all pending writes.
+    `batch_ids`: When a repeated batch is detected: at its request and at its publication, only at its request, or
         never.
-    `retention`: When a clean keeps the files that a base file supersedes: unless that base file completed by the
-        horizon; unless its barrier is before the horizon; or unless the barrier of some plan is.
-    `savepoint_keeps`: What a clean keeps for a savepoint: the files that it names, base files only, or nothing.
-    `restore_by`: Whether a restore undoes the instants that completed after the pinned one, or those requested after
-        it.
-    `restore_pending`: Whether a restore also undoes pending instants.
-    `archive_bound`: Whether archiving stops at instants requested or completed after the request of a pending one.
-    `archive_lookup`: Whether a reader reads the archive after each listing of the active timeline.
-    `decision`: What makes a commit: holding the lock, or taking the next number of the decision log.
-    `claims`: Whether, with a decision log, an actor claims each time by an object named after it. Without claims a
-        barrier and a request may be equal.
-    `tombstone_logs`: Which log of a compaction's deletes counts: the one that its commit lists, or any log requested at
-        the time of the base file.
-    `files`: Whether readers use the files that completed instants list, or every file in the directories.
-    `log_compaction_rank`: Whether the log of a log compaction ranks at the completion of its newest input, or at its
-        own.
-    `bulk_insert`: Whether base files are put only in groups without a completed file, checked again before publication.
-    `unmarked`: How a group is merged whose base file another engine made: by that engine's rules, or by the table's.
+    `retention`: A clean may delete older files once the horizon reaches the completion time of a newer base file, its
+        barrier, or any plan's barrier.
+    `savepoint_keeps`: Which files a clean keeps for a savepoint: all files that the savepoint names, only base files,
+        or no files.
+    `restore_by`: Which instants a restore undoes: instants that completed after the pinned instant, or instants
+        requested after it.
+    `restore_pending`: What a restore does with pending instants: it undoes them, or leaves them pending.
+    `archive_bound`: Which instants may be archived: instants that completed before the oldest pending instant was
+        requested, or any completed instants.
+    `archive_lookup`: When a reader reads the archive: after each listing of the active timeline, or never.
+    `decision`: How a commit is decided: by holding the lock, or by putting the next numbered entry of the decision log.
+    `claims`: How an actor with a decision log gets a time: it first creates an object named after the time, or it
+        creates none. If actors create no objects, a barrier may equal the requested time of a write.
+    `tombstone_logs`: Which log with a compaction's deletes counts: the log that the commit lists, or any log requested
+        at the base file's time.
+    `files`: Which files readers use: the files that completed instants list, or all files in the directories.
+    `log_compaction_rank`: Which completion time ranks the log of a log compaction: the time of its newest input, or its
+        own time.
+    `bulk_insert`: What a bulk insert checks before publication: that the file groups of its base files have no
+        completed file, or nothing.
+    `unmarked`: Which rules merge a file group whose base file another engine wrote: the rules of the other engine, or
+        the rules of the table.
     """
 
     slicing: Literal["completion", "requested", "base_instant"] = "completion"
@@ -93,7 +104,9 @@ class Rules:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Rules:
-        """The rules with these fields; `BadInput` for an unknown field or value, with the nearest known one."""
+        """Build the rules from a mapping of options to values. Raises `BadInput`, with the nearest known name, for an
+        unknown option or value.
+        """
         hints = get_type_hints(cls)
         names = [field.name for field in fields(cls)]
         for name, value in values.items():

@@ -1,13 +1,17 @@
-"""The sink of a streaming query. `foreachBatch` calls it for each batch, and repeats a batch that may not have been
-written.
+"""The sink of a streaming query. `foreachBatch` calls the sink for each batch, and repeats a batch that may not have
+been written.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from .actions.maintain import serve_writer
+from .arguments import texts
 from .config import TableConfig
+from .config.maintenance import MaintenancePolicy
 from .errors import BadInput
 from .storage import Storage
 from .wiring import context_of, coordinated
@@ -22,14 +26,16 @@ QUERY_ID: Final = "sql.streaming.queryId"
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A table that the session of each batch opens: Spark Connect pickles the sink."""
+    """A description of a table that can be pickled. Spark Connect pickles the sink, and the session of each batch then
+    opens the table.
+    """
 
     kind: type[Table]
     storage: Storage
     config: TableConfig
 
     def of(self, batch: Any) -> Table:
-        """The table, opened by the session of this batch."""
+        """Return the table, opened by the session of the batch `batch`."""
         context = coordinated(context_of(batch.sparkSession, self.storage), self.config)
         return self.kind(context, self.config)
 
@@ -38,38 +44,61 @@ class Opened:
 class StreamSink:
     """Upserts each batch of a stream under the batch id ``<query id>/<number>``.
 
-    Spark's checkpoint records the query id, which stays the same after a restart. A new checkpoint starts a new query
-    with another id, and numbers its batches from 0 again. `name` is a label for messages.
+    Spark's checkpoint records the query id, which stays the same after a restart of the query. With a new checkpoint
+    Spark starts a new query with a new id, whose batches are numbered from 0. `name` is a label for messages.
+    `columns`: the columns that the batches set (partial update). `maintenance`: the services that run after each batch.
     """
 
     table: Table | Opened
     name: str = ""
     query_id: str | None = None
     replay_difference: str = "refuse"
+    columns: tuple[str, ...] | None = None
+    maintenance: MaintenancePolicy | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         table = self.table
         sent = table if isinstance(table, Opened) else Opened(type(table), table.context.storage, table.config)
-        return StreamSink, (sent, self.name, self.query_id, self.replay_difference)
+        return StreamSink, (
+            sent, self.name, self.query_id, self.replay_difference, self.columns, self.maintenance
+        )  # fmt: skip
 
     def __call__(self, batch: Any, number: int) -> None:
         query_id = self.query_id if self.query_id is not None else query_id_of(batch)
         if not query_id:
             raise _unreadable(f"the batch {number}", self.name, "it is readable inside foreachBatch alone")
         table = self.table.of(batch) if isinstance(self.table, Opened) else self.table
-        table.upsert(batch, batch_id=f"{query_id}/{number}", replay_difference=self.replay_difference)
+        table.upsert(
+            batch,
+            batch_id=f"{query_id}/{number}",
+            replay_difference=self.replay_difference,
+            columns=self.columns,
+        )
+        if self.maintenance is not None:
+            serve_writer(table.context, table.config, self.maintenance)
 
 
-def sink_of(table: Table, name: str, query_id: str | None, replay_difference: str) -> StreamSink:
-    """The sink of a table. Raises `BadInput` if the id of the query is needed but unreadable."""
+def sink_of(
+    table: Table,
+    name: str,
+    query_id: str | None,
+    replay_difference: str,
+    columns: Collection[str] | None = None,
+    maintenance: MaintenancePolicy | None = None,
+) -> StreamSink:
+    """Return the sink of a table. Raises `BadInput` if `query_id` is None and the driver cannot read the id of the
+    query.
+    """
     check(query_id, replay_difference)
     if query_id is None and not getattr(table.context.jobs, "has_local_properties", True):
         raise _unreadable("batches", name, "Spark Connect shows no local properties")
-    return StreamSink(table, name, query_id, replay_difference)
+    only = None if columns is None else tuple(texts(columns, "write a stream"))
+    return StreamSink(table, name, query_id, replay_difference, only, maintenance)
 
 
 def query_id_of(batch: Any) -> str | None:
-    """The id of the streaming query whose `foreachBatch` passed this DataFrame; None if it is not readable."""
+    """Return the id of the streaming query whose `foreachBatch` passed this DataFrame; None if the id is not readable.
+    """
     try:
         found = batch.sparkSession.sparkContext.getLocalProperty(QUERY_ID)
     except AttributeError:  # also that of Spark Connect; a pyarrow Table has no session at all
@@ -78,7 +107,7 @@ def query_id_of(batch: Any) -> str | None:
 
 
 def _unreadable(batches: str, name: str, why: str) -> BadInput:
-    """Why batches of a stream cannot be identified."""
+    """Return the error for a stream whose batches cannot be identified."""
     stream = f" of the stream {name!r}" if name else ""
     remedy = "give the sink an id that is new with each checkpoint: table.sink(query_id=...)"
     return BadInput(f"write {batches}{stream}", f"the id of the query is not readable: {why}", remedy)

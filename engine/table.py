@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from . import html
 from .actions import operations
+from .actions.maintain import ServiceStep
 from .config import TableConfig
-from .config.archive_policy import ArchivePolicy
 from .config.concurrency import concurrency_mode as mode_of
 from .config.coordination import is_shared
+from .config.maintenance import MaintenancePolicy
 from .config.summary import headline, summary
 from .context import Context
 from .definition import load as definition
 from .definition.creation import table_config
-from .errors import BadInput, NbccError, Unsupported
-from .files.slices import FileSlice
+from .errors import BadInput, Unsupported
 from .reads.times import Time
-from .reads.windows import Replaced
 from .schema.accepted import checked_zone
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
-from .storage import TRANSIENT, open_storage
-from .stream import sink_of
-from .timeline import Instant, load
+from .storage import open_storage
+from .stream import StreamSink, sink_of
+from .table_reads import TableReads
+from .timeline import Instant
+from .upkeep import keep_up
 from .wiring import context_of, coordinated, with_hudi_rules
 
 if TYPE_CHECKING:
@@ -36,11 +37,11 @@ if TYPE_CHECKING:
     from .definition.creation import Schema
 
 
-class Table:
-    """A Hudi table. With a session, rows are Spark DataFrames; without one (None), pyarrow Tables.
+class Table(TableReads):
+    """A Hudi table, whose rows are Spark DataFrames with a Spark session, and pyarrow Tables without a session.
 
-    A time is an `Instant` (its completion time), an instant string (17 digits, UTC) or an aware datetime. Every method
-    raises an `NbccError` with what was asked, what exists and what to do. A failed operation publishes nothing.
+    A time is an `Instant` (its completion time), an instant string (17 digits, UTC) or an aware datetime. A failed
+    method publishes nothing and raises an `NbccError`, which says what was asked, what exists and what to do.
     """
 
     def __init__(self, context: Context, config: TableConfig) -> None:
@@ -65,15 +66,15 @@ class Table:
         storage_options: Mapping[str, Any] | None = None,
         session_time_zone: str | None = None,
     ) -> Table:
-        """A new table in an empty or missing folder.
+        """Create a table in an empty or missing folder.
 
         `schema` is a pyarrow Schema, a StructType or DDL. `buckets`, the number of file groups in each partition,
         cannot change later. `table_type`: MERGE_ON_READ (non-blocking writers by default) or COPY_ON_WRITE (optimistic
-        or SINGLE_WRITER). Key columns are string, int or bigint. A write refuses key values with both ':' and ','. In a
-        composite key it refuses values with either, because Hudi's readers would split them differently. `options`:
-        docs/options.md and docs/locks.md. `storage_options`: docs/storage-options.md. `session_time_zone`: the time
-        zone of timestamps without one, in the schema and in Arrow batches of this Table. It acts like
-        spark.sql.session.timeZone, and is not stored. None refuses such timestamps.
+        or SINGLE_WRITER). Key columns are string, int or bigint. A write refuses key values with both ':' and ','. If
+        the key has several columns, a write refuses key values with ':' or ',', at which Hudi's readers split keys.
+        `options`: docs/options.md and docs/locks.md. `storage_options`: docs/storage-options.md. `session_time_zone`
+        applies to timestamps without a time zone in the schema and in Arrow batches of this Table. The option acts like
+        spark.sql.session.timeZone, and is not stored. If it is None, timestamps without a zone are refused.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -94,17 +95,12 @@ class Table:
 
     @classmethod
     def open(
-        cls,
-        spark: SparkSession | None,
-        path: str | os.PathLike[str],
-        storage_options: Mapping[str, Any] | None = None,
-        concurrency_mode: str | None = None,
-        session_time_zone: str | None = None,
-    ) -> Table:
-        """Open the Hudi table at `path`, of any engine. Hudi's rules apply to a table without nbcc's properties.
+        cls, spark: SparkSession | None, path: str | os.PathLike[str], storage_options: Mapping[str, Any] | None = None,
+        concurrency_mode: str | None = None, session_time_zone: str | None = None,
+    ) -> Table:  # fmt: skip
+        """Open the Hudi table of any engine at `path`. Hudi's rules apply to a table without nbcc's properties.
 
-        `storage_options` and `session_time_zone` are as in `create`; `concurrency_mode` overrides the table's. These
-        three are not stored.
+        `storage_options` and `session_time_zone` are as in `create`. `concurrency_mode` overrides the stored mode.
         """
         table = open_table(context_of(spark, open_storage(path, storage_options)))
         mode = table.config.concurrency_mode if concurrency_mode is None else mode_of(concurrency_mode)
@@ -118,66 +114,52 @@ class Table:
         if operation not in known:
             raise BadInput(f"run {operation!r}", f"the operations are {', '.join(known)}", "name one of them")
         answer = known[operation].run(self.context, self.config, **arguments)
-        if self.config.archive_policy and isinstance(answer, Instant) and answer.writes and answer.completed:
-            self._archive_beyond(self.config.archive_policy)
+        keep_up(self.run, self.context, self.config, operation, answer)
         return answer
 
-    def _archive_beyond(self, policy: ArchivePolicy) -> None:
-        try:  # the write stands if this fails
-            if sum(instant.writes for instant in load(self.context.storage).completed) > policy.most:
-                self.run("archive", retained=policy.least)
-        except (NbccError, *TRANSIENT) as refused:
-            warnings.warn(f"the write is complete, but old instants were not archived: {refused}", stacklevel=4)
-
     def upsert(
-        self,
-        data: Any,
-        *,
-        retries: int = 0,
-        reads: Collection[str] | None = None,
-        based_on: Time | None = None,
-        batch_id: str | None = None,
-        replay_difference: str = "refuse",
-        columns: Collection[str] | None = None,
-    ) -> Instant:
-        """Insert or update rows; a row with `_hoodie_is_deleted` true is deleted. An empty batch commits as well.
+        self, data: Any, *, retries: int = 0, reads: Collection[str] | None = None, based_on: Time | None = None,
+        batch_id: str | None = None, replay_difference: str = "refuse", columns: Collection[str] | None = None,
+    ) -> Instant:  # fmt: skip
+        """Insert or update rows; a row with `_hoodie_is_deleted` true is deleted. An empty batch commits too.
 
         An optimistic writer raises `Conflict` if a write to the same buckets has completed since it began. `retries`:
-        the number of further attempts, each under a new instant. `based_on`: the time of the read from which the rows
-        were computed. `reads`: the partitions that were read (default: all). A later write to them is a conflict, too.
-        `columns`: besides key, partition and ordering, the rows set only these (partial update).
-
-        `batch_id`: a batch with this id commits at most once, whichever writer sends it again. A repeat is compared by
-        a digest of its rows. The same rows return the committed instant; other rows raise `Conflict`. With
-        `replay_difference="keep"`, other rows cause a warning and are not written. Use it for queries with `rand`,
-        stream-static joins or sums of floats.
+        the number of further attempts after a `Conflict`, each under a new instant. `based_on`: the time of the read
+        from which the rows were computed. `reads`: the partitions from which the rows were computed (default: all). A
+        write to one of the partitions in `reads` that completes after `based_on` is a conflict, too. `columns`: the
+        only columns, besides key, partition and ordering, that the rows set (partial update).
+        `batch_id`: the id of the batch. Only one batch with this id commits, even if several writers send the batch. If
+        a repeated batch has the digest of the committed batch, the method returns the committed instant. If the digests
+        differ, the method raises `Conflict`, or issues a warning with `replay_difference="keep"` (for queries with
+        `rand`, stream-static joins or sums of floats).
         """
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
 
     def sink(
-        self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse"
-    ) -> Callable[[Any, int], None]:
-        """A function for `foreachBatch` of a stream, which upserts each batch once.
+        self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse",
+        columns: Collection[str] | None = None, maintenance: MaintenancePolicy | None = None,
+    ) -> StreamSink:  # fmt: skip
+        """Return a function for `foreachBatch` of a stream, which upserts each batch once.
 
         A batch is identified by its number and the id of its query, which is in the Spark checkpoint. `query_id`
-        replaces that id. With Spark Connect the id is not readable, so `query_id` is required. `name` is a label for
-        messages. `replay_difference` is as in `upsert`.
+        replaces the id in the checkpoint; Spark Connect requires `query_id`. `name`: a label for messages. `columns`:
+        as in `upsert`. `maintenance`: the services that run after each batch (`maintain`), by default none.
         """
-        return sink_of(self, name, query_id, replay_difference)
+        return sink_of(self, name, query_id, replay_difference, columns, maintenance)
 
     def bulk_insert(self, data: Any) -> Instant:
-        """Load rows: as base files into file groups without files, as log files into other groups.
+        """Write rows as base files into file groups without files, and as log files into all other file groups.
 
-        Raises `Conflict`, with nothing published, if another writer has filled such a group meanwhile.
+        Raises `Conflict`, and publishes nothing, if another writer meanwhile fills a file group that was empty.
         """
         return cast("Instant", self.run("bulk_insert", data=data))
 
     def insert_overwrite(self, data: Any, *, partitions: Collection[str] | None = None) -> Instant:
         """Replace all rows of the partitions in `data`, and of the `partitions` named by path, with `data`.
 
-        Writes that completed there earlier are hidden. Pending writes that complete later remain visible. Raises
-        `Conflict` while a compaction, or another replace, is pending there.
+        Writes that completed in the partitions before the replace are hidden. Pending writes that complete after the
+        replace remain visible. Raises `Conflict` while a compaction or another replace of a partition is pending.
         """
         return cast("Instant", self.run("insert_overwrite", data=data, partitions=partitions))
 
@@ -188,140 +170,103 @@ class Table:
     def delete(
         self, keys: Any, *, retries: int = 0, batch_id: str | None = None, replay_difference: str = "refuse"
     ) -> Instant:
-        """Delete the rows with these keys (record key, partition and ordering columns), unless they are newer.
-
-        `retries`, `batch_id` and `replay_difference` are as in `upsert`.
+        """Delete the rows with the given `keys` (key, partition and ordering columns), unless a row is newer. The other
+        arguments are as in `upsert`.
         """
         batch = {"batch_id": batch_id, "replay_difference": replay_difference}
         return cast("Instant", self.run("delete", keys=keys, retries=retries, **batch))
 
     def alter_schema(self, schema: Schema) -> Instant | None:
-        """Add nullable columns; drop, widen or reorder columns. None if the table has these columns already.
+        """Add, drop, widen or reorder columns. Returns None if the table already has these columns.
 
-        Older files are read under the new columns; `as_of` returns the columns of its time. Raises `BadInput` for a
-        change that older rows do not fit. A Table that was opened before continues with the old columns.
+        An added column is nullable. Older files are read under the new columns; `as_of` returns the columns of its
+        time. Raises `BadInput` if existing rows do not fit the new columns. A Table opened before the change uses the
+        old columns.
         """
         done = cast("Instant | None", self.run("alter_schema", schema=schema))
         self.config = definition.with_current_schema(self.context.storage, self.config)
         return done
 
     def schedule_compaction(self) -> Instant | None:
-        """Plan the compaction of every file group that no pending plan covers; None if there is nothing to compact."""
+        """Plan the compaction of file groups without a pending plan. Returns None if there is nothing to compact."""
         return cast("Instant | None", self.run("schedule_compaction"))
 
     def run_compaction(self, instant: Time | None = None) -> Instant | None:
-        """Run a pending plan, by default the oldest; None if there is none."""
+        """Run a pending compaction plan, by default the oldest. Returns None if no plan is pending."""
         return cast("Instant | None", self.run("run_compaction", instant=instant))
 
     def cluster(self, sort_by: Sequence[str]) -> Instant | None:
-        """Compact, with base files sorted by these columns; None if there is nothing to compact."""
+        """Compact into base files sorted by the given columns. Returns None if there is nothing to compact."""
         return cast("Instant | None", self.run("cluster", sort_by=sort_by))
 
     def compact(self) -> Instant | None:
-        """Schedule a compaction and run it, or run the oldest pending plan. None if there is nothing to do."""
+        """Plan and run a compaction, or run the oldest pending plan. Returns None if there is nothing to compact."""
         return cast("Instant | None", self.run("compact"))
 
     def schedule_log_compaction(self) -> Instant | None:
-        """Plan a log compaction, which replaces the logs of each slice by one; None if no slice has several logs."""
+        """Plan to merge the logs of each slice into one log. Returns None if no slice has several logs."""
         return cast("Instant | None", self.run("schedule_log_compaction"))
 
     def run_log_compaction(self, instant: Time | None = None) -> Instant | None:
-        """Run the pending plan of a log compaction, by default the oldest; None if there is none."""
+        """Run a pending plan of a log compaction, by default the oldest plan. Returns None if no plan is pending."""
         return cast("Instant | None", self.run("run_log_compaction", instant=instant))
 
     def log_compact(self) -> Instant | None:
-        """Merge the logs of each slice into one log, without reading base files; None if there is nothing to merge."""
+        """Merge the logs of each slice into one log without base files. Returns None if no slice has several logs."""
         return cast("Instant | None", self.run("log_compact"))
 
     def schedule_rollback(self, instant: Time | None = None) -> Instant | None:
-        """Plan the rollback of the oldest failed write, or of the named one; None if no write has failed."""
+        """Plan the rollback of the oldest failed write, or of the named write. Returns None if no write has failed."""
         return cast("Instant | None", self.run("schedule_rollback", instant=instant))
 
     def run_rollback(self, instant: Time | None = None) -> Instant | None:
-        """Run a planned rollback, by default the oldest; None if there is none."""
+        """Run a planned rollback, by default the oldest. Returns None if no rollback is planned."""
         return cast("Instant | None", self.run("run_rollback", instant=instant))
 
     def rollback(self, instant: Time | None = None) -> tuple[Instant, ...]:
-        """Undo the failed writes (no heartbeat for two minutes), or only the named one."""
+        """Undo the writes that have renewed no heartbeat for two minutes, or only the named write."""
         return cast("tuple[Instant, ...]", self.run("rollback", instant=instant))
 
     def clean(self, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10) -> Instant | None:
-        """Delete the files that no read of the retained states needs. Later reads of older states raise `Cleaned`.
+        """Delete the files that no read of the retained states needs. Reads of deleted states raise `Cleaned`.
 
-        `policy` and what it retains: KEEP_LATEST_COMMITS (newest writes), KEEP_LATEST_BY_HOURS (states of the last
-        hours), KEEP_LATEST_FILE_VERSIONS (newest base files of each group). None if there is nothing to delete.
+        `policy` is KEEP_LATEST_COMMITS (retains the newest writes), KEEP_LATEST_BY_HOURS (the states of the last hours)
+        or KEEP_LATEST_FILE_VERSIONS (the newest base files of each group). Returns None if there is nothing to delete.
         """
         return cast("Instant | None", self.run("clean", policy=policy, retained=retained))
 
     def savepoint(self, instant: Time | None = None, *, comment: str = "", user: str = "") -> Instant:
-        """Pin the state after a completed instant, by default the newest: its files stay until `delete_savepoint`."""
+        """Pin the state after a completed instant (default: the newest): cleans retain its files."""
         return cast("Instant", self.run("savepoint", instant=instant, comment=comment, user=user))
 
     def delete_savepoint(self, instant: Time | None = None) -> Instant:
-        """Delete a savepoint, by default the oldest. A later clean deletes the files that only this savepoint pinned.
-        """
+        """Delete a savepoint, by default the oldest. A clean may then delete the files that only it pinned."""
         return cast("Instant", self.run("delete_savepoint", instant=instant))
 
     def restore(self, instant: Time | None = None) -> Instant | None:
-        """Return to a savepoint, by default the newest: undo later completed instants, and pending ones."""
+        """Undo all pending instants, and those that completed after a savepoint (by default the newest)."""
         return cast("Instant | None", self.run("restore", instant=instant))
 
     def archive(self, retained: int = RETAINED) -> tuple[Instant, ...]:
         """Move the oldest completed instants to the archive, so that listing the active timeline stays cheap.
 
-        No read changes its result. The newest `retained` writes stay active. So do writes whose logs are not compacted,
-        and all instants since the oldest pending instant or savepoint. Returns the archived instants.
+        No read changes its result. The newest `retained` writes stay active. Writes with uncompacted logs, and all
+        instants since the oldest pending instant or savepoint, stay active too. Returns the archived instants.
         """
         return cast("tuple[Instant, ...]", self.run("archive", retained=retained))
 
-    def snapshot(self, columns: Sequence[str] = ()) -> Any:
-        """The rows as of `settled()`. `columns`: read and return only these (Spark cannot push a selection down)."""
-        return self.run("snapshot", columns=columns)
+    def maintain(self, policy: MaintenancePolicy | None = None, *, dry_run: bool = False) -> tuple[ServiceStep, ...]:
+        """Run the services that are due: one pass over rollback, compaction, clean, archive and leftovers.
 
-    def read_optimized(self) -> Any:
-        """The rows of each file group's newest base file: cheap to read, but as old as the last compaction."""
-        return self.run("read_optimized")
-
-    def as_of(self, time: Time) -> Any:
-        """The rows as of a time on the completion axis. The answer never changes."""
-        return self.run("as_of", time=time)
-
-    def incremental(self, after: Time, until: Time | None = None) -> Any:
-        """The merge of exactly the writes that completed in (after, until]; a delete has `_hoodie_is_deleted` true.
-
-        For partial updates a key can have several records; `nbcc_set_columns` lists the columns that each sets.
+        Returns a step for each action, and a measurement; `step.record()` can be written as JSON. Several processes may
+        do so at the same time. With `dry_run` nothing changes. `nbcc serve TABLE` repeats this method.
         """
-        return self.run("incremental", after=after, until=until)
-
-    def replaced(self, after: Time, until: Time | None = None) -> tuple[Replaced, ...]:
-        """The partitions that were replaced in (after, until], with the time before which older writes are hidden.
-
-        A consumer that maintains a copy window by window drops the rows of such a partition before it merges the
-        window. A copy as of a time between `requested` and `completed` must be rebuilt from a snapshot.
-        """
-        return cast("tuple[Replaced, ...]", self.run("replaced", after=after, until=until))
-
-    def changes(self, after: Time, until: Time | None = None) -> Any:
-        """The difference of the snapshots at `after` and `until`: op (i, u, d), completed, before, after."""
-        return self.run("changes", after=after, until=until)
-
-    def settled(self) -> str | None:
-        """The newest completion time, where an open window ends; None before the first commit."""
-        return cast("str | None", self.run("settled"))
-
-    def timeline(self) -> tuple[Instant, ...]:
-        """All instants of the active timeline by requested time."""
-        return cast("tuple[Instant, ...]", self.run("timeline"))
-
-    def file_slices(self, as_of: Time | None = None) -> tuple[FileSlice, ...]:
-        """All file slices by partition, file group and barrier, now or as of a time."""
-        return cast("tuple[FileSlice, ...]", self.run("file_slices", as_of=as_of))
+        return cast("tuple[ServiceStep, ...]", self.run("maintain", policy=policy, dry_run=dry_run))
 
     def __repr__(self) -> str:
         return f"Table({self.config.name!r} at {self.context.storage.url})"
 
-    def __str__(self) -> str:
-        """``table orders: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by day``, without a look-up."""
+    def __str__(self) -> str:  # such as "table orders: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by day"
         return headline(self.config)
 
     def _repr_html_(self) -> str:
@@ -330,7 +275,7 @@ class Table:
 
 
 def create_table(context: Context, config: TableConfig) -> Table:
-    """Create a table in the storage of `context`; `BadInput` unless the storage is empty."""
+    """Create a table in the storage of `context`; raises `BadInput` unless the storage is empty."""
     config = replace(config, shared_store=is_shared(context.storage.url))
     if config.weakness is not None:
         raise Unsupported(f"create a table at {context.storage.url}", *config.weakness)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def context_of(spark: SparkSession | None, storage: Storage) -> Context:
-    """The context before the table is open: its lock is resolved by `coordinated` or `with_hudi_rules`."""
+    """Return the context of a table that is not open yet. `coordinated` or `with_hudi_rules` then resolves the lock of
+    the context.
+    """
     names = RandomNames()
     return Context(storage, UnresolvedLock(), WallClock(), names, _jobs(spark, storage, names), NBCC)
 
@@ -36,9 +38,9 @@ def _jobs(spark: SparkSession | None, storage: Storage, names: RandomNames) -> J
 
 
 def coordinated(context: Context, config: TableConfig) -> Context:
-    """The context with the lock, clock and decision rule of the table's properties.
+    """Return the context with the lock, clock and decision rule that the table's properties name.
 
-    A lock that `context` already has stays, unless the table names a provider.
+    If the table names no lock provider, the result has the lock that `context` already has.
     """
     agreed = config.coordination
     has_lock = not agreed.lock and not isinstance(context.lock, UnresolvedLock)
@@ -51,9 +53,9 @@ def coordinated(context: Context, config: TableConfig) -> Context:
 
 
 def with_hudi_rules(context: Context, config: TableConfig) -> Context:
-    """The context of a table written by Hudi: it is read by Hudi's rules, without a lock file.
+    """Return the context of a table written by Hudi, which is read by Hudi's rules without a lock file.
 
-    Its writers do not use nbcc's lock, so a lock file would have no effect.
+    Hudi's writers do not use nbcc's lock, so a lock file would have no effect.
     """
     lock = InProcessLock(context.storage.url) if isinstance(context.lock, UnresolvedLock) else context.lock
     return replace(context, rules=config.rules, lock=lock)

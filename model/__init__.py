@@ -1,4 +1,5 @@
-"""The model: a pure transition system of Hudi's completion-time timeline (RFC-66). It needs only the standard library.
+"""The model: a pure transition system of Hudi's completion-time timeline (RFC-66). The model needs only the standard
+library.
 """
 
 from __future__ import annotations

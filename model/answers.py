@@ -1,4 +1,4 @@
-"""Answers: the reads of `kernel/reads.py`, evaluated for each key over given rows.
+"""Evaluates the reads of `kernel/reads.py` for each key, over the rows in `data`.
 
 `data` maps the requested time of a write to its log files: (group, version) -> key -> Record. A key is opaque and
 belongs to one file group. If keys repeat in several partitions, include the partition in the key.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from .kernel.merge import Fold, Merger, Ranked, evaluate, logs_of
 from .kernel.reads import as_of, changes, incremental, read_optimized
@@ -19,28 +19,37 @@ if TYPE_CHECKING:
     from .rules import Rules
 
 
+Kind = Literal["snapshot", "as_of", "incremental", "changes", "read_optimized"]
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A read of the table. `until`: the T of an as-of read, or the end of a window. `after`: the excluded start of a
-    window (None: 0).
+    """A read of the table. `until` is the time of an as-of read, or the end of a window. `after` is the excluded start
+    of a window; None means 0.
     """
 
-    kind: Literal["snapshot", "as_of", "incremental", "changes", "read_optimized"] = "snapshot"
+    kind: Kind = "snapshot"
     after: int | None = None
     until: int | None = None
 
     @property
     def begins(self) -> int | None:
-        """The oldest time on which the answer depends: the start of a window, the T of an as-of read; None: the
-        present.
+        """The oldest time on which the answer depends: the start of a window, or the time of an as-of read. The result
+        is None if the answer depends on the present table.
         """
         if self.kind in ("incremental", "changes"):
             return self.after or 0
         return self.until if self.kind == "as_of" else None
 
+    @property
+    def times(self) -> tuple[int, ...]:
+        """The times that the user states: the time of an as-of read, or the start and the stated end of a window."""
+        stated = (self.until,) if self.kind == "as_of" else (self.begins, self.until)
+        return tuple(time for time in stated if time is not None)
+
 
 class Record(NamedTuple):
-    """A row version or a delete. In an answer, `requested` is the requested time of the write that set it.
+    """A row version or a delete. In an answer, `requested` is the requested time of the write that set the row.
 
     `sets`: the columns that a partial update sets, all to `value`. In an answer `value` lists the value of each column.
     """
@@ -53,7 +62,9 @@ class Record(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One row of a change log: the row of a key before and after; None: no row."""
+    """One row of a change log: the row of a key before and after the window. A row is None if the key has no row at
+    that time.
+    """
 
     before: Record | None
     after: Record | None
@@ -70,18 +81,27 @@ Data = Mapping[int, Mapping[tuple[int, int], Mapping[Any, Record]]]
 
 
 class Cleaned(ValueError):
-    """Raised if a read's time is before the horizon, or if a file that it needs has been deleted."""
+    """Raised if a read's time is before the horizon, or if a file that the read needs has been deleted."""
+
+
+class BadInput(ValueError):
+    """Raised if a read is refused because its time is not settled, is a requested time, or is before the first write.
+    """
 
 
 class NoAnswer(ValueError):
-    """Raised if a read is refused. The message is the error class of the refusal, the same in every system."""
+    """Raised if a read is refused. The message is the error class of the refusal, which is the same in every system
+    that the simulator compares.
+    """
 
 
 PENDING = "as of a time at or after the request of a pending write"
 
 
 def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
-    """A winning record as an answer shows it: as it was written."""
+    """Return a function that returns a winning record as the answer shows it. In the kernel, an answer shows a record
+    as it was written.
+    """
 
     def show(shape: Fold, winner: Ranked) -> Record:
         record: Record = winner.content
@@ -93,9 +113,11 @@ def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranke
 def answer(
     rules: Rules, table: Table, groups: int, query: Query, settled: int, data: Data, merger: Merger
 ) -> dict[Key, Record | Change | Several]:
-    """The answer by key: a Record for each key with a row (incremental: also marked deletes), or a Change for changes.
+    """Return the answer of a query by key: a `Record` for each key with a row, or a `Change` if the query asks for
+    changes. The answer of an incremental query also contains marked deletes.
 
-    If several records form one row, a window maps a key to `Several`. `settled`: the end of a query without an end.
+    If several records form one row, a window maps a key to `Several`. `settled` is the end time of a query that states
+    no end.
 
     Raises:
         NoAnswer: the protocol refuses the read.
@@ -120,7 +142,7 @@ class Lookup:
         return self.data.get(log[0], {}).get((self.group, log[1]), {})
 
     def rows(self, shape: Fold, deletes: bool = False) -> dict[Key, Record]:
-        """The rows of a state; with `deletes` also the winning deletes."""
+        """Return the rows of a fold. With `deletes`, the result also contains the winning deletes."""
         keys = {key for log in logs_of(shape) for key in self.file(log)}
         if self.merger.combination:
             return {key: row for key in sorted(keys, key=str) for row in self._combined(shape, key, window=False)}
@@ -154,7 +176,7 @@ class Lookup:
 
 
 def _in_group(
-    rules: Rules, table: Table, kind: str, window: tuple[int, int], lookup: Lookup
+    rules: Rules, table: Table, kind: str, window: tuple[float, float], lookup: Lookup
 ) -> Iterator[tuple[Key, Record | Change | Several]]:
     group = lookup.group
     after, until = window
@@ -177,11 +199,11 @@ def _in_group(
             raise ValueError(f"unknown kind of query {kind!r}; known: {', '.join(KINDS)}")
 
 
-KINDS = ("snapshot", "as_of", "read_optimized", "incremental", "changes")
+KINDS = get_args(Kind)
 
 
 def _same(change: Change) -> bool:
-    """Whether both rows are equal, except for the write that set them."""
+    """True if the row before and the row after the change are equal, except for the write that set each row."""
     if change.before is None or change.after is None:
         return change.before is change.after
     return change.before._replace(requested=None) == change.after._replace(requested=None)

@@ -1,4 +1,4 @@
-"""Assembly: a model is composed of the kernel and of the mechanisms, in the order that they declare."""
+"""Composes a model from the kernel and the mechanisms. The mechanisms are applied in the order that they declare."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None)
 
 
 def names_of(composition: Composition, world: World, protocol: Protocol) -> Names:
-    """The names that functions may use: components, actors, views, and these constants.
+    """Return the names that guards and effects may use: components, actors, views and constants.
 
-    `world`; `protocol` and `rules` of the acting actor; `table_protocol` and `table_rules` of the table.
+    The constants are `world`, the acting actor's `protocol` and `rules`, and the table's `table_protocol` and
+    `table_rules`.
     """
 
     def constants(actor: str) -> dict[str, Any]:
@@ -59,7 +60,7 @@ def first_values(composition: Composition) -> dict[str, Any]:
 
 
 def bound(composition: Composition, names: Names) -> tuple[BoundTransition, ...]:
-    """Every transition with resolved names, by actor."""
+    """Return every transition with resolved names, in the order of the actors."""
     place = {actor: number for number, actor in enumerate(a for some in composition.actors.values() for a in some)}
     transitions = sorted(composition.transitions.values(), key=lambda each: place[each.actor])
     return tuple(names.bind(each) for each in transitions)

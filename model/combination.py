@@ -31,28 +31,30 @@ class Combination(Protocol):
         """The columns that partial updates may set; () if every record is a whole row."""
 
     def read(self, shape: Fold, content: Callable[[Log], Content | None], merger: Merger, deletes: bool) -> Any:
-        """The value of a key that a read shows; None if it shows nothing."""
+        """The value that a read shows for one key; None if the read shows no row of the key."""
 
     def by_definition(self, logs: Iterable[Log], rows: Mapping[Log, Any], merger: Merger, deletes: bool) -> Any:
         """The answer for a key by definition: from logs in rank order, without file slices or base files."""
 
     def records_of(self, made: Any, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
-        """The rows of an answer."""
+        """The rows of one key in an answer."""
 
     def merged_on(
         self, logs: tuple[Log, ...], rows: Mapping[Log, Any], state: Any, window: Any, merger: Merger
     ) -> Any:
-        """The result when a reader that has only two answers merges the window into the earlier state."""
+        """The value of a key after a reader merges a window into an earlier state. The reader knows only the state and
+        the window, not the logs.
+        """
 
 
 class Window(Protocol):
-    """A window that reads base files, whose rows merge by other rules than those of logs."""
+    """A window that reads base files, whose rows merge according to other rules than the rows of logs."""
 
     def logs(self) -> Iterator[Log]:
         """Every log whose records the window merges."""
 
     def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-        """The winner for one key, which may be a delete; None if there is no record."""
+        """The winning record of one key, which may be a delete; None if the key has no record."""
 
     def renamed(self, rename: Callable[[Fold], Fold]) -> Window:
-        """The window with the logs in its folds renamed."""
+        """The window after `rename` is applied to each of its folds."""

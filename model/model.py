@@ -1,7 +1,7 @@
 """The transition system of one world under one protocol: successors, refusals, and observations of a state.
 
-A state is a number that encodes the values of all components (see `machine/state.py`). It has a meaning only within its
-`Model`.
+A state is a number that encodes the values of all components (see `machine/state.py`). A state has a meaning only
+within its `Model`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from . import assembly, mechanisms
-from .answers import Change, Cleaned, Data, Query, Record, Several, answer
+from .answers import BadInput, Change, Cleaned, Data, Query, Record, Several, answer
 from .assembly import rules_of
 from .kernel.table import Instant, Table, Write
 from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE, UNPUBLISHED
@@ -21,18 +21,21 @@ from .machine.state import Coding, State
 from .machine.stepper import Stepper
 from .machine.transition import DEAD, Action, Refused, Step
 from .mechanisms.cleaning.rules import opened, published_horizon, since
-from .mechanisms.restores.rules import Restore, hides
+from .mechanisms.restores.rules import Restore
 from .mechanisms.savepoints import Savepoint
 from .protocol import Protocol
+from .refusals import ReadBounds, refusal_of
 from .slices import FileSlice, file_slices
 from .world import World
 
 Value = TypeVar("Value")
+PUT_DATA = ("deltacommit", "commit", "replacecommit", "compaction", "logcompaction")
+"""The actions of instants that put data files."""
 CLOCKS = {"0": "", "-1": " within the second of the last one"}
 
 
 class Model:
-    """Every behaviour of one world under one protocol. It is pure, except for its caches."""
+    """Every behaviour of one world under one protocol. A model has no mutable state except its caches."""
 
     def __init__(self, world: World, protocol: Protocol | None = None) -> None:
         self.world = world
@@ -49,6 +52,7 @@ class Model:
         parts = mechanisms.every().values()
         self._actions: dict[str, Action] = {action.name: action for part in parts for action in part.actions}
         self._services = frozenset(a.name for part in parts for a in part.actions if part.service or a.service)
+        self._data_phases = frozenset(action.name for action in self._actions.values() if action.data_phase)
         self._names = assembly.names_of(self.composition, world, self.protocol)
         rows = assembly.bound(self.composition, self._names)
         observed = (ACTIVE, PENDING, UNPUBLISHED, TABLE, SETTLED)
@@ -71,35 +75,40 @@ class Model:
 
     @property
     def transitions(self) -> tuple[BoundTransition, ...]:
-        """All transitions, bound."""
+        """All transitions, with names resolved to components."""
         return tuple(compiled.transition for compiled in self.stepper.rows)
 
     @property
     def initial(self) -> State:
-        """The state before every step."""
+        """The state before the first step."""
         return 0
 
     @property
     def shard_key(self) -> tuple[str, Callable[[Any], Hashable]] | None:
-        """The component that partitions the states of a parallel search, and the shard of each of its values (None:
-        undecided). None if an effect of the model removes published instants, as a restore does.
+        """The component that partitions the states of a parallel search, and a function from its value to a shard. The
+        function returns None while the shard is undecided. The property is None if an effect of the model removes
+        published instants, as a restore does.
         """
         return None if "published" in self.composition.withdrawn else ("published", _first_published)
 
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
-        """Every step that is possible now, with the state after it, in a fixed order."""
+        """Yield every step that is possible in `state`, with the state after the step, in a fixed order."""
         return self.stepper.successors(state)
 
+    def transition_of(self, step: Step) -> BoundTransition:
+        """The transition of which the step is an instance."""
+        return self._by_name[step.actor, step.action].transition
+
     def successors_of(self, state: State, actor: str) -> Iterator[tuple[Step, State]]:
-        """Every step of one actor that is possible now, with the state after it."""
+        """Yield every step of one actor that is possible in `state`, with the state after the step."""
         return self.stepper.steps_of(self.coding.place[actor], state)
 
     def enabled(self, state: State) -> list[Step]:
-        """Every step that is possible now."""
+        """Return every step that is possible in `state`."""
         return [step for step, _ in self.successors(state)]
 
     def apply(self, state: State, step: Step) -> State:
-        """The state after `step`. Raises `Refused` with every false condition if the step is impossible."""
+        """The state after `step`. If the step is impossible, `Refused` is raised with every false condition."""
         for possible, after in self.successors(state):
             if possible == step:
                 return after
@@ -129,11 +138,11 @@ class Model:
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """A function of a state. It returns equal values for two states if and only if these components are equal."""
+        """Return a function whose results for two states are equal if and only if the components `names` are equal."""
         return self.coding.projection(names)
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
-        """`compute(*values of reads)`, cached for each `key` and footprint."""
+        """The result of `compute` on the values of `reads`, cached for each `key` and footprint."""
         mask, positions = self._footprints.get(reads) or self._footprint(reads)
         at = (key, state & mask)
         if at not in self._derived:
@@ -168,16 +177,18 @@ class Model:
         return tuple(write for write in self.view(state, UNPUBLISHED) if write.files)
 
     def timeline(self, state: State) -> tuple[Instant, ...]:
-        """Every instant of the active timeline, by requested time."""
+        """Return every instant of the active timeline, in the order of requested times."""
         done = [Instant(e.requested, e.action, "completed", e.completed) for e in self.view(state, ACTIVE)]
         return tuple(sorted([*done, *self.pending(state)], key=lambda each: (each.requested, each.completes_as)))
 
     def pending(self, state: State) -> list[Instant]:
-        """The instants of the timeline that are not completed, by requested time."""
+        """Return the instants of the timeline that are not completed, in the order of requested times."""
         return sorted(self.view(state, PENDING), key=lambda instant: instant.requested)
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:
-        """All slices since the horizon, by file group and barrier, of the table now or as of a time."""
+        """Return all file slices since the horizon, in the order of file group and barrier. With `as_of`, return the
+        file slices of the table as of that time.
+        """
         table = since(self.rules, self.table(state), self.world.groups, self.horizon(state))
         if as_of is not None:
             table = self.rules.table_as_of(self.rules, table, as_of)
@@ -199,12 +210,18 @@ class Model:
         return tuple(each for each in savepoints if each.completed is not None)
 
     def settled(self, state: State) -> int:
-        """The settled time, as of which a read without a time reads: by default the greatest published completion time.
+        """Return the settled time, which is the time of a read that states no time. By default, the settled time is the
+        greatest published completion time.
         """
         return int(self.view(state, SETTLED))
 
+    @property
+    def settled_reads(self) -> tuple[str, ...]:
+        """The components on which the time of a read that states no time depends."""
+        return self._views[SETTLED].reads
+
     def restores(self, state: State) -> tuple[Restore, ...]:
-        """All restores, pending ones included."""
+        """Return all restores, including pending restores."""
         restores: tuple[Restore, ...] = self.component(state, "restores") if "restores" in self.components else ()
         return restores
 
@@ -212,27 +229,43 @@ class Model:
         """The answer of a query over given data, by key (see `answers.answer`).
 
         Raises:
-            Cleaned: the read is before the horizon, or a clean has deleted a file that it needs. A read as of the time
-                of a savepoint is always answered.
+            BadInput, Cleaned: the table refuses the times of the read (see `refusals`), or a clean has deleted a file
+                that the read needs.
+            NoAnswer: the protocol refuses the read.
         """
-        pinned = {each.at for each in self.savepoints(state)} if query.kind == "as_of" else set()
-        bound, start = self.horizon(state), query.begins
-        if start is not None and start < bound and start not in pinned:
-            raise Cleaned(f"a read of t{start} is refused: cleaning has published the horizon t{bound}")
-        for time in (start, query.until):
-            if time is not None and (undone := hides(self.restores(state), time)):
-                restore = f"the restore of t{undone.requested} went back to t{undone.at}"
-                raise Cleaned(f"a read of t{time} is refused: {restore}")
+        if refusal := self.read_refusal(state, query):
+            raise refusal
         table, settled = self.table(state), self.settled(state)
-        until = settled if query.until is None else query.until
-        gone = self.component(state, "deleted") if "deleted" in self.components else frozenset()
-        if gone and any(gone & opened(self.rules, table, g, query, until) for g in range(self.world.groups)):
-            raise Cleaned("a file that the read needs is deleted")
         return answer(self.rules, table, self.world.groups, query, settled, data, self.merger)
 
+    def read_refusal(self, state: State, query: Query) -> BadInput | Cleaned | None:
+        """Return why the table refuses a read; None if it does not. The protocol may refuse a read that the table does
+        not refuse.
+        """
+        instants = (*self.component(state, "published"), *self.pending(state))
+        completions = {entry.completed for entry in instants}
+        requests = {entry.requested for entry in instants if entry.action in PUT_DATA} - completions
+        refusal = refusal_of(query.kind, query.times, self.read_bounds(state), requests)
+        return refusal or self._missing_file(state, query)
+
+    def read_bounds(self, state: State) -> ReadBounds:
+        """Return the values that decide which times of the table can be read."""
+        writes = (entry.completed or 0 for entry in self.component(state, "published") if isinstance(entry, Write))
+        pinned = frozenset(each.at for each in self.savepoints(state))
+        first = min(writes, default=None)
+        return ReadBounds(self.settled(state), first, self.horizon(state), self.restores(state), pinned)
+
+    def _missing_file(self, state: State, query: Query) -> Cleaned | None:
+        gone = self.component(state, "deleted") if "deleted" in self.components else frozenset()
+        if not gone:
+            return None
+        table, until = self.table(state), self.settled(state) if query.until is None else query.until
+        missing = any(gone & opened(self.rules, table, group, query, until) for group in range(self.world.groups))
+        return Cleaned("a file that the read needs is deleted") if missing else None
+
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
-        """The window of a consumer: the merge of the writes requested at `kept`, including writes that were cleaned
-        since.
+        """Return the answer of a consumer's window: the merge of the writes that were requested at `kept`. A later
+        clean or restore of a write does not change the answer.
         """
         table = self.table(state)
         undone = (entry for each in self.restores(state) for entry in each.entries if isinstance(entry, Write))
@@ -241,7 +274,7 @@ class Model:
         return answer(self.rules, seen, self.world.groups, query, 0, data, self.merger)
 
     def finished(self, state: State) -> bool:
-        """Whether no live actor is within an operation, so that a run may end here without a deadlock."""
+        """True if no live actor is within an operation, so that a run may end here without a deadlock."""
         return not self.busy(state)
 
     def busy(self, state: State) -> tuple[str, ...]:
@@ -254,18 +287,22 @@ class Model:
         return self.derive(state, self._all_actors, "busy", compute)
 
     def is_busy(self, actor: str, own: Any) -> bool:
-        """Whether an actor in the state `own` is alive and in an operation."""
+        """True if an actor in the state `own` is alive and in an operation."""
         return own.step != DEAD and own.step not in self._idle_steps[actor]
 
     def stopped_by_limits(self, state: State) -> Iterator[str]:
-        """The actors that could act, except for a limit of the world; a crash does not count as an action."""
+        """Yield the actors that only a limit of the world prevents from acting. A crash does not count as an action."""
         return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:
-        """Whether a step belongs to a table service, a crash or an expiring lock. Such a step must not change retained
-        reads (QUIET).
+        """True if a table service does a step, or if the step is a crash or the expiry of a lock. A step of a service
+        must not change retained reads (QUIET).
         """
         return step.action in self._services
+
+    def is_data_phase(self, step: Step) -> bool:
+        """True if the step puts or deletes data files."""
+        return step.action in self._data_phases
 
     def describe(self, step: Step) -> str:
         """Describe a step in one short sentence."""
@@ -275,7 +312,7 @@ class Model:
 
 
 def _first_published(published: tuple[Any, ...]) -> Hashable:
-    """The first published instant, which always stays first. It is returned without its actor, so that symmetric states
-    stay symmetric.
+    """The first published instant, which always stays first. The returned instant has no actor, so that symmetric
+    states stay symmetric.
     """
     return (published[0].action, published[0].requested, published[0].completed) if published else None

@@ -1,7 +1,7 @@
 """A protocol: the options of every mechanism and variant in one value. The defaults keep every promise.
 
-Options are read when transitions and rules are composed. Each weaker value is a behaviour of an RFC, an older table
-layout or a reader.
+Options are read when transitions and rules are composed. Each value other than the default reproduces a behaviour of an
+RFC, an older table layout or another reader.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ Part = TypeVar("Part", bound=Options)
 
 @dataclass(frozen=True, slots=True, init=False)
 class Protocol:
-    """`protocol[Slicing].slicing` is an option; `Protocol(slicing="requested")` is the protocol with that value.
+    """The options of one protocol. `protocol[Slicing].slicing` is the value of one option.
+    `Protocol(slicing="requested")` is the protocol in which the option `slicing` has the value `requested`.
 
     Raises:
-        ValueError: no option has that name, or it has no such value; the message names the nearest.
+        ValueError: an option name or a value is unknown. The message names the nearest known word.
     """
 
     options: Mapping[type[Options], Options]
@@ -54,15 +55,15 @@ class Protocol:
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> Protocol:
-        """A protocol from option names to values."""
+        """Make a protocol from a mapping of option names to values."""
         return cls(**given)
 
     def to_mapping(self) -> dict[str, str]:
-        """Every option, including those with their default value."""
+        """Return a mapping from every option name to its value, including default values."""
         return _flat(self.options)
 
     def differences(self) -> dict[str, str]:
-        """The options that differ from their defaults."""
+        """Return the options whose values differ from their defaults."""
         known = choices()
         return {name: value for name, value in self.to_mapping().items() if value != known[name][0]}
 
@@ -72,11 +73,11 @@ def _flat(options: Mapping[type[Options], Options]) -> dict[str, str]:
 
 
 def choices() -> dict[str, tuple[str, ...]]:
-    """Option name -> its possible values, the default first."""
+    """Return a mapping from each option name to its possible values, the default value first."""
     return {name: values for part in mechanisms.options() for name, values in values_of(part).items()}
 
 
 def documented() -> dict[str, str]:
-    """Option name -> its meaning."""
+    """Return a mapping from each option name to the meaning of the option."""
     every = (each for part in mechanisms.options() for each in declarations(part).items())
     return {name: str(declaration["about"]) for name, declaration in every}

@@ -1,4 +1,5 @@
-"""The rules of reading a table, as one value of functions. A mechanism or variant may wrap or replace each function.
+"""The rules of reading a table, collected in one value that has a function for each rule. A mechanism or variant may
+wrap or replace each function.
 
 A rule calls other rules through its parameter `rules`, so that a replaced rule is used everywhere. The defaults are the
 functions of the kernel. Rules are composed once for each protocol.
@@ -25,17 +26,18 @@ Logs = tuple[Log, ...]
 SliceTime = Callable[[Write, int], float]
 IsVisible = Callable[[int, int | None, float], bool]
 Barriers = Callable[["Rules", Table, int], tuple[int, ...]]
-OneWindow = Callable[["Rules", Table, int, int, float], Fold]
+OneWindow = Callable[["Rules", Table, int, float, float], Fold]
 FoldOf = Callable[["Rules", Table, int, int | None, Fold | None, Logs], Fold]
 State = Callable[["Rules", Table, int, float], Fold]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rules:
-    """The rules of one protocol. The functions are documented in the kernel. Rules are equal only if identical.
+    """The rules of one protocol. The modules of the kernel document the functions. Two values of `Rules` are equal only
+    if they are the same object.
 
-    `options`: the options of the protocol, for example `rules[Slicing].slicing`. `under(**changes)`: the rules of the
-    same protocol with some options changed.
+    `options`: the options of the protocol, for example `rules[Slicing].slicing`. `under(**changes)` returns the rules
+    of this protocol with some options changed.
     """
 
     options: Mapping[type[Options], Options]
@@ -67,11 +69,11 @@ class Rules:
     base_file: Callable[[Rules, Table, int, int | None], Fold | None]
     instants_with_logs: Callable[[Table, int], set[int]]
     fold_of: FoldOf
-    in_window: Callable[[Table, int, float], Writes]
+    in_window: Callable[[Table, float, float], Writes]
     incremental: OneWindow
     window: OneWindow
-    window_logs: Callable[[Rules, Table, int, int, float], Logs]
-    window_writes: Callable[[Rules, Table, int, int, float], Writes]
+    window_logs: Callable[[Rules, Table, int, float, float], Logs]
+    window_writes: Callable[[Rules, Table, int, float, float], Writes]
 
     # kernel/merge.py and answers.py
     merger: Callable[[Any], Merger]
@@ -91,7 +93,7 @@ DEFAULTS = {
 
 
 def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rules]) -> Rules:
-    """The rules of RFC-66 alone."""
+    """Return the rules of RFC-66 without any mechanism or variant."""
     functions = ChainMap(*(vars(module) for module in (slicing, planning, reads, merge, slices, answers)), globals())
     rules = (each.name for each in fields(Rules) if each.name not in ("options", "under"))
     return Rules(options, under, **{name: functions[DEFAULTS.get(name, name)] for name in rules})
@@ -101,7 +103,7 @@ def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rul
 
 
 def is_refused(table: Table, time: float) -> bool:
-    """Whether a read as of `time` is refused. In the kernel it never is."""
+    """True if a read as of `time` is refused. Rules of the kernel refuse no read."""
     return False
 
 
@@ -110,13 +112,15 @@ def instants_with_logs(table: Table, group: int) -> set[int]:
     return {write.requested for write in table.writes}
 
 
-def one_window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """The incremental read: the whole window at once."""
+def one_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
+    """The incremental read of the kernel merges the whole window at once."""
     return rules.window(rules, table, group, after, until)
 
 
 def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-    """The table as of a time: a plan requested by then is pending until its base files are visible."""
+    """Return the table as of `time`. The returned table contains the plans that were requested by `time`. In the
+    returned table, a plan is pending unless its base files are visible at `time`.
+    """
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
     done = tuple(c if c and rules.is_visible(p.requested, c, time) else None for p, c in plans)
     return Table(reads.visible(rules, table.writes, time), tuple(p for p, _ in plans), done, table.marks)

@@ -1,4 +1,6 @@
-"""The file slices of a table, as listed for an observer. The rule that assigns logs is in `kernel/slicing.py`."""
+"""The file slices of a table, in the form in which a model lists them for an observer. The rule that assigns logs to
+slices is in `kernel/slicing.py`.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,11 @@ if TYPE_CHECKING:
 
 
 class FileSlice(NamedTuple):
-    """One slice of a file group. A pending plan has a slice (its barrier, no base file) even without a log.
+    """One slice of a file group. A pending plan has a slice with a barrier and no base file, even if no log belongs to
+    that slice.
 
-    `base`: the requested time of the compaction that wrote the base file. The log that contains the tombstones of a
-    compaction belongs to its base file and is not listed in `logs`.
+    `base` is the requested time of the compaction that wrote the base file; None if the slice has no base file. The log
+    that contains the tombstones of a compaction belongs to its base file and is not listed in `logs`.
     """
 
     group: int
@@ -38,5 +41,5 @@ def files_by_slice(rules: Rules, table: Table, group: int) -> tuple[FileSlice, .
 
 
 def file_slices(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
-    """The slices of one file group by these rules, oldest first, superseded ones included."""
+    """Return the file slices of one file group according to `rules`, oldest first, including superseded slices."""
     return rules.file_slices(rules, table, group)

@@ -1,4 +1,4 @@
-"""Validation of mappings in files that a person wrote. An error names the nearest known word."""
+"""Validates mappings from files that a person wrote. An error names the nearest known word."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LISTED = 12
 def nearest(word: str, known: Iterable[str], others: str = "") -> str:
     """The end of an error sentence: the most similar known word, if any, and the known words if they are few.
 
-    `others`: a command that prints all of them.
+    `others` is a command that prints all known words.
     """
     words = sorted(known)
     begun = [each for each in words if word and each.startswith(word)]
@@ -35,7 +35,9 @@ def refuse_unknown(given: Mapping[str, object], known: Iterable[str], where: str
 
 
 def write_shape(row: Mapping[str, object]) -> tuple[tuple[str, int], tuple[int, ...]]:
-    """Parse one `[[writes]]` of a world: (writer, number of the write), and the log versions of each file group."""
+    """Parse one `[[writes]]` entry of a world. Return (writer, number of the write), and the log versions of each file
+    group.
+    """
     where = "world [[writes]]"
     fields = ("writer", "number", "versions")
     refuse_unknown(row, (*fields, "reads"), where)

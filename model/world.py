@@ -20,17 +20,22 @@ MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
 
 @dataclass(frozen=True, slots=True, init=False)
 class World:
-    """The values are whole numbers. File groups are partition-major: group = partition * buckets + bucket.
+    """The configuration of one search. All counts in a world are whole numbers. File groups are numbered partition by
+    partition: group = partition * buckets + bucket.
 
-    `actors`: kind of actors -> their number; an absent kind has none. `writes`: (writer, number of its write, from 1)
-    -> the log versions that it writes in each file group; 0: it does not write the group. A write that is absent there
-    has `log_versions` versions in every group. `reads`: (writer, number) -> the file groups that the write reads, if
-    they differ from those that it writes. An optimistic writer declares them for its conflict check (`conflict_reads`).
-    `settings`: an actor or a kind of actors -> the options in which its protocol differs. `limits`: the limits that
-    mechanisms declare, for example `world[Crashes].crashes`. `keys` and `orderings`: the amount of data in a random
-    history. The search itself uses no rows. `granularity`: the size of one step. `storage`: one access to storage that
-    other actors can observe. `call`: one uninterruptible call of a client, such as its whole data phase. Each run at
-    `call` is also a run at `storage`.
+    `actors` maps a kind of actors to their number. An absent kind has no actors.
+    `writes` maps (writer, number of its write, from 1) to the count of log versions that the write puts in each file
+    group. A write with the count 0 for a file group does not touch the group. A write that is absent in `writes` puts
+    `log_versions` versions in every group.
+    `reads` maps (writer, number of its write) to the file groups that the write reads, if it reads other groups than it
+    writes. An optimistic writer declares the groups in `reads` for its conflict check (`conflict_reads`).
+    `settings` maps an actor or a kind of actors to the options that differ in its protocol.
+    `limits` contains the limits that mechanisms declare, for example `world[Crashes].crashes`.
+    `keys` and `orderings` set the numbers of keys and ordering values in a random history. The search itself uses no
+    rows.
+    `granularity` sets the size of one step. At granularity `storage`, a step is one access to storage that other actors
+    can observe. At granularity `call`, no other actor acts within one call of a client, such as its whole data phase.
+    Each run at granularity `call` is also a run at granularity `storage`.
     """
 
     actors: Mapping[str, int] = field(default_factory=lambda: {"writer": 2, "compactor": 1}, hash=False)
@@ -106,7 +111,7 @@ class World:
                 )
 
     def flat(self) -> dict[str, Any]:
-        """All values of the world by name: its own, then the limits of mechanisms."""
+        """Return all values of the world by name: its own values, then the limits that mechanisms declare."""
         own = {each.name: getattr(self, each.name) for each in fields(World) if each.name != "limits"}
         return {**own, **{name: getattr(part, name) for part in self.limits.values() for name in names_of(type(part))}}
 
@@ -116,7 +121,7 @@ class World:
 
     @property
     def custom(self) -> bool:
-        """Whether a user's function merges rows."""
+        """True if a merge function of the user merges rows."""
         return self.merge_mode == "CUSTOM"
 
     @property
@@ -125,16 +130,18 @@ class World:
         return self.partitions * self.buckets
 
     def files(self, writer: str, number: int) -> tuple[tuple[int, int], ...]:
-        """The log files of one write as (group, version), in the order of the puts. Versions count from 1."""
+        """The log files of one write as (group, version), in the order of the puts. The versions of log files count
+        from 1.
+        """
         versions = self.writes.get((writer, number), (self.log_versions,) * self.groups)
         return tuple((group, version) for group, most in enumerate(versions) for version in range(1, most + 1))
 
     def groups_of(self, writer: str, number: int) -> tuple[int, ...]:
-        """The file groups of one write."""
+        """Return the file groups in which one write puts log files."""
         return tuple(dict.fromkeys(group for group, _ in self.files(writer, number)))
 
     def alike(self, one: str, other: str) -> bool:
-        """Whether two actors have the same options, writes and reads, so that they may be symmetric."""
+        """True if two actors have the same options, writes and reads, so that they may be symmetric."""
         numbers = range(1, max(1, self.writes_per_writer) + 1)
         limits = [part.of_write for part in mechanisms.every().values() if part.of_write]
 
@@ -145,14 +152,18 @@ class World:
         return description(one) == description(other)
 
     def protocol_of(self, actor: str, protocol: Protocol) -> Protocol:
-        """The protocol of one actor. The world may state other options for its kind, or for this actor alone."""
+        """Return the protocol that one actor follows. The world may state other options for the actor's kind, or for
+        the actor alone.
+        """
         if not self.settings:
             return protocol
         chosen = _of_protocol(self._chosen(actor))
         return Protocol.from_mapping({**protocol.to_mapping(), **chosen}) if chosen else protocol
 
     def limits_of(self, actor: str, part: type[Part]) -> Part:
-        """The limits of one actor. The world may state other numbers for its kind, or for this actor alone."""
+        """Return the limits that apply to one actor. The world may state other numbers for the actor's kind, or for the
+        actor alone.
+        """
         stated = self._chosen(actor)
         return replace(self[part], **{name: stated[name] for name in names_of(part) if name in stated})
 
@@ -162,7 +173,9 @@ class World:
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> World:
-        """A world from the sections of its TOML file; ValueError names the nearest field."""
+        """Make a world from the sections of its TOML file. The ValueError for an unknown field names the nearest known
+        field.
+        """
         own = ("format", "name", "about", "granularity", "actors", "actor", "writes")
         refuse_unknown(given, (*own, *sections()), "world")
         if given.get("format", 1) != 1:
@@ -186,7 +199,7 @@ class World:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        """The sections of the TOML file. `from_mapping` restores an equal world.
+        """Return the sections of the world's TOML file. `from_mapping` makes an equal world from the returned sections.
 
         A limit that is 0 and has the default 0 is omitted, so that a new mechanism does not change existing worlds and
         traces.
@@ -259,7 +272,9 @@ def world_names() -> tuple[str, ...]:
 
 
 def sections() -> dict[str, tuple[str, ...]]:
-    """Section of a world's file -> its names: those of the kernel, then those of mechanisms."""
+    """Return a mapping from each section of a world file to its field names: fields of the kernel, then fields of
+    mechanisms.
+    """
     found = {section: list(names) for section, names in OWN_SECTIONS.items()}
     for part in mechanisms.limits():
         for name, declaration in declarations(part).items():
@@ -269,6 +284,6 @@ def sections() -> dict[str, tuple[str, ...]]:
 
 
 def defaults() -> dict[str, Any]:
-    """Name -> default value."""
+    """Return a mapping from the name of each value of a world to its default."""
     own = {each.name: each.default for each in fields(World)}
     return {**own, **{each.name: each.default for part in mechanisms.limits() for each in fields(part)}}

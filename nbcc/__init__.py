@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from .engine.config.maintenance import MaintenancePolicy
     from .engine.errors import BadInput, Cleaned, Conflict, Damaged, LimitExceeded, NbccError, NotATable, Unsupported
     from .engine.limits import Limits, set_limits
     from .engine.spark.session import session
@@ -23,6 +24,7 @@ __all__ = [
     "Damaged",
     "LimitExceeded",
     "Limits",
+    "MaintenancePolicy",
     "NbccError",
     "NotATable",
     "Table",
@@ -35,6 +37,7 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "MaintenancePolicy": ".engine.config.maintenance",
     "Table": ".engine.table",
     "session": ".engine.spark.session",
     **dict.fromkeys(("BadInput", "Cleaned", "Conflict", "Damaged", "LimitExceeded"), ".engine.errors"),

@@ -53,6 +53,7 @@ def machine(
             mapping=mapping,
             readers=(),
             found_by=f"nbcc.testing.machine --on {_name(factory)}",
+            repeats=False,
         )
     )
     saved: list[Path] = []

@@ -13,13 +13,15 @@ from .trace import Trace
 from .witness import witness
 
 
-def counterexample(model: Model, path: Sequence[Step], promise: str, found_by: str = "") -> Trace:
+def counterexample(
+    model: Model, path: Sequence[Step], promise: str, found_by: str = "", cycle: int = 0
+) -> Trace:
     """The trace of a path whose last step violates a promise, with rows that show the violation and the model's
     observations.
 
-    Among the interleavings of the same steps, it has the fewest context switches.
+    Among the interleavings of the same steps, it has the fewest context switches. `cycle`: the last steps that repeat.
     """
-    steps = shortest_violation(model, path, promise) or tuple(path)
+    steps = (None if cycle else shortest_violation(model, path, promise)) or tuple(path)
     named = realised(model, steps)
     assert named is not None, "the search took these steps"
     found = Trace(
@@ -29,5 +31,6 @@ def counterexample(model: Model, path: Sequence[Step], promise: str, found_by: s
         batches=witness(model, steps),
         promise=promise,
         found_by=found_by,
+        cycle=cycle,
     )
     return play(found, "model", factory("model")).trace

@@ -1,7 +1,7 @@
 """The tour of `nbcc demo`, on real Spark.
 
-Its steps are not fixed in advance. The steps of the first act come from a random schedule, those of the later acts from
-a search.
+The steps of the tour are not fixed in advance. The steps of the first act come from a random schedule, the steps of the
+later acts from a search.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Explains a name: a sentence, its source, and a minimal example.
 
-The texts are those of the definitions, so that a new promise, action, option, protocol or world needs no edit here.
+The texts come from the definitions, so that a new promise, action, option, protocol or world needs no edit here.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LINKS: Final = {
 class Explanation:
     """An explanation: the sentence `about`, its `source`, further lines `more`, and an example.
 
-    `run` makes the example; `shows` introduces it, and is '' if there is none.
+    `run` makes the example. `shows` is the sentence that introduces the example; it is '' if there is no example.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Explanation:
 
 
 def explain(name: str) -> tuple[Explanation, ...]:
-    """Everything with this name, ignoring case.
+    """Explanations of everything with this name, ignoring case.
 
     Raises:
         ValueError: nothing has this name; the message names the nearest ones.
@@ -174,9 +174,10 @@ def _value(field: str, value: str) -> Explanation:
         known = _protocol(alone[0])
         more = (f"{name}: {known.about}", f"set by the protocol {alone[0]}", *known.more)
         return Explanation(name, "option", about, known.source, more, known.shows, known.run)
-    more = (f"compare: a protocol file with {field} = {value!r}; nbcc explore {DEMO} --protocol FILE.toml",)
-    shows = f"The shortest run in the world {DEMO} that breaks a promise under {name}:"
-    return Explanation(name, "option", about, _source_of(field), more, shows, lambda: _broken_by(field, value))
+    world = "streams" if field == "empty_trigger" else DEMO  # the option of an actor that the demo lacks
+    more = (f"compare: a protocol file with {field} = {value!r}; nbcc explore {world} --protocol FILE.toml",)
+    shows = f"The shortest run in the world {world} that breaks a promise under {name}:"
+    return Explanation(name, "option", about, _source_of(field), more, shows, lambda: _broken_by(world, field, value))
 
 
 @cache
@@ -185,14 +186,15 @@ def _differences() -> dict[str, dict[str, str]]:
     return {name: specs.protocol(name).differences() for name in specs.protocol_names()}
 
 
-def _broken_by(field: str, value: str) -> Trace | None:
+def _broken_by(world: str, field: str, value: str) -> Trace | None:
     protocol = Protocol.from_mapping({field: value})
-    found = (minimal_examples.breaking(specs.world(DEMO), protocol, promise) for promise in PROMISES)
+    promises = PROMISES if world == DEMO else ("ONCE",)  # of streams: its world takes a minute for all of them
+    found = (minimal_examples.breaking(specs.world(world), protocol, promise) for promise in promises)
     return next((trace for trace in found if trace is not None), None)
 
 
 def _source_of(field: str) -> str:
-    """The source of an option without a protocol file of its own."""
+    """Return the RFC passage from which an option comes, for an option that no protocol file documents."""
     return {
         "scheduling": "RFC-66, non-serial scheduling of compaction; RFC-22 plans only when no write is pending",
         "plan_takes": "RFC-66, a plan takes logs completed before its barrier",

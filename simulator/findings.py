@@ -62,7 +62,7 @@ class Finding:
 
     @property
     def path(self) -> Path:
-        """The file of its run."""
+        """The file with the run of the finding."""
         return FOLDER / f"{self.name}.json"
 
     @property
@@ -83,7 +83,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def load(name: str) -> Finding:
-    """A finding by name.
+    """The finding with this name.
 
     Raises:
         ValueError: no finding has this name, or its file is wrong.

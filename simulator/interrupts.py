@@ -1,8 +1,8 @@
 """Ctrl-C: only the process that the user started handles it, at once and without a traceback.
 
-A terminal sends SIGINT to every process of its foreground group. A child process that receives it during its start
-prints a traceback. So does one whose start the parent abandoned. Therefore child processes never receive SIGINT, and
-the parent handles it between two starts, never during one.
+A terminal sends SIGINT to every process of its foreground group. A child process that receives SIGINT during its start
+prints a traceback. A child process whose start the parent abandoned also prints a traceback. Therefore child processes
+never receive SIGINT, and the parent handles it between two starts, never during one.
 """
 
 from __future__ import annotations

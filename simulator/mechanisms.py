@@ -19,10 +19,12 @@ _LISTS: Final = ("model", "options", "engine", "hudi", "mutants", "verdicts", "p
 class Mechanism:
     """One mechanism, and where each part of nbcc implements or tests it.
 
-    `model`: its actions. `options`: of the protocol, and limits as `world.limit`. `engine`: its table operations, or
-    `module:function`. `engine_refuses`: the engine's refusal, if it has none. `hudi`: its steps on Apache Hudi, or
-    kinds of query. `hudi_impossible`: the reason if there are none. `verdicts`: protocols that show what each weaker
-    option breaks. `trace`: a run of the gallery. `boundary`: words that occur in its line of specs/boundary.md.
+    `model`: the mechanism's actions in the model. `options`: the mechanism's options of the protocol, and its limits in
+    the form `world.limit`. `engine`: the table operations of the engine that implement the mechanism, or
+    `module:function`. `engine_refuses`: the engine's refusal, if the engine lacks the mechanism. `hudi`: the
+    mechanism's steps on Apache Hudi, or its kinds of query. `hudi_impossible`: the reason why Apache Hudi has no steps
+    for the mechanism. `verdicts`: protocols that show what each weaker option breaks. `trace`: a run of the gallery
+    that shows the mechanism. `boundary`: words that occur in its line of specs/boundary.md.
     """
 
     name: str
@@ -50,7 +52,7 @@ def names() -> Names:
 
 
 def load(name: str) -> Mechanism:
-    """A mechanism by name.
+    """The mechanism with this name.
 
     Raises:
         ValueError: no mechanism has this name, or its file is wrong.

@@ -1,6 +1,6 @@
 """Minimal examples: the shortest run that takes an action, tests a promise, or violates one.
 
-Searches of worlds from small to large find them.
+Searches of worlds from small to large find minimal examples.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nbcc.model import Model, Protocol, Step, World
+from nbcc.model import Model, Protocol, State, Step, World
 from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
 from nbcc.model.promises import PROMISES
 
@@ -29,7 +29,9 @@ Holds = Callable[[Model, Any, Any, Any], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """The promise that something never happens. Its violation is the wanted run. `kind`: state or step."""
+    """The promise that something never happens. A violation of this promise is the wanted run. `kind`: whether the
+    promise is about states or steps.
+    """
 
     kind: str
     holds: Holds
@@ -45,13 +47,18 @@ class Never:
 WEAKER = (
     ("commit-checked-early", "failed_writer"),
     ("rollback-chosen-early", "failed_writer"),
+    ("plan-checked-early", "rivals"),
+    ("plan-checked-early", "log_compaction_crash"),
+    ("plan-checked-early", "cleaning_crash"),
+    ("plan-checked-early", "restores_crash"),
     ("lost-answer-is-failure", "answer_lost"),
+    ("decision-log", "answer_lost"),
     ("old-manifest", "archiving_readers"),
     ("lock-wait-times-out", "demo"),
     ("occ-clustering", "clustered"),
     ("shared-log", "appended_logs"),
 )
-"""Protocols with actions of their own, each with a world in which these occur."""
+"""Protocols with actions that no other one takes, each with a world in which these occur."""
 
 
 def small_worlds() -> Iterator[World]:
@@ -71,6 +78,7 @@ def small_worlds() -> Iterator[World]:
     ]
     for crew in crews:
         yield World(actors=crew)
+    yield World(actors={"writer": 1, "querier": 1}, queries=1)
     yield World(actors={"writer": 1}, table_type="COPY_ON_WRITE", settings={"writer": {"concurrency": "occ"}})
     yield World(actors={"writer": 2}, retries=1, settings={"writer": {"concurrency": "occ"}})
     yield World(actors={"writer": 2}, settings={"writer": {"concurrency": "occ", "early_detection": "on"}})
@@ -85,8 +93,8 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
     """Worlds with protocols, in the order of the search.
 
     Small worlds under the default protocol come first, then lost locks, with and without the decision log. Named worlds
-    follow: those of table services, of lost answers and of batches that are sent again. Protocols with actions of their
-    own come last.
+    follow: worlds of table services, of lost answers and of repeated batches. Protocols with actions of their own come
+    last.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):
@@ -102,8 +110,13 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
     yield World(actors=crew, writes_per_writer=3, compactions=0, savepoints=1, restores=1, lock_losses=1), log
     crew = {"writer": 1, "log_compactor": 1}
     yield World(actors=crew, writes_per_writer=2, log_versions=2, log_compactions=1, lock_losses=1), log
+    crew = {"writer": 1, "compactor": 1, "log_compactor": 2, "cleaner": 1}
+    yield World(actors=crew, writes_per_writer=3, log_versions=2, log_compactions=1,
+                cleans=1, commits_retained=1), Protocol()  # fmt: skip
     for name in specs.world_names():
-        serves = {"archiver", "cleaner", "consumer", "log_compactor", "restorer", "rollbacker", "savepointer"}
+        serves = {
+            "archiver", "cleaner", "consumer", "log_compactor", "restorer", "rollbacker", "savepointer", "stream"
+        }  # fmt: skip
         world = specs.world(name)
         if serves & world.actors.keys() or world[HasMetadataTable].metadata_table:
             yield world, Protocol()
@@ -144,10 +157,14 @@ def taking(action: str) -> Trace | None:
 
 
 def one_after_another(world: World) -> Trace:
-    """A run of the world without overlaps: each actor continues as long as it can."""
+    """A run of the world without overlaps: each actor continues as long as it can. An endless run ends when it repeats.
+    """
     model = Model(world)
-    state, steps = model.initial, list[Step]()
+    state, steps, seen = model.initial, list[Step](), set[State]()
     while choices := [s for s in model.successors(state) if s[0].action not in ("actor_crashes", "lock_expires")]:
+        if state in seen:
+            break
+        seen.add(state)
         same = [choice for choice in choices if steps and choice[0].actor == steps[-1].actor]
         step, state = (same or choices)[0]
         steps.append(step)
@@ -155,7 +172,7 @@ def one_after_another(world: World) -> Trace:
 
 
 def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model: True) -> Trace | None:
-    """The run in the first model that has one. Models without the action are not searched."""
+    """The wanted run in the first of these models that has such a run. Models without the action are not searched."""
     for world, protocol in small_models():
         model = Model(world, protocol)
         if not can(model):

@@ -34,8 +34,9 @@ class Mutant:
 
     ``replace`` is ``module:name`` or ``module:Class.name``; ``with_`` a Python expression that is evaluated in this
     module, where ``original`` is the replaced object. ``breaks`` is the promise, and ``test`` the test of a harness
-    mutant. ``detector`` must detect it: a search of the model, a check of the engine, or a test. ``world`` is needed if
-    neither a search bound of specs/verdicts.toml nor a random world shows it. ``under`` is the protocol of both sides.
+    mutant. ``detector`` is the search of the model, the check of the engine, or the test that must detect the mutant.
+    ``world`` is needed if neither a search bound of specs/verdicts.toml nor a random world shows it. ``under`` is the
+    protocol of both sides.
     """
 
     name: str
@@ -60,7 +61,7 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str) -> Mutant:
-    """A mutant by name.
+    """The mutant with this name.
 
     Raises:
         ValueError: no mutant has this name, or its file is wrong.
@@ -93,7 +94,7 @@ def from_mapping(name: str, given: Mapping[str, Any]) -> Mutant:
 
 @contextmanager
 def applied(mutant: Mutant) -> Iterator[None]:
-    """A context in which the mutant's function is replaced. The caller applies its options.
+    """A context in which the mutant's function is replaced. The caller applies the mutant's options.
 
     The function is also replaced in modules that imported it by name. Caches of the model are cleared at both ends.
 

@@ -30,7 +30,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """A writer, by its file of options.
+    """A writer, described by its file of options.
 
     `row` is None if no row describes this writer; `because` is the reason. `unknown`: options that Hudi does not have,
     each with the nearest existing one, or ''.
@@ -45,7 +45,7 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All writers of a table. `row` describes all of them; it is None if no row does, and `because` is the reason."""
+    """All writers of a table. `row` describes all writers; it is None if no row does, and `because` is the reason."""
 
     row: str | None
     because: str
@@ -73,8 +73,7 @@ def judge(paths: Iterable[str | Path]) -> Judgement:
     """The row of writers with these files of options (Java properties, or a JSON object).
 
     Raises:
-        ValueError: a file is neither.
-        FileNotFoundError: a file does not exist.
+        ValueError: a file is neither a JSON object nor Java properties. FileNotFoundError: a file does not exist.
     """
     writers = tuple(judge_writer(str(path), read(Path(path))) for path in paths)
     outside = next((writer for writer in writers if writer.row is None), None)

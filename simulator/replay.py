@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nbcc.model import Model, Step
+from nbcc.model import Model, State, Step
 from nbcc.model.promises import PROMISES
 
 from .crosscheck.disagreement import Disagreement
 from .crosscheck.history import History
+from .explore.lasso import never
 from .schedule import Replay, no_choice
 from .systems import Impossible
 from .systems.registry import Factory, factory
@@ -79,10 +80,19 @@ def _kept(folder: Path, history: History) -> None:
 
 
 def broken_promise(model: Model, before: Any, step: Step, after: Any, promise: str) -> str | None:
-    """How a step breaks the promise; None if it keeps it."""
+    """The sentence that says how a step breaks the promise; None if the step keeps the promise."""
     if promise not in PROMISES:
         raise ValueError(f"no promise {promise!r}; there are {', '.join(PROMISES)}")
     return PROMISES[promise].holds(model, before, step, after)
+
+
+def repeated(model: Model, states: Sequence[State], trace: Trace) -> str | None:
+    """How the cycle at the end of a trace breaks its promise. None if the cycle keeps the promise, or if the steps form
+    no cycle any more.
+    """
+    cycle = states[-trace.cycle :]
+    closes = len(states) > trace.cycle and states[-trace.cycle - 1] == states[-1]
+    return never(PROMISES[trace.promise], model, cycle) if closes else None
 
 
 def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None] = lambda history: None) -> Outcome:
@@ -95,12 +105,16 @@ def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None
     disagreement: Disagreement | None = None
     try:
         schedule = Replay(trace.steps, history.resolved)
+        states = [history.state]
         while step := schedule.next(no_choice, history.enabled()):
             before = history.state
             history.take(step)
+            states.append(history.state)
             if trace.promise and not violated:
                 violated = history.sentence(broken_promise(model, before, step, history.state, trace.promise) or "")
         if schedule.complete:
+            if trace.cycle and trace.promise and not violated:
+                violated = history.sentence(repeated(model, states, trace) or "")
             history.finish()
             ended(history)
         else:

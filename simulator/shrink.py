@@ -37,7 +37,9 @@ def shortest_violation(
 def fewest_switches(
     model: Model, steps: Sequence[Step], shows: Callable[..., str | None], most: int = 200_000
 ) -> tuple[Step, ...] | None:
-    """As `shortest_violation`, for any condition: ``shows(model, before, step, after)`` is not None."""
+    """Do the same as `shortest_violation`, for any condition on a step: ``shows(model, before, step, after)`` is not
+    None.
+    """
     programs = _programs(steps)
     tie = count()
     start = (model.initial, "", frozenset[str](), tuple(0 for _ in programs))
@@ -77,7 +79,8 @@ def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int,
 
 
 def fewer_switches(trace: Trace, fails: Fails) -> Trace:
-    """Remove steps, and move blocks of one actor together, while the trace still shows the same."""
+    """Remove steps, and move blocks of one actor together, while the trace still shows the same disagreement as before.
+    """
     best, progress = trace, True
     while progress:
         progress = False
@@ -104,7 +107,7 @@ def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
 
 
 def _runs(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Every run of steps within one block."""
+    """Every range of consecutive steps within one block."""
     for begin, length in zip(accumulate(lengths, initial=0), lengths, strict=False):
         yield from combinations(range(begin, begin + length + 1), 2)
 
@@ -114,7 +117,7 @@ def _joined(blocks: Sequence[Sequence[Step]]) -> tuple[Step, ...]:
 
 
 def fewer_rows(trace: Trace, fails: Fails) -> Trace:
-    """Remove rows one at a time, while every log file has a row and the trace still shows the same."""
+    """Remove rows one at a time, while every log file has a row and the trace still shows the same disagreement."""
     best, progress = trace, True
     while progress:
         progress = False
@@ -134,7 +137,7 @@ def _thinner(batches: Batches) -> Iterator[dict[tuple[str, int], Batch]]:
 
 
 def smaller_world(trace: Trace) -> Trace:
-    """The same trace in a world without unused actors and limits."""
+    """The trace in a world without the actors and limits that its steps do not use."""
     world = trace.world
     used = {step.actor for step in trace.steps}
     counts = {

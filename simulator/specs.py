@@ -64,13 +64,13 @@ def world(name: str) -> World:
     Raises:
         ValueError: it does not exist, or its file is wrong.
     """
-    given = _read("worlds", name)
-    made = _naming_file("world", name, lambda: World.from_mapping({"name": _short(name), **given}))
-    for actor in made.settings:
-        if (number := re.search(r"\d+$", actor)) and int(number[0]) > made.actors.get(kind_of(actor), 0):
-            there = f"there are {made.actors.get(kind_of(actor), 0)} of the kind {kind_of(actor)!r}"
+    fields = _read("worlds", name)
+    parsed = _naming_file("world", name, lambda: World.from_mapping({"name": _short(name), **fields}))
+    for actor in parsed.settings:
+        if (number := re.search(r"\d+$", actor)) and int(number[0]) > parsed.actors.get(kind_of(actor), 0):
+            there = f"there are {parsed.actors.get(kind_of(actor), 0)} of the kind {kind_of(actor)!r}"
             raise ValueError(f"world {name!r}: world [actor.{actor}]: there is no such actor; {there}")
-    return made
+    return parsed
 
 
 def protocol(name: str) -> Protocol:
@@ -143,15 +143,15 @@ def _read(kind: str, name: str) -> dict[str, Any]:
             raise ValueError(f"no {kind[:-1]} is called {name!r}; {nearest(name, known, f'nbcc list {kind}')}")
         path = _folder(kind) / f"{name}.toml"
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        fields = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{kind[:-1]} {name!r} is not TOML: {error}") from None
-    if given.get("format") != 1:
-        raise ValueError(f"{kind[:-1]} {name!r}: format {given.get('format')!r} is not known; this version reads 1")
+    if fields.get("format") != 1:
+        raise ValueError(f"{kind[:-1]} {name!r}: format {fields.get('format')!r} is not known; this version reads 1")
     for field_name, (shape, words) in SHAPES.items():
-        if not isinstance(given.get(field_name, shape()), shape):
+        if not isinstance(fields.get(field_name, shape()), shape):
             raise ValueError(f"{kind[:-1]} {name!r}: {field_name} must be {words}")
-    for table in (*given.get("writes", []), *given.get("actor", {}).values()):
+    for table in (*fields.get("writes", []), *fields.get("actor", {}).values()):
         if not isinstance(table, dict):
             raise ValueError(f"{kind[:-1]} {name!r}: writes and actor hold tables, found {table!r}")
-    return given
+    return fields

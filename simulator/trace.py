@@ -5,7 +5,7 @@ completion time. Therefore a trace survives changes of the code.
 
 The file is an object:
 
-- ``format``, ``handle``, ``title``, ``promise``, ``verdict``, ``because``, ``found_by``: see `Trace`;
+- ``format``, ``handle``, ``title``, ``promise``, ``verdict``, ``because``, ``found_by``, ``cycle``: see `Trace`;
 - ``actors``: the kind of each actor that takes a step, such as ``{"over1": "overwriter", "w1": "writer"}``;
 - ``world`` and ``protocol``: a field that is left out has its default;
 - ``rows``: the rows that each write puts, one object a row;
@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from nbcc.model import Protocol, Record, Step, World
+from nbcc.model.answers import Several
 from nbcc.model.mechanisms import kind_of, kinds
 from nbcc.model.promises import PROMISES
 from nbcc.model.validation import nearest
 
-from .crosscheck.observables import Batch
+from .crosscheck.observables import Batch, records_in
 
 FORMAT = 1
 HANDLE_DIGITS = 6
@@ -39,7 +40,8 @@ class Trace:
     """Steps in a world under a protocol, with the rows that its writes write.
 
     ``observed`` has one mapping for each step: the changes of timeline, slices and reads. ``verdict`` is VIOLATED,
-    DISAGREED or AGREED, ``because`` its reason, ``found_by`` the command that found the trace.
+    DISAGREED or AGREED, ``because`` its reason, ``found_by`` the command that found the trace. ``cycle``: if not 0, the
+    last steps lead back to the same state, and a run can repeat them forever.
     """
 
     world: World
@@ -52,6 +54,7 @@ class Trace:
     verdict: str = ""
     because: str = ""
     found_by: str = ""
+    cycle: int = 0
 
     @property
     def handle(self) -> str:
@@ -79,11 +82,12 @@ class Trace:
             "verdict": self.verdict,
             "because": self.because,
             "found_by": self.found_by,
+            **({"cycle": self.cycle} if self.cycle else {}),
         }
 
 
 def canonical(value: Any) -> str:
-    """A value whose text is the same for equal values."""
+    """Return a value as JSON text. Equal values have the same text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
@@ -128,6 +132,7 @@ def _made(given: Mapping[str, Any]) -> Trace:
         steps=tuple(Step(step["actor"], step["action"], _args(step["args"])) for step in given["steps"]),
         batches=_batches(given.get("rows", ())),
         observed=tuple(dict(step.get("observed", {})) for step in given["steps"]),
+        cycle=given.get("cycle", 0),
         **{name: given.get(name, "") for name in ("title", "promise", "verdict", "because", "found_by")},
     )
 
@@ -177,7 +182,7 @@ def _of_handle(handle: str, folder: Path) -> Iterable[Path]:
 
 
 def context_switches(steps: Iterable[Step]) -> int:
-    """The number of steps whose actor differs from that of the previous step."""
+    """The number of steps whose actor differs from the actor of the previous step."""
     actors = [step.actor for step in steps]
     return sum(one != other for one, other in itertools.pairwise(actors))
 
@@ -185,7 +190,7 @@ def context_switches(steps: Iterable[Step]) -> int:
 def _rows(batches: Batches) -> Iterable[dict[str, Any]]:
     for (actor, number), batch in sorted(batches.items()):
         for (group, version), records in sorted(batch.items()):
-            for key, record in records.items():
+            for key, record in ((key, each) for key, entry in records.items() for each in records_in(entry)):
                 yield {
                     "actor": actor, "write": number, "group": group, "version": version, "key": key,
                     "ordering": record.ordering, "value": record.value, "deleted": record.deleted,
@@ -194,11 +199,13 @@ def _rows(batches: Batches) -> Iterable[dict[str, Any]]:
 
 
 def _batches(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], Batch]:
-    batches: dict[tuple[str, int], dict[tuple[int, int], dict[str, Record]]] = {}
+    batches: dict[tuple[str, int], dict[tuple[int, int], dict[str, Record | Several]]] = {}
     for row in rows:
         files = batches.setdefault((row["actor"], row["write"]), {})
         records = files.setdefault((row["group"], row["version"]), {})
-        records[row["key"]] = Record(row["ordering"], row["value"], row["deleted"], sets=tuple(row.get("sets", ())))
+        record = Record(row["ordering"], row["value"], row["deleted"], sets=tuple(row.get("sets", ())))
+        earlier = records_in(records[row["key"]]) if row["key"] in records else ()
+        records[row["key"]] = Several((*earlier, record)) if earlier else record
     return {write: dict(files) for write, files in batches.items()}
 
 

@@ -13,11 +13,12 @@ from math import inf
 from typing import Any
 
 from nbcc.model import Model, Query, Record, State, Step
+from nbcc.model.answers import NoAnswer
 from nbcc.model.promises.oracle import completed, logs_by_rank
 from nbcc.model.promises.valuations import records_by_definition
 
 from .crosscheck.generators import keys_of
-from .crosscheck.observables import Batch, model_rows
+from .crosscheck.observables import Batch, model_rows, refused
 from .trace import Batches
 
 ORDERINGS = (1, 2)
@@ -87,17 +88,28 @@ def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool, s
     return {file: {keys_of(world, file[0])[file[1] - 1]: record} for file in world.files(*write)}
 
 
+def _rows(model: Model, state: State, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
+    """Return the model's answer to a read, or the refusal of the protocol in its place."""
+    try:
+        return model_rows(model, state, query, data)
+    except NoAnswer as error:
+        return refused(error)
+
+
 def _shows(model: Model, states: Sequence[State], data: Mapping[int, Batch]) -> bool:
     before, after = states[-2] if len(states) > 1 else states[-1], states[-1]
     settled = model.settled(after)
-    reads = [Query("snapshot"), *(Query("as_of", until=time) for time in range(1, settled + 1))]
-    if any(model_rows(model, after, query, data) != right_rows(model, after, query, data) for query in reads):
-        return True
-    windows = [Query("incremental", after=a, until=b) for b in range(1, settled + 1) for a in range(b)]
-    if any(model_rows(model, after, query, data) != right_rows(model, after, query, data) for query in windows):
+    queries = [Query("snapshot"), *(Query("as_of", until=time) for time in range(1, settled + 1))]
+    queries += [Query("incremental", after=a, until=b) for b in range(1, settled + 1) for a in range(b)]
+    answered = [query for query in queries if not model.read_refusal(after, query)]
+    if any(_rows(model, after, query, data) != right_rows(model, after, query, data) for query in answered):
         return True
     kept = [Query("as_of", until=time) for time in range(1, model.settled(before) + 1)]
-    return any(model_rows(model, before, query, data) != model_rows(model, after, query, data) for query in kept)
+    return any(
+        _rows(model, before, query, data) != _rows(model, after, query, data)
+        for query in kept
+        if not model.read_refusal(before, query)
+    )
 
 
 def right_rows(model: Model, state: State, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:

@@ -53,11 +53,11 @@ def _mutant(mutant: mutants.Mutant) -> Subject:
     )
 
 
-def kills(subject: Subject) -> tuple[Kill, ...]:
-    """The kills of a subject: for each promise the first small world that violates it."""
+def kills(subject: Subject, promises: tuple[str, ...] = ()) -> tuple[Kill, ...]:
+    """The kills of a subject: for each promise (of these; default: all) the first small world that violates it."""
     found: dict[str, Kill] = {}
     for world in (*small_worlds(), *([subject.world] if subject.world else [])):
-        result = run_job(replace(subject.job, world=world))
+        result = run_job(replace(subject.job, world=world, promises=promises))
         broken = {name: each for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED}
         if new := broken.keys() - found.keys():
             for name in _broken_anyway(subject, world, new):
@@ -77,10 +77,13 @@ def _broken_anyway(subject: Subject, world: World, promises: Iterable[str]) -> t
     return tuple(name for name in promises if result.promises[name].verdict is Verdict.VIOLATED)
 
 
-def kill_all(done: Callable[[], None] | None = None, known: Iterable[Kill] = ()) -> tuple[Kill, ...]:
+def kill_all(
+    done: Callable[[], None] | None = None, known: Iterable[Kill] = (), new: tuple[str, ...] = ()
+) -> tuple[Kill, ...]:
     """Every kill of every subject, in the order of specs/kills.json.
 
-    A subject keeps its `known` kills if all of them can be repeated; otherwise it is searched again.
+    A subject keeps its `known` kills if all of them can be repeated; otherwise it is searched again. `new`: the
+    promises that were not judged when the known kills were found; each subject is searched for them.
 
     Raises:
         ValueError: a mutant survives.
@@ -92,6 +95,8 @@ def kill_all(done: Callable[[], None] | None = None, known: Iterable[Kill] = ())
         mine = before.get(subject.name, ())
         if not mine or not all(_still_there(subject, kill) for kill in mine):
             mine = kills(subject)
+        elif new:
+            mine = (*mine, *kills(subject, new))
         found += mine
         if subject.breaks and subject.breaks not in {kill.promise for kill in mine}:
             alive.append(f"{subject.name} (it should break {subject.breaks})")
@@ -126,11 +131,18 @@ def _sorted(found: Iterable[Kill]) -> tuple[Kill, ...]:
 
 
 def _searched() -> dict[str, Any]:
-    """The promises and worlds of the hunt. If either changes, all subjects are searched again."""
+    """The promises and worlds of the hunt. If the worlds change, all subjects are searched again."""
     return {"promises": list(PROMISES), "worlds": [sentence(bound_of(world)) for world in small_worlds()]}
 
 
 def still_good() -> tuple[Kill, ...]:
-    """The accepted kills, if promises and worlds are unchanged; otherwise none."""
+    """The accepted kills, if the worlds are unchanged and no promise has gone; otherwise none."""
     given = json.loads(path().read_text("utf-8"))
-    return accepted() if {name: given.get(name) for name in _searched()} == _searched() else ()
+    same = given.get("worlds") == _searched()["worlds"] and set(given.get("promises", ())) <= set(PROMISES)
+    return accepted() if same else ()
+
+
+def new_promises() -> tuple[str, ...]:
+    """The promises that were not judged when the accepted kills were found."""
+    given = json.loads(path().read_text("utf-8"))
+    return tuple(name for name in PROMISES if name not in given.get("promises", ()))

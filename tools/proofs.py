@@ -1,4 +1,4 @@
-"""The accepted proofs, specs/proofs.json: which promises the default protocol keeps for any number of actors."""
+"""The accepted proofs, specs/proofs.json: which promises a protocol keeps for any number of actors."""
 
 from __future__ import annotations
 
@@ -7,31 +7,28 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-from nbcc.model import Protocol
 from nbcc.simulator.prove.lemmas import LEMMAS, Lemmas
 from nbcc.simulator.prove.proof import prove
 from nbcc.simulator.prove.system import System
+from nbcc.simulator.specs import protocol
 
 PATH: Final = Path(str(resources.files("nbcc") / "specs" / "proofs.json"))
 
 
 def claimed() -> dict[str, dict[str, Any]]:
-    """The promises with the lemmas that imply each, and the size of each file of lemmas. Runs no prover."""
+    """The promises that the lemmas of each protocol imply, and the size of each file of lemmas. Runs no prover."""
     systems = {lemmas.name: _system(lemmas) for lemmas in LEMMAS}
-    names = dict.fromkeys(claim.promise for system in systems.values() for claim in system.claims)
-    return {
-        "promises": {
-            name: [lemmas for lemmas, system in systems.items() if name in {c.promise for c in system.claims}]
-            for name in names
-        },
-        "lemmas": {
-            name: {"clauses": len(system.clauses), "obligations": count(system)} for name, system in systems.items()
-        },
-    }
+    promises: dict[str, dict[str, list[str]]] = {}
+    for lemmas in LEMMAS:
+        of_protocol = promises.setdefault(lemmas.protocol, {})
+        for name in dict.fromkeys(claim.promise for claim in systems[lemmas.name].claims):
+            of_protocol.setdefault(name, []).append(lemmas.name)
+    sizes = {name: {"clauses": len(each.clauses), "obligations": count(each)} for name, each in systems.items()}
+    return {"protocols": promises, "lemmas": sizes}
 
 
 def _system(lemmas: Lemmas) -> System:
-    system, reason = lemmas.under(Protocol().to_mapping())
+    system, reason = lemmas.under(protocol(lemmas.protocol).to_mapping())
     assert system is not None, reason
     return system
 
@@ -49,18 +46,20 @@ def proved() -> dict[str, dict[str, Any]]:
     Raises:
         ValueError: a promise is not proved.
     """
-    results = prove("default", Protocol()).promises
-    if unproved := [promise for promise, verdict in results.items() if verdict.answer != "PROVED"]:
-        raise ValueError(f"nbcc prove does not prove {', '.join(unproved)}")
-    return claimed()
+    claims = claimed()
+    for name, promises in claims["protocols"].items():
+        verdicts = prove(name, protocol(name)).promises
+        if unproved := [promise for promise in promises if verdicts[promise].answer != "PROVED"]:
+            raise ValueError(f"nbcc prove --protocol {name} does not prove {', '.join(unproved)}")
+    return claims
 
 
 def text() -> str:
     """The content of specs/proofs.json, after a run of the prover."""
-    return json.dumps({"format": 1, "protocol": "default", **proved()}, indent=1) + "\n"
+    return json.dumps({"format": 1, **proved()}, indent=1) + "\n"
 
 
 def accepted() -> dict[str, dict[str, Any]]:
     """The promises and the lemmas of specs/proofs.json."""
     document = json.loads(PATH.read_text("utf-8"))
-    return {name: document[name] for name in ("promises", "lemmas")}
+    return {name: document[name] for name in ("protocols", "lemmas")}

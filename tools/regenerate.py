@@ -1,5 +1,6 @@
 """Writes the generated files again: `python -m tools.regenerate [NAME ...]`; without names all quick ones.
 
+    accesses     specs/workload/accesses.json: the requests of the engine's operations, recorded from the engine
     detection    the figures in docs/validate.md, from tools/detection/figures.json
     findings     specs/findings/*.md
     gallery      specs/traces: traces, pictures, texts and both indexes
@@ -7,6 +8,8 @@
     kills-page   specs/kills.md and bugs.md, from the accepted kills
     mechanisms   docs/mechanisms.md
     proofs       specs/proofs.json, by a run of the prover; a minute or more
+    writers      the tables in docs/how-many-writers.md, from the figures in specs/workload
+    writers-all  the same with its figures and pictures, by sweeps of the simulation; minutes
     verdicts     specs/verdicts.md, from the accepted matrices and proofs; `nbcc verdicts --accept` writes a matrix
 
 `--check` writes nothing and exits with 1 if a file is stale. `python -m tools.mutation --write` writes the record of
@@ -26,6 +29,12 @@ from nbcc.model.validation import nearest
 ROOT: Final = Path(__file__).resolve().parents[1]
 Files = Mapping[Path, str | None]
 """Path -> the text that the file should have; None: the file should not exist."""
+
+
+def accesses() -> Files:
+    from .accesses import PATH, text
+
+    return {PATH: text()}
 
 
 def detection() -> Files:
@@ -58,10 +67,10 @@ def mechanisms() -> Files:
 
 
 def kills() -> Files:
-    from .kills import kill_all, still_good
+    from .kills import kill_all, new_promises, still_good
     from .kills_page import files
 
-    return files(kill_all(known=still_good()))
+    return files(kill_all(known=still_good(), new=new_promises()))
 
 
 def kills_page() -> Files:
@@ -78,6 +87,18 @@ def proofs() -> Files:
     return {PATH: text()}
 
 
+def writers() -> Files:
+    from .writers import files
+
+    return files(measure=False)
+
+
+def writers_all() -> Files:
+    from .writers import files
+
+    return files(measure=True)
+
+
 def verdicts() -> Files:
     from .verdicts_page import page, page_path
 
@@ -85,6 +106,7 @@ def verdicts() -> Files:
 
 
 GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
+    "accesses": accesses,
     "detection": detection,
     "findings": findings,
     "gallery": gallery,
@@ -93,8 +115,10 @@ GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
     "mechanisms": mechanisms,
     "proofs": proofs,
     "verdicts": verdicts,
+    "writers": writers,
+    "writers-all": writers_all,
 }
-SLOW: Final = ("kills", "proofs")
+SLOW: Final = ("kills", "proofs", "writers-all")
 """Generators that run only by name."""
 
 

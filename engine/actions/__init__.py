@@ -1,8 +1,8 @@
-"""The operations of a table, one module each.
+"""The operations of a table; each is a module of this package.
 
-Every module here with a function `run` is an operation of that name. (`__path__` may be extended.) ``run(context,
-config, **arguments)`` is a plain sequence of steps over the storage, lock and clock of the `Context`. Help texts print
-the first line of its docstring.
+Every module of this package with a function `run` is an operation with the name of the module. (`__path__` may be
+extended.) ``run(context, config, **arguments)`` is a plain sequence of steps over the storage, lock and clock of the
+`Context`. Help texts print the first line of the docstring of each operation's module.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["OPERATIONS", "Operation", "operations"]
 
 
 class Operation(NamedTuple):
-    """One table operation: its name, its function, and its purpose in one line."""
+    """One table operation: its name, its function, and its purpose as one line of text."""
 
     name: str
     run: Callable[..., Any]
@@ -28,7 +28,7 @@ OPERATIONS: dict[str, Operation]
 
 
 def operations() -> dict[str, Operation]:
-    """All operations by name, in alphabetical order."""
+    """All operations, ordered alphabetically by name."""
     found = {}
     for module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.name):
         loaded = import_module(f"{__name__}.{module.name}")

@@ -10,20 +10,21 @@ from ..services.archiving import RETAINED, archivable, pending_files, refuse_dif
 from ..timeline import Instant, Timeline, load, lsm
 from ..timeline.timeline import FOLDER
 from ..writes.claims import forget
-from ..writes.decision_log import latest_decision
+from ..writes.decision_log import cut, latest_decision
 
 MOST = 1_000
 """The most instants that are archived under one hold of the lock, which blocks writers from publishing."""
 
 
 def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tuple[Instant, ...]:
-    """Archive the oldest eligible instants and return them, by requested time. The newest `retained` writes or more
-    stay active.
+    """Archive the oldest instants that may be archived, and return them ordered by requested time. At least the newest
+    `retained` writes stay active.
 
-    The archive's manifest is written first; then the originals are deleted, oldest first. So at every moment, and after
-    a crash, each completed instant is in one of the two timelines. Instants that a crashed archiver left in both are
-    deleted first. The files of pending states are deleted before the completed one, under the lock: no lock holder
-    mistakes an archived instant for a pending one. Raises `BadInput` unless `retained` is a positive number.
+    The archive's manifest is written first; then the originals are deleted, oldest first. Because of this order, each
+    completed instant is at every moment in the active timeline or in the archive, also after a crash. Instants that a
+    crashed archiver left in both timelines are deleted from the active timeline first. Under the lock, an instant's
+    pending files are deleted before its completed file: no lock holder mistakes an archived instant for a pending one.
+    Raises `BadInput` unless `retained` is a positive number.
     """
     config.check_writable()
     refuse_retained(retained)
@@ -40,13 +41,14 @@ def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tupl
 
 
 def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
-    """Add the next instants to the archive, and delete the files of their pending states."""
+    """Add the next instants to the archive, and delete the timeline files of their pending states."""
     with held(context.lock):
         last = latest_decision(context)
         timeline = load(context.storage)
         whole = context.whole(timeline)
         refuse_unlisted(context, whole, "archive the timeline")
         forget(context, timeline)
+        cut(context, last)
         chosen = left_behind(context, timeline)
         if not chosen:
             chosen = archivable(context, timeline, whole, retained, last)[:MOST]
@@ -60,7 +62,7 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
 
 def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
     """Instants of the active timeline that the archive also contains. Raises `Damaged` if the archive has different
-    content.
+    content for one of them.
     """
     archived = {each.instant: each for each in context.commits.archive.instants()}
     left = tuple(instant for instant in timeline.instants if instant in archived)
@@ -69,7 +71,7 @@ def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
 
 
 def _keep_tree(context: Context) -> None:
-    """Merge full levels of the archive, and delete its superfluous files."""
+    """Merge the full levels of the archive, and delete archive files that no reader needs."""
     archive = context.commits.archive
     if max((len(files) for files in lsm.levels(archive).values()), default=0) < lsm.LEVEL_FILES:
         return

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..config import TableConfig
 from ..config.schemas import config_at
 from ..context import Context
 from ..data.shape import table_shape
+from ..reads.checkpointed import load_at
 from ..reads.retention import archived_completions
-from ..reads.tasks import state_tasks
+from ..reads.selection import Where, selection
+from ..reads.tasks import selected, state_tasks
 from ..reads.times import Time, instant_of
-from ..reads.travel import refuse_before_first, refuse_requested_time, settled_at
+from ..reads.travel import refuse_before_first, refuse_requested_time
 
 ASKED = "read the table as of"
 
 
-def run(context: Context, config: TableConfig, time: Time) -> Any:
-    """The table as of `time`, with the columns of that time. The answer never changes.
-
-    (RFC-66, "Time travel query", on the completion axis.) Raises `BadInput` for a time in the future, before the first
-    commit, or without time zone. A *requested* time of a write is refused, because it does not determine which writes
-    were visible.
+def run(
+    context: Context,
+    config: TableConfig,
+    time: Time,
+    columns: Sequence[str] = (),
+    where: Where | None = None,
+    partitions: Collection[str] | None = None,
+) -> Any:
+    """The table as of `time`, with the columns of that time. The answer for a given time never changes (RFC-66, "Time
+    travel query", on the completion axis). Raises `BadInput` for a time in the future, before the first commit, or
+    without time zone. The *requested* time of a write is refused, because it does not determine which writes were
+    visible. `columns`, `where` and `partitions` are as in `snapshot`.
     """
     at = instant_of(time, ASKED)
-    timeline = settled_at(context, at, ASKED)
+    using, timeline = load_at(context, at, ASKED)
     refuse_requested_time(timeline, at, ASKED)
-    refuse_before_first(timeline, at, ASKED, archived_completions(context, timeline))
+    refuse_before_first(timeline, at, ASKED, archived_completions(using, timeline))
     config = config_at(config, at)
-    tasks = state_tasks(context, config, timeline, at)
-    return context.jobs.read(tasks, table_shape(config, context.rules).stored_schema)
+    schema = table_shape(config, context.rules).stored_schema
+    part = selection(config, schema, columns, where, partitions)
+    tasks = part.tasks(using, config, timeline, state_tasks(using, config, timeline, at))
+    return context.jobs.read(tasks, selected(schema, part.columns))

@@ -26,10 +26,11 @@ ACTION = "deltacommit"
 def run(context: Context, config: TableConfig, data: Any) -> Instant:
     """Write a batch under a new instant: base files in empty file groups, log files in the others.
 
-    A base file hides every log that completed before its instant was requested, and ranks below every later log. So it
-    must be the first completed file of its group. Empty groups are listed before the rows are written, and again under
-    the lock before they are published. If another write completed there meanwhile, this one deletes its files and
-    raises `Conflict`. (Apache Hudi does the same if its row writer is off.)
+    A base file hides every log that completed before the base file's instant was requested, and ranks below every later
+    log. A bulk insert may therefore put a base file only if it is the first completed file of its file group. The
+    writer determines the empty groups before it writes the rows, and checks them under the lock before it publishes. If
+    another write has completed in one of these groups in the meantime, this write deletes its files and raises
+    `Conflict`. (Apache Hudi raises a conflict too if its row writer is off.)
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)
@@ -58,9 +59,9 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
 
 
 def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
-    """The file groups in which a completed instant lists a file, or a pending plan has a slice.
+    """The file groups in which a completed instant lists a file, or for which a pending plan will write a base file.
 
-    Empty under `Rules(bulk_insert="unchecked")`.
+    The result is empty under `Rules(bulk_insert="unchecked")`.
     """
     if context.rules.bulk_insert == "unchecked":
         return frozenset()
@@ -74,8 +75,8 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
 def overtaken(
     context: Context, requested: str, based: Collection[Group], now: Timeline | None = None
 ) -> Conflict | None:
-    """The reason why base files of these groups must not be published: another instant has filled one of the groups.
-    Called under the lock.
+    """The reason why base files of these groups must not be published, or None: another instant has put a file into one
+    of the groups. The caller holds the lock.
     """
     taken = sorted(filled_groups(context, now or load(context.storage)) & set(based))
     if not taken:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..config import TableConfig
@@ -10,6 +11,7 @@ from ..data.shape import table_shape
 from ..data.tasks import ChangesTask, ReadTask
 from ..files.group_files import Group
 from ..files.window import writes_between
+from ..reads.selection import EVERYTHING, Selection, Where, selection
 from ..reads.tasks import state_tasks
 from ..reads.times import BEGINNING, Time
 from ..reads.windows import Window, refuse_replacements, settled_window, window_tasks
@@ -18,32 +20,62 @@ from ..timeline import completion_of
 ASKED = "read what changed"
 
 
-def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: Time | None = None) -> Any:
-    """The net change log of (after, until]. It has one row for each changed key: op (i, u, d), completed, before,
-    after.
+def run(
+    context: Context,
+    config: TableConfig,
+    after: Time = BEGINNING,
+    until: Time | None = None,
+    columns: Sequence[str] = (),
+    where: Where | None = None,
+    partitions: Collection[str] | None = None,
+) -> Any:
+    """The net change log of the window (after, until] of completion times. The log has one row for each changed key,
+    with the columns op (i, u or d), completed, before and after.
 
-    Only file groups with a write in the window are read: services change no row (docs/contract.md, QUIET).
+    The read skips file groups without a write in the window, because services change no row (docs/contract.md, QUIET).
+
+    `columns`: the columns of the rows before and after; a change of another column is still listed. `where`: a
+    condition on the columns of the table. A change is listed if its row before or its row after matches. `partitions`:
+    as in `snapshot`.
     """
     window = settled_window(context, after, until, ASKED)
     shape = table_shape(config, context.rules)
-    return context.jobs.read(_tasks(context, config, window), shape.changes_schema)
+    part = selection(config, shape.schema, columns, where, partitions)
+    tasks = tasks_of(context, config, window, part)
+    return context.jobs.read(tasks, shape.changes_schema_of(part.columns))
 
 
-def _tasks(context: Context, config: TableConfig, window: Window) -> list[ChangesTask]:
+def tasks_of(
+    context: Context, config: TableConfig, window: Window, part: Selection = EVERYTHING
+) -> list[ChangesTask]:
+    """One task for each file group to which a write of the window has added files, and which can have a change of
+    `part`.
+    """
     refuse_replacements(context, window, clustering=True)
     written = window_tasks(context, config, window)
-    if not written:
+    kept = part.groups(written, config, table_shape(config, context.rules))
+    if not kept:
         return []
     before, after = (_states(context, config, window, time) for time in (window.after, window.until))
     between = writes_between(window.timeline, context.commits, context.rules, window.after, window.until)
     completions = tuple((instant.requested, completion_of(instant)) for instant, _ in between)
     return [
-        ChangesTask(task.shape, before.get(group, ()), after.get(group, ()), task.logs, completions, task.bases)
+        ChangesTask(
+            task.shape,
+            before.get(group, ()),
+            after.get(group, ()),
+            task.logs,
+            completions,
+            task.bases,
+            columns=part.columns,
+            where=part.where,
+        )
         for group, task in written.items()
+        if group in kept
     ]
 
 
 def _states(context: Context, config: TableConfig, window: Window, time: str) -> dict[Group, tuple[ReadTask, ...]]:
-    """The tasks that read each file group as of `time`."""
+    """The tasks that read the state of each file group as of `time`."""
     tasks = state_tasks(context, config, window.timeline, time)
     return {(task.partition, task.file_id): (task,) for task in tasks}

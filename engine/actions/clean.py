@@ -12,9 +12,9 @@ from . import run_clean, schedule_clean
 def run(
     context: Context, config: TableConfig, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10
 ) -> Instant | None:
-    """Run the pending clean, then plan and run another.
+    """Run the pending clean, then plan and run another clean.
 
-    Returns the last one that completed; None if there is nothing to delete.
+    Returns the clean that completed last; None if there is nothing to delete.
     """
     pending = run_clean.run(context, config)
     planned = schedule_clean.run(context, config, policy, retained)

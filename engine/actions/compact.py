@@ -9,11 +9,11 @@ from . import run_compaction, schedule_compaction
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Plan a compaction of the groups without a pending plan, and run it. If there are none, run the oldest pending
-    plan.
+    """Plan a compaction of the file groups that no pending plan covers, and run it. If every group has a pending plan,
+    run the oldest plan.
 
-    Returns None if there is nothing to compact. Otherwise `run_compaction` runs older plans: their planners may still
-    be alive and run them.
+    Returns None if there is no plan to run and nothing to compact. If this call makes a plan, older plans wait for
+    `run_compaction`: their planners may still be alive and run them.
     """
     plan = schedule_compaction.run(context, config)
     return run_compaction.run(context, config, plan)

@@ -21,10 +21,13 @@ def run(
     batch_id: str | None = None,
     replay_difference: str = "refuse",
 ) -> Instant:
-    """Write a batch of deletes: rows with the record key, partition and ordering columns; other columns are ignored.
+    """Write a batch of deletes: rows with the record key, partition and ordering columns; all other columns are
+    ignored.
 
-    A delete ranks like a row. In an event-time table it wins over records with the same or a smaller ordering value.
-    `retries`, `batch_id` and `replay_difference` are as in `upsert`. Raises `BadInput`, with nothing published.
+    A delete is ranked against other records in the way a row is. In an event-time table a delete wins over each record
+    of its key whose ordering value is not greater than that of the delete. `retries`, `batch_id` and
+    `replay_difference` have the same meaning as in `upsert`. Raises `BadInput` and publishes nothing if the batch is
+    invalid.
     """
     config.check_writable()
     check(batch_id, replay_difference)

@@ -17,9 +17,9 @@ OPERATION = "DELETE_PARTITION"
 
 
 def run(context: Context, config: TableConfig, partitions: Collection[str]) -> Instant:
-    """Replace the rows of these partitions, named by path, with no rows (see `insert_overwrite`).
+    """Delete all rows of the partitions with these paths, by a replace without rows (see `insert_overwrite`).
 
-    Raises `BadInput`, with nothing published, for a partition in which no write has completed.
+    Raises `BadInput` and publishes nothing if no write has completed in one of the partitions.
     """
     config.check_writable()
     listed = [partitions] if isinstance(partitions, str) else partitions

@@ -13,11 +13,11 @@ from ..timeline.timeline import FOLDER
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant:
-    """Delete a savepoint, by default the oldest, and return it.
+    """Delete a savepoint, by default the oldest one, and return it.
 
-    `instant`: the savepoint, or the requested time that it pins. Cleans are planned under the same lock. The completed
-    file is deleted first: a half-deleted savepoint pins nothing, and can be deleted again. Raises `BadInput` if there
-    is no such savepoint.
+    `instant`: the savepoint, or the requested time of the instant that it pins. The deletion runs under the lock, under
+    which cleans are planned too. The completed file is deleted first: a savepoint without it pins nothing, and can be
+    deleted a second time. Raises `BadInput` if the table has no such savepoint.
     """
     config.check_writable()
     with held(context.lock):
@@ -25,11 +25,11 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         there = timeline.savepoints
         left = [each for each in timeline.pending if each.action == ACTION]
         if instant is None and (there or left):
-            found = (*there, *left)[0]
+            savepoint = (*there, *left)[0]
         else:
             requested = instant.requested if isinstance(instant, Instant) else str(instant or "")
             pending = (each for each in left if each.requested == requested)
-            found = next(pending, None) or to_use(timeline, instant, "drop the savepoint")
-        inflight = Instant(found.requested, ACTION, "inflight")
-        context.storage.delete_all([f"{FOLDER}/{each.file_name}" for each in dict.fromkeys((found, inflight))])
-    return found
+            savepoint = next(pending, None) or to_use(timeline, instant, "drop the savepoint")
+        inflight = Instant(savepoint.requested, ACTION, "inflight")
+        context.storage.delete_all([f"{FOLDER}/{each.file_name}" for each in dict.fromkeys((savepoint, inflight))])
+    return savepoint

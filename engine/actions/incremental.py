@@ -2,26 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..config import TableConfig
 from ..config.schemas import config_at
 from ..context import Context
 from ..data.shape import table_shape
+from ..reads.selection import RangesOfLogs, Where, selection
+from ..reads.tasks import selected
 from ..reads.times import BEGINNING, Time
 from ..reads.windows import settled_window, window_tasks
 
 ASKED = "read what was written"
 
 
-def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: Time | None = None) -> Any:
-    """One record per key of the writes that completed in (after, until]: rows as in a snapshot, and deletes.
+def run(
+    context: Context,
+    config: TableConfig,
+    after: Time = BEGINNING,
+    until: Time | None = None,
+    columns: Sequence[str] = (),
+    where: Where | None = None,
+    partitions: Collection[str] | None = None,
+) -> Any:
+    """One record for each key of the writes that completed in (after, until]: a row as in a snapshot, or a delete.
 
-    `_hoodie_is_deleted` is true for a delete, which has key, partition and ordering value. A record may rank below an
-    older record outside the window. A consumer that overwrites by key must use `changes`. The columns are those at the
-    end of the window. (RFC-66, "Incremental queries".)
+    `_hoodie_is_deleted` is true for a delete, whose other columns are null except key, partition and ordering value.
+    The returned record may rank below an older record of its key that is outside the window. A consumer that overwrites
+    its rows by key must use `changes` instead. The columns are the table's columns at the end of the window. (RFC-66,
+    "Incremental queries".)
+
+    `columns`, `where` and `partitions` are as in `snapshot`. The condition applies to the returned records. If a write
+    changes a matching row so that it matches no longer, the window has no record of it; `changes` has one.
     """
     window = settled_window(context, after, until, ASKED)
     config = config if until is None else config_at(config, window.until)
-    tasks = list(window_tasks(context, config, window).values())
-    return context.jobs.read(tasks, table_shape(config, context.rules).window_schema)
+    shape = table_shape(config, context.rules)
+    part = selection(config, shape.window_schema, columns, where, partitions)
+    tasks = window_tasks(context, config, window)
+    kept = part.groups(tasks, config, shape)
+    ranges = RangesOfLogs(context, window.timeline)
+    skips = part.skips(context)
+    wanted = [
+        replace(
+            task, columns=part.columns, where=part.where, logs=ranges.of(task.logs) if skips else task.logs
+        )
+        for group, task in tasks.items()
+        if group in kept
+    ]
+    return context.jobs.read(wanted, selected(shape.window_schema, part.columns))

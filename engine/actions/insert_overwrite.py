@@ -17,12 +17,12 @@ OPERATION = "INSERT_OVERWRITE"
 def run(
     context: Context, config: TableConfig, data: Any, *, partitions: Collection[str] | None = None
 ) -> Instant:
-    """Replace the rows of the partitions in `data` with its rows. `partitions`: paths of further partitions to replace,
-    even without new rows.
+    """Replace the rows of all partitions that occur in `data` with the rows of `data`. `partitions`: the paths of
+    further partitions, whose rows are replaced even if `data` has no rows for them.
 
-    Once the instant completes, it hides the writes that completed in these partitions before it was requested. A
-    pending write that completes later remains visible, and is merged with the new rows. The replace waits for no writer
-    and aborts none.
+    Once the instant completes, it hides the writes that completed in these partitions before the instant was requested.
+    A pending write that completes later remains visible, and its rows are merged with the new rows. The replace neither
+    waits for other writers nor aborts them.
     """
     config.check_writable()
     rows = as_upserts(data, config.schema, config.session_time_zone)

@@ -9,9 +9,9 @@ from . import run_log_compaction, schedule_log_compaction
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Plan a log compaction and run it; if no group qualifies, run the oldest pending plan.
+    """Plan a log compaction and run it; if no file group qualifies, run the oldest pending log compaction.
 
-    Returns None if there is nothing to compact.
+    Returns None if there is no plan to run and nothing to compact.
     """
     plan = schedule_log_compaction.run(context, config)
     return run_log_compaction.run(context, config, plan)

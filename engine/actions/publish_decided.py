@@ -9,7 +9,11 @@ from ..writes.decision_log import latest_decision
 
 
 def run(context: Context, config: TableConfig) -> None:
-    """The next writer would publish it as well. A service that calls this need not wait for that writer."""
+    """Publish the last decision.
+
+    Without this call, the next writer would publish it. A service that calls this operation does not depend on the next
+    writer.
+    """
     config.check_writable()
     with held(context.lock):
         latest_decision(context)

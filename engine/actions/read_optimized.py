@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..config import TableConfig
 from ..context import Context
 from ..data.shape import table_shape
 from ..files.slices import newest_bases
-from ..reads.tasks import read_task, slices_as_of
+from ..reads.selection import Where, selection
+from ..reads.tasks import read_task, selected, slices_as_of
 from ..timeline import load_settled
 
 
-def run(context: Context, config: TableConfig) -> Any:
-    """The state of each file group at the barrier of its newest completed base file. Nothing is merged; the result is
-    not atomic across groups.
+def run(
+    context: Context,
+    config: TableConfig,
+    columns: Sequence[str] = (),
+    where: Where | None = None,
+    partitions: Collection[str] | None = None,
+) -> Any:
+    """The rows of each file group at the barrier of its newest completed base file. No log is merged, and the base
+    files of two file groups may have different barriers. `columns`, `where` and `partitions` are as in `snapshot`.
     """
+    schema = table_shape(config, context.rules).stored_schema
+    part = selection(config, schema, columns, where, partitions)
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     bases = newest_bases(slices_as_of(context, timeline))
     tasks = [read_task(piece, config, context.rules) for piece in bases]
-    return context.jobs.read(tasks, table_shape(config, context.rules).stored_schema)
+    return context.jobs.read(part.tasks(context, config, timeline, tasks), selected(schema, part.columns))

@@ -11,9 +11,11 @@ from . import publish_decided, run_rollback, schedule_rollback
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> tuple[Instant, ...]:
-    """Finish the pending rollbacks. Then roll back every failed write, or only the named one.
+    """Complete the rollbacks that are pending. After that, roll back every write whose writer has failed, or only the
+    write `instant`.
 
-    Returns the completed rollbacks in order; () if there was nothing to undo. No completed write is undone.
+    Returns the completed rollbacks in the order in which they ran; () if there was nothing to undo. No completed write
+    is undone.
     """
     if uses_decision_log(context):
         publish_decided.run(context, config)  # what is decided did not fail

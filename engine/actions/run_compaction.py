@@ -25,11 +25,11 @@ ACTION = "compaction"
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Merge the files that a plan lists, and publish the result under the plan's instant. Any process may run a pending
-    plan.
+    """Merge the files that a plan lists, and publish the result under the instant of the plan. Any process may run a
+    pending plan.
 
     `instant`: the compaction, or its requested time; by default the oldest pending one. Returns the completed instant,
-    also if another runner completed it; None if no plan is pending.
+    also if another process completed it; None if no plan is pending.
     """
     config.check_writable()
     config = with_current_schema(context.storage, config)
@@ -61,8 +61,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 def _in_our_order(
     context: Context, timeline: Timeline, operations: Iterable[CompactionOperation]
 ) -> Iterator[CompactionOperation]:
-    """A plan of another engine with its logs reordered. That engine lists logs by requested time; the group's rules may
-    use another order.
+    """Return the operations of another engine's plan, with their logs in the order in which nbcc merges them. The other
+    engine lists logs by requested time, but the rules of the file group may use another order.
     """
     slices = all_slices(context.storage, context.whole(timeline), context.commits, context.rules)
     logs = {log.path: log for piece in slices for each in (*piece.tombstones, *piece.logs) for log in each.files}
@@ -77,33 +77,36 @@ def _in_our_order(
 def _task(
     context: Context, config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str
 ) -> CompactTask:
-    """The task for one group of the plan. Its tombstone logs are those that the base file's commit lists."""
-    made = _made_at(operation)
-    rules = group_rules(context, inputs.timeline, made)
+    """The task that compacts one file group of the plan. The task's tombstone logs are the ones that the commit of
+    the base file lists.
+    """
+    barrier = _made_at(operation)
+    rules = group_rules(context, inputs.timeline, barrier)
     base, logs = inputs.base(operation), inputs.logs(operation)
-    listed = _listed_with_base(context, inputs.timeline, operation, made)
-    own = [log for log in logs if log.requested == made and (rules.tombstone_logs == "by_time" or log.path in listed)]
-    kept = tuple(own) if rules.fold == "rank" else ()
+    listed = _listed_with_base(context, inputs.timeline, operation, barrier)
+    by_time = rules.tombstone_logs == "by_time"
+    own = [log for log in logs if log.requested == barrier and (by_time or log.path in listed)]
+    tombstones = tuple(own) if rules.fold == "rank" else ()
     path, size = (base.path, base.size) if base else (None, None)
-    others = tuple(log for log in logs if log not in kept)
+    others = tuple(log for log in logs if log not in tombstones)
     shape = table_shape(config, rules)
-    task = ReadTask(shape, operation.partition, operation.file_id, path, kept, others, base_size=size)
+    task = ReadTask(shape, operation.partition, operation.file_id, path, tombstones, others, base_size=size)
     return CompactTask(task, requested, keeps_tombstones(shape, rules))
 
 
 def _listed_with_base(
-    context: Context, timeline: Timeline, operation: CompactionOperation, made: str | None
+    context: Context, timeline: Timeline, operation: CompactionOperation, barrier: str | None
 ) -> frozenset[str]:
-    """The paths that the commit of the plan's base file lists; empty if no log of the plan has the base file's
+    """The paths that the commit of the plan's base file lists; empty if no log of the plan has that base file's
     requested time.
     """
-    if made is None or operation.base_file is None or not any(f"_{made}.log." in name for name in operation.logs):
+    if barrier is None or operation.base_file is None or not any(f"_{barrier}.log." in name for name in operation.logs):
         return frozenset()
     base = in_partition(operation.partition, operation.base_file)
     for archived in (False, True):
         there = context.whole(timeline) if archived else timeline
         for action in ("commit", "deltacommit"):
-            instant = there.find(made, action)
+            instant = there.find(barrier, action)
             if instant is not None and instant.completed:
                 listed = frozenset(stat.path for stat in context.commits.commit(instant).stats)
                 if base in listed:
@@ -112,13 +115,13 @@ def _listed_with_base(
 
 
 def _made_at(operation: CompactionOperation) -> str | None:
-    """The requested time of the plan's base file."""
+    """The requested time of the base file that the plan merges."""
     named = parse_base(operation.base_file) if operation.base_file else None
     return named.instant if named else None
 
 
 def keeps_tombstones(shape: TableShape, rules: Rules) -> bool:
-    """Whether a compaction must keep deletes. In commit time it need not: a later record always wins over an earlier
-    delete.
+    """Whether a compaction must keep the deletes that it merges. In a commit-time table no delete is kept, because a
+    later record always wins over an earlier delete.
     """
     return rules.tombstones == "keep" and shape.merge.mode == EVENT_TIME

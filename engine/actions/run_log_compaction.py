@@ -15,11 +15,11 @@ from ..writes.commits import log_compaction_commit
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Merge the logs that a plan lists, and publish the result under the plan's instant. Any process may run a pending
-    plan.
+    """Merge the logs that a plan lists, and publish the result under the instant of the plan. Any process may run a
+    pending plan.
 
     `instant`: the log compaction, or its requested time; by default the oldest pending one. Returns the completed
-    instant, also if another runner completed it; None if no plan is pending.
+    instant, also if another process completed it; None if no plan is pending.
     """
     config.check_writable()
     config = with_current_schema(context.storage, config)
@@ -42,7 +42,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 
 def _task(config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str) -> LogCompactTask:
-    """The task for one group: the plan's logs, in its order."""
+    """The task that merges the plan's logs of one file group in the order of the plan."""
     shape = table_shape(config, inputs.context.rules)
     logs = tuple(inputs.logs(operation))
     return LogCompactTask(ReadTask(shape, operation.partition, operation.file_id, logs=logs), requested)

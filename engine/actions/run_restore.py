@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 
 from ..config import TableConfig
 from ..context import Context
+from ..errors import Cleaned
 from ..file_names import marker, split_path
 from ..files.group_files import is_change_log, listed_file
 from ..reads.times import Time
 from ..services.resume import completed, plan_to_resume, timeline_with
-from ..timeline import Instant, Timeline, put_inflight
+from ..timeline import Instant, Timeline, WriteStat, put_inflight
 from ..timeline.instant import PENDING
 from ..timeline.restores import ACTION, encode_restore, load_restore_plan
 from ..timeline.timeline import FOLDER
@@ -18,11 +21,12 @@ from ..writes.commit_protocol import marked_files
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Undo the instants that a plan lists. Any process may run a pending plan, also one that was interrupted.
+    """Undo the instants that the plan of a restore lists. Any process may run a pending plan, also after an earlier run
+    was interrupted.
 
-    An instant is deleted after all its files: the next runner finds the remaining files through it. `instant`: the
-    restore, or its requested time; by default the oldest pending one. Returns the completed instant, also if another
-    runner completed it; None if no restore is pending.
+    An instant is deleted after all its files, because the next runner finds the remaining files by means of the
+    instant. `instant`: the restore, or its requested time; by default the oldest pending one. Returns the completed
+    instant, also if another process completed it; None if no restore is pending.
     """
     config.check_writable()
     timeline = timeline_with(context, ACTION, instant)
@@ -41,9 +45,14 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 
 def _undo(context: Context, timeline: Timeline, instant: Instant) -> list[str]:
-    """Delete the files of an instant, then those of its states; the paths of the former."""
+    """Delete the data files of an instant, then the timeline files of its states. Returns the paths of the deleted
+    data files.
+    """
     marked = marked_files(context, instant.requested)
-    stats = context.commits.commit(instant).stats if instant.completed else ()
+    stats: Sequence[WriteStat] = ()
+    if instant.completed:
+        with suppress(Cleaned):  # another runner has undone the instant, and deletes an instant after its files
+            stats = context.commits.commit(instant).stats
     listed = [stat.path for stat in stats if listed_file(stat, instant) or is_change_log(stat)]
     files = sorted({*marked, *listed})
     if files:

@@ -13,13 +13,15 @@ from ..writes.commit_protocol import ROLLBACK, marked_files, remove_pending
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Undo the write that a plan names. Any process may run a pending plan, also concurrently with another.
+    """Undo the write that the plan of a rollback names. Any process may run a pending plan, also while another process
+    runs it.
 
-    Markers and plan stay until all files are deleted, so that an interrupted rollback can run again. If the write puts
-    further files, they have markers but no completed instant lists them. So nbcc's readers ignore them.
+    The markers and the plan stay until all files are deleted, so that an interrupted rollback can be repeated. If the
+    undone write puts further files later, these files have markers, but no completed instant lists them. Readers of
+    nbcc ignore files that no completed instant lists.
 
     `instant`: the rollback, or its requested time; by default the oldest pending one. Returns the completed instant,
-    also if another runner completed it; None if no rollback is pending.
+    also if another process completed it; None if no rollback is pending.
     """
     config.check_writable()
     timeline = timeline_with(context, ROLLBACK, instant)

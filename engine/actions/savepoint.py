@@ -1,4 +1,7 @@
-"""Pin the state after a completed instant. Its files are kept and it can be restored until the savepoint is deleted."""
+"""Pin the state after a completed instant.
+
+Until the savepoint is deleted, cleans keep the pinned files, and a restore can return to the state.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,12 @@ from ..writes.commit_protocol import take_time
 def run(
     context: Context, config: TableConfig, instant: Time | None = None, comment: str = "", user: str = ""
 ) -> Instant:
-    """Publish a savepoint of the instant, by default the newest completed one, and return it.
+    """Publish a savepoint of `instant` (by default of the newest completed instant) and return it.
 
-    Its requested time is that of the pinned instant. The timeline is listed, the files of a read at that completion are
-    determined, and the savepoint is published under one lock. So every later plan of a clean sees the savepoint. Raises
-    `BadInput` if the instant is not completed or has a savepoint, and `Cleaned` if its files were deleted.
+    A savepoint has the same requested time as the instant that it pins. One lock covers three steps: list the timeline,
+    find the files of a read as of the instant, publish the savepoint. Every clean that is planned later sees the
+    savepoint, because cleans are planned under the same lock. Raises `BadInput` if the instant is not completed or
+    already has a savepoint, and `Cleaned` if its files were deleted.
     """
     config.check_writable()
     if not (isinstance(comment, str) and isinstance(user, str)):

@@ -8,6 +8,7 @@ from ..files.slices import load_slices
 from ..lock import held
 from ..reads.retention import refuse_unlisted
 from ..services.cleaning import Policy, PolicyName, horizon_of, plan_clean
+from ..services.consumers import waits_for_consumers
 from ..timeline import Instant, load
 from ..timeline.cleans import encode_clean_plan
 from ..writes.claims import new_time
@@ -21,10 +22,11 @@ def run(
 ) -> Instant | None:
     """Publish the plan of a clean and return its instant; None if there is nothing to delete or a clean is pending.
 
-    The plan records the horizon. Earlier reads are refused from then on, before the first file is deleted
-    (docs/contract.md, CLEAN). One lock covers the listing of the timeline and the plan's time. So a compaction that is
-    planned later takes files that this clean keeps. With a decision log: None also if another actor took the number
-    (`put_plan`). Raises `BadInput` for an unknown policy.
+    The plan of a clean records the horizon. As soon as the plan is published, reads as of times before the horizon are
+    refused (docs/contract.md, CLEAN). The horizon does not pass the progress of a named consumer, unless the consumer
+    is too far behind. The planner lists the timeline and takes the requested time of the plan under one lock. A
+    compaction that is planned later therefore selects only files that this clean keeps. With a decision log, None is
+    also returned if another actor has put a decision first (`put_plan`). Raises `BadInput` if the policy is unknown.
     """
     config.check_writable()
     chosen = Policy(policy, retained)
@@ -37,6 +39,8 @@ def run(
         slices = load_slices(context.storage, timeline, context.commits, context.rules)
         requested = new_time(context, timeline)
         horizon = horizon_of(chosen, timeline, context.commits, slices, requested)
+        if horizon is not None:
+            horizon = waits_for_consumers(context, timeline, horizon, requested, config.consumer_hours)
         plan = plan_clean(context, timeline, slices, chosen, horizon) if horizon is not None else None
         if plan is None:
             return None

@@ -19,10 +19,12 @@ ACTION = "compaction"
 def run(context: Context, config: TableConfig, sort_by: Sequence[str] = ()) -> Instant | None:
     """Publish the plan of a compaction and return its instant; None if there is nothing to compact.
 
-    The plan's requested time is the barrier. One lock covers the listing of the timeline and the barrier. So the plan
-    sees every write that completed before its barrier. The planner waits for no writer: a pending write completes after
-    the barrier, and its logs belong to the next slice. With a decision log: None also if another actor took the number
-    (`put_plan`). `sort_by`: the columns that sort the new base files (clustering).
+    The requested time of the plan is the barrier of the compaction. The planner lists the timeline and takes the
+    barrier under one lock. The plan therefore includes the logs of every write that completed before its barrier. The
+    planner waits for no
+    writer: a pending write completes after the barrier, and its logs belong to the next slice. With a decision log,
+    None is also returned if another actor has put a decision first (`put_plan`). `sort_by`: the columns by which the
+    rows of the new base files are sorted (clustering).
     """
     config.check_writable()
     with held(context.lock):

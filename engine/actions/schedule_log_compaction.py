@@ -12,11 +12,11 @@ from ..writes.decision_log import latest_decision, put_plan
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Publish a plan for every file group with several logs in its newest slice; None if there is no such group.
+    """Publish a plan for every file group with several logs in its newest slice; None if there is no such file group.
 
-    The timeline is listed under the lock, so that the plan takes every completed log of the slice. Every later log
-    ranks after them (RFC-66; docs/contract.md, LAWS). With a decision log: None also if another actor took the number
-    (`put_plan`).
+    The planner lists the timeline under the lock, so the plan takes every completed log of the slice. Every log that
+    completes later ranks after the planned logs (RFC-66; docs/contract.md, LAWS). With a decision log, None is also
+    returned if another actor has put a decision first (`put_plan`).
     """
     config.check_writable()
     with held(context.lock):

@@ -1,4 +1,4 @@
-"""Plan a restore. Once the plan is published, readers ignore the instants that it undoes."""
+"""Plan a restore. Once the plan of the restore is published, readers ignore the instants that it undoes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from ..writes.decision_log import latest_decision, put_plan
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Publish the plan of a restore and return its instant; None if there is nothing to undo or a restore is pending.
+    """Publish the plan of a restore and return its instant; None if there is nothing to undo or another restore is
+    pending.
 
-    `instant`: the savepoint, or the requested time that it pins; by default the newest savepoint. The plan, made under
-    the lock, lists the instants that completed after the pinned one, and every pending one. A writer checks for a plan
-    under the same lock before it publishes. (docs/contract.md, REC.) Raises `BadInput` if the savepoint does not exist,
-    or if a newer one exists.
+    `instant`: the savepoint, or the requested time of the instant that it pins; by default the newest savepoint. The
+    plan is made under the lock; it lists the instants that completed after the pinned instant, and all pending
+    instants. Before a writer publishes, it checks under this lock whether a restore undoes its instant
+    (docs/contract.md, REC). Raises `BadInput` if the savepoint does not exist, or if a newer savepoint exists.
     """
     config.check_writable()
     with held(context.lock):

@@ -19,11 +19,14 @@ UNDONE: frozenset[str] = frozenset({"deltacommit", "commit"})
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Publish a plan that names the write's files, and return its instant; None if no write has failed.
+    """Publish the plan of a rollback, which names the files of the write, and return its instant; None if no write has
+    failed.
 
-    A write has failed if it is pending and its heartbeat has expired. The planner decides that under the lock under
-    which the writer would publish. With a decision log it takes a number that the writer then cannot take. None also if
-    another actor took that number (`put_plan`). `instant`: the write to roll back, as an Instant or its requested time.
+    A write has failed if it is pending and the heartbeat of its writer has expired. The planner checks the heartbeat
+    while it holds the table's lock, without which the writer cannot publish. With a decision log the plan is the next
+    entry of the log, so the writer cannot commit with the number of that entry. None is also returned if another actor
+    has put an entry with that number (`put_plan`). `instant`: the write to roll back, as an `Instant` or as its
+    requested time.
     """
     config.check_writable()
     with held(context.lock):
@@ -38,7 +41,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 
 def failed_writes(context: Context, timeline: Timeline) -> Iterator[Instant]:
-    """Pending writes whose writer has failed and that no pending rollback undoes, oldest first."""
+    """The pending writes whose writer has failed and that no pending rollback undoes, the oldest first."""
     undone = {
         load_rollback_plan(context.storage, pending.requested).target
         for pending in timeline.pending
@@ -50,14 +53,14 @@ def failed_writes(context: Context, timeline: Timeline) -> Iterator[Instant]:
 
 
 def may_be_undone(context: Context, pending: Instant) -> bool:
-    """Whether a pending instant is a write, or the plan of a replacing write."""
+    """Whether a pending instant is of a kind that a rollback undoes: a write, or the plan of a replacing write."""
     if pending.action == "compaction":
         return context.commits.plan(pending.requested).replaces
     return pending.action in UNDONE
 
 
 def spared(context: Context, pending: Instant) -> bool:
-    """Whether a rollback spares a pending write: with LAZY while its heartbeat is alive, with EAGER never."""
+    """Whether no rollback may undo a pending write: with LAZY while its heartbeat is alive, with EAGER never."""
     return context.rules.failed_writes == "lazy" and context.heartbeats.is_alive(pending.requested)
 
 

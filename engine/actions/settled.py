@@ -8,5 +8,5 @@ from ..timeline import load_settled
 
 
 def run(context: Context, config: TableConfig) -> str | None:
-    """The newest completion time, where open windows end; None before the first commit."""
+    """The newest completion time, at which an open window ends; None before the first commit."""
     return load_settled(context.storage, context.rules, commits=context.commits).greatest_completion

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..config import TableConfig
 from ..context import Context
 from ..data.shape import table_shape
+from ..reads.checkpointed import load_present
+from ..reads.selection import Where, selection
 from ..reads.tasks import selected, state_tasks
-from ..timeline import load_settled
 
 
-def run(context: Context, config: TableConfig, columns: Sequence[str] = ()) -> Any:
-    """The table as of T, the greatest completion in a first listing of the timeline. A second listing is complete up to
-    T.
+def run(
+    context: Context,
+    config: TableConfig,
+    columns: Sequence[str] = (),
+    where: Where | None = None,
+    partitions: Collection[str] | None = None,
+) -> Any:
+    """The table as of T, the greatest completion time in a first listing of the timeline. A second listing of the
+    timeline shows every instant that completed at or before T.
 
-    `columns`: read only these, and what merging needs. Raises `BadInput` for unknown columns. (RFC-66, "Snapshot
-    queries"; for the two listings: docs/contract.md, Words.)
+    `columns`: the columns to return; the read also reads the columns that the merge needs. `where`: a condition on the
+    merged rows; data that cannot change the answer is skipped. `partitions`: the paths of the partitions to read.
+    Raises `BadInput` if a column is unknown, or if the condition does not fit the columns. (RFC-66, "Snapshot queries";
+    for the two listings: docs/contract.md, Words.)
     """
-    schema = selected(table_shape(config, context.rules).stored_schema, columns)
-    timeline = load_settled(context.storage, context.rules, _now(context), context.commits)
-    tasks = state_tasks(context, config, timeline)
-    return context.jobs.read([replace(task, columns=tuple(columns)) for task in tasks], schema)
+    schema = table_shape(config, context.rules).stored_schema
+    part = selection(config, schema, columns, where, partitions)
+    loaded = load_present(context, _now(context))
+    tasks = state_tasks(loaded.context, config, loaded.timeline)
+    return context.jobs.read(
+        part.tasks(loaded.context, config, loaded.timeline, tasks), selected(schema, part.columns)
+    )
 
 
 def _now(context: Context) -> str | None:
-    """The clock's time, for rules under which readers do not wait for settled times."""
+    """The present time of the clock, for rules under which readers do not wait for settled times."""
     return context.clock.take() if context.rules.read_time == "clock" else None

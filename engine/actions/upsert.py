@@ -35,21 +35,22 @@ def run(
     replay_difference: str = "refuse",
     columns: Collection[str] | None = None,
 ) -> Instant:
-    """Write a batch into log files of a new instant, concurrently with other writers (RFC-66).
+    """Write a batch into the log files of a new instant, concurrently with other writers (RFC-66).
 
-    An optimistic writer raises `Conflict` and deletes its files if a write to the same buckets has completed since it
-    began (RFC-22). `retries`: the number of further attempts after a conflict, each under a new instant. `based_on`:
-    the time of the read from which the rows were computed. `reads`: the paths of the partitions that were read
-    (default: all). A later write to these partitions is a conflict that is not retried.
+    An optimistic writer deletes its files and raises `Conflict` if another write to its buckets has completed since it
+    began (RFC-22). `retries`: the number of further attempts after a conflict, each with a new instant. `based_on`: the
+    time of the read from whose result the rows were computed. `reads`: the paths of the partitions that this read has
+    read (default: all). If a later write to a partition in `reads` has completed, the conflict is raised without a
+    retry.
 
-    `columns`: besides key, partition and ordering, the rows set only these (partial update).
+    `columns`: the columns that the rows set in addition to key, partition and ordering (partial update).
 
-    `batch_id`: if a batch with this id has committed, the rows are computed but not written. If they equal the
-    committed rows, the committed instant is returned. Otherwise `Conflict` is raised; with `replay_difference` "keep" a
-    warning is issued.
+    `batch_id`: if a batch with this id has committed, the rows are computed and compared, but not written. If the rows
+    equal the committed rows, the instant of the first commit is returned. Rows that differ from the committed rows
+    raise `Conflict`, or cause only a warning if `replay_difference` is "keep".
 
-    Of several rows with one key, the highest rank wins. A batch without rows makes a commit without files, as in Hudi
-    (hoodie.allow.empty.commit). Raises `BadInput`, with nothing published.
+    If several rows have one key, the row with the highest rank wins. A batch without rows is committed without files,
+    as in Hudi (hoodie.allow.empty.commit). Raises `BadInput` and publishes nothing if the batch is invalid.
     """
     config.check_writable()
     check(batch_id, replay_difference)
@@ -81,7 +82,7 @@ def write(
     batch: Batch = UNNAMED,
     sets: frozenset[str] | None = None,
 ) -> Instant:
-    """Write a batch that already has the table's columns."""
+    """Write a batch whose columns have already been converted to the table's columns."""
     refuse_other_rows(data, context.jobs)
     while True:
         try:
@@ -102,16 +103,19 @@ def _attempt(
     batch: Batch,
     sets: frozenset[str] | None,
 ) -> Instant:
-    """One attempt at the write, under its own instant. A batch that has committed is only compared."""
+    """Make one attempt at the write, with an instant of its own. If the batch has committed already, its rows are
+    only compared with the committed rows.
+    """
     action = action_of(config)
     try:
-        requested, sealed = request(context, action, batch.id)
+        requested, sealed = request(context, action, batch.id, starts=config.merge_on_read)
     except Repeated as written:  # the lock is free again: hashing the batch may take long
         digest = context.jobs.digest(data, table_shape(config, context.rules), sets)
         return answer(context, written, digest, batch.replay_difference)
     with undo_on_error(context, requested, action):
         task = replace(write_task(context, config, requested, sealed), sets=sets, digests=batch.id is not None)
-        put_inflight(context.storage, requested, action)
+        if not config.merge_on_read:  # its task was made from reads that precede the inflight state
+            put_inflight(context.storage, requested, action)
         files = context.jobs.write(data, task)
     digest = digest_of_files(files)
     try:
@@ -132,12 +136,14 @@ def _attempt(
 
 
 def action_of(config: TableConfig) -> str:
-    """The action of a write: deltacommit if it adds log files, commit if it rewrites base files."""
+    """The action of a write: "deltacommit" if it adds log files, "commit" if it rewrites base files."""
     return "deltacommit" if config.merge_on_read else "commit"
 
 
 def write_task(context: Context, config: TableConfig, requested: str, sealed: Timeline) -> WriteTask:
-    """The task of the data phase. A copy-on-write task rewrites the base files of the timeline at the request."""
+    """The task that writes the data files of an instant. A copy-on-write task rewrites the base files that the
+    timeline shows at the request of the instant.
+    """
     shape = table_shape(config, context.rules)
     if config.merge_on_read:
         return WriteTask(shape, requested, config.max_log_bytes)

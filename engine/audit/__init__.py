@@ -1,6 +1,6 @@
 """Audits of a table: the contents of its files, their faults, and the resulting slices and records of keys.
 
-Audits need no Spark and no JVM. A damaged file is recorded as a fault; it never makes gathering fail.
+Audits need no Spark and no JVM. An audit records a damaged file as a fault, and then reads the remaining files.
 """
 
 from __future__ import annotations

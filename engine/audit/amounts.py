@@ -6,12 +6,14 @@ import re
 
 
 def several(count: int, noun: str, plural: str = "") -> str:
-    """``1 file``, ``1,200 files``, ``2 log files``. `plural` is for nouns that take more than an s."""
+    """Return a count with its noun, like ``1 file`` or ``1,200 files``. `plural` is the plural of a noun that needs
+    more than an s.
+    """
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def size(count: int) -> str:
-    """``812 B``, ``4.3 kB``, ``1.2 GB``."""
+    """Return a size as text, like ``812 B``, ``4.3 kB`` or ``1.2 GB``."""
     if count < 1000:
         return f"{count} B"
     amount = float(count)
@@ -23,5 +25,5 @@ def size(count: int) -> str:
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """A sort key under which numbers in a name count as numbers: ``month=2`` comes before ``month=10``."""
+    """Return a sort key for names that compares digits as numbers: ``month=2`` comes before ``month=10``."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name) if part]

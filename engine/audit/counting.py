@@ -1,4 +1,4 @@
-"""A storage that counts requests, so that a command can report how much it read."""
+"""A storage that counts requests, so that a command can report the number of its requests and bytes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .amounts import several
 
 
 class CountingStorage:
-    """Forwards every call. `listings` and `objects_listed` count `list` and its entries; `reads` and `bytes_read` count
-    `get`.
+    """A storage that forwards every call and counts requests. `listings` and `objects_listed` count the calls of `list`
+    and the returned entries. `reads` and `bytes_read` count the calls of `get` and the returned bytes.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -53,7 +53,7 @@ class CountingStorage:
         return conditional_object(self._storage, path)
 
     def summary(self) -> str:
-        """One line: ``listed 43 objects in 3 listings, read 9 (31,209 bytes)``."""
+        """Return one line like ``listed 43 objects in 3 listings, read 9 (31,209 bytes)``."""
         return (
             f"listed {self.objects_listed:,} objects in {several(self.listings, 'listing')}, "
             f"read {self.reads:,} ({self.bytes_read:,} bytes)"

@@ -1,4 +1,4 @@
-"""Checks of the data files that commits list: whether they are undamaged and hold the recorded number of rows."""
+"""Checks that the data files in commits are undamaged and contain the recorded number of rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _OTHERS: Final = frozenset({*META_COLUMNS, IS_DELETED, "_hoodie_operation"})
 
 
 def file_faults(storage: Storage, audit: Audit, progress: Progress = no_progress) -> Iterator[Fault]:
-    """The faults inside the data files that completed commits list. A missing file is not one of them.
+    """Return the faults inside the data files that completed commits list. A missing file is not among the returned
+    faults.
 
     Hudi's files carry no checksums: a changed value inside a row is detected only if the file format detects it.
     """
@@ -50,7 +51,9 @@ def _fault(storage: Storage, file: File, stat: Stat, schema: str | None) -> str 
 
 
 def _rows(rows: pa.Table, schema: str | None) -> int:
-    """The number of rows. Raises ValueError for rows without a key, without Hudi's columns, or with unknown columns."""
+    """Return the number of rows in a base file. Raises ValueError for rows without a key, without Hudi's columns, or
+    with unknown columns.
+    """
     names = set(rows.column_names)
     if lacking := sorted(set(META_COLUMNS) - names):
         raise ValueError(f"its rows lack the column {lacking[0]}")
@@ -63,12 +66,14 @@ def _rows(rows: pa.Table, schema: str | None) -> int:
 
 @lru_cache(maxsize=64)
 def _columns(schema: str) -> frozenset[str]:
-    """The columns that a commit's schema allows."""
+    """Return the columns that a commit's schema allows."""
     return _OTHERS | {field["name"] for field in json.loads(schema)["fields"]}
 
 
 def _counted(blocks: list[Block], file: File, schema: str | None) -> tuple[int, int]:
-    """(rows, deletes) in the blocks of a log. Raises ValueError for a block that readers would skip or fail on."""
+    """Return the numbers of rows and deletes in the blocks of a log. Raises ValueError for a block that readers would
+    skip or fail on.
+    """
     rows = deletes = 0
     for block in blocks:
         if block.instant != file.requested:

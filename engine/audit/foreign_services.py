@@ -1,10 +1,10 @@
-"""Services of other engines on a table of nbcc, detected by the mark that their instants lack (docs/contract.md,
+"""Detects services of other engines on a table of nbcc: their instants lack nbcc's mark (docs/contract.md,
 Assumptions).
 
-A compaction of another engine merges by requested time and drops tombstones. A file group that starts from its base
-file is merged by that engine's rules until nbcc compacts it. A clean of another engine publishes no horizon. An engine
-that mistakes a replace for a compaction completes it without files. Then the files that the replace should hide stay
-visible.
+A compaction of another engine merges by requested time and drops tombstones. If another engine has written the base
+file of a file group, readers merge the group by that engine's rules until nbcc compacts it. A clean of another engine
+publishes no horizon. An engine that mistakes a pending replace for a compaction completes the replace without files. If
+a replace completes without files, the files that it should hide stay visible.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from .table_snapshot import TableSnapshot
 
 
 def foreign_services(snapshot: TableSnapshot) -> Iterator[str]:
-    """One sentence for each service of another engine, by requested time, with its effect on reads."""
+    """Return one sentence for each service of another engine, which describes its effect on reads. The sentences are
+    sorted by requested time.
+    """
     audit, timeline = snapshot.audit, snapshot.shown
     bases = [piece.base.requested for piece in newest_bases(snapshot.slices) if piece.base]
     for instant in timeline.instants:

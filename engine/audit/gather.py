@@ -1,8 +1,9 @@
-"""Reads a table despite faults: one listing, the timeline again, the archive, then the file of each instant.
+"""Reads a table despite faults. The audit reads one listing, the timeline again, the archive, and then the file of each
+instant.
 
-The data files are listed before the timeline, and again if the timeline has grown in between. A writer requests its
-instant before it writes its first file, and an instant is archived before it leaves the timeline. So a file whose
-instant is neither active nor archived does not belong to a live writer.
+The data files are listed before the timeline, and again if the timeline has grown between both listings. A writer
+requests its instant before it writes its first file, and an instant is archived before it leaves the timeline. A file
+whose instant is neither active nor archived therefore does not belong to a live writer.
 """
 
 from __future__ import annotations
@@ -39,13 +40,15 @@ _MANIFEST: Final = re.compile(r"manifest_(\d+)")
 
 
 def gather(storage: Storage, progress: Progress = no_progress) -> Audit:
-    """The audit of the table, from its names and metadata. Raises `NotATable` without a valid `hoodie.properties`."""
+    """Return the audit of the table, from its names and metadata. Raises `NotATable` if the table has no valid
+    `hoodie.properties`.
+    """
     return _Gatherer(storage, progress).audit()
 
 
 @dataclass
 class _Archive:
-    """The archived instants: their states, and the metadata of those that wrote or cleaned, by requested time."""
+    """The states of archived instants, and the metadata of archived writes and cleans by requested time."""
 
     states: list[Instant] = field(default_factory=list)
     completed: dict[str, str] = field(default_factory=dict)
@@ -107,9 +110,10 @@ class _Gatherer:
         )
 
     def _timeline_names(self, first: Iterable[str]) -> tuple[list[str], bool]:
-        """The names in the timeline's folder by two listings, and whether the second one shows more.
+        """Return the names in the listing `first` and in a second listing of the timeline, and True if only the second
+        has some name.
 
-        The second listing runs after that of the data files.
+        The second listing of the timeline runs after the listing of the data files.
         """
         before, after = {*first}, {*paths_below(self.storage, FOLDER)}
         names = (path.removeprefix(f"{FOLDER}/") for path in before | after)
@@ -124,7 +128,7 @@ class _Gatherer:
             return None
 
     def _parsed(self, kind: str, path: str, parse: Callable[..., Parsed], *arguments: Any) -> Parsed | None:
-        """The result of `parse`; None, with a fault, if it fails in any way."""
+        """Return the result of `parse`. If `parse` raises any exception, record a fault and return None."""
         try:
             return parse(*arguments)
         except Exception as error:  # damaged bytes can make a decoder raise anything
@@ -139,7 +143,9 @@ class _Gatherer:
     def _read(
         self, kind: str, instants: Iterable[Instant], parse: Callable[[Instant, bytes], Parsed]
     ) -> Iterator[tuple[Instant, Parsed]]:
-        """The parsed file of each of these instants, in its present state."""
+        """Return the parsed timeline file of each given instant. The file is the one that records the present state of
+        the instant.
+        """
         files = [(instant, f"{FOLDER}/{instant.file_name}") for instant in instants]
         contents = prefetch(self.storage, [path for _, path in files])
         for done, ((instant, path), data) in enumerate(zip(files, contents, strict=True)):
@@ -161,9 +167,10 @@ class _Gatherer:
         return {instant.requested: plan for instant, plan in plans}
 
     def _own_plans(self, instants: list[Instant], own: bool) -> dict[str, CleanPlan]:
-        """The plans of cleans in a table of nbcc: its readers use their horizons.
+        """Return the plans of cleans in a table of nbcc, whose readers use the horizons in the plans.
 
-        nbcc's services also use rollback plans and savepoints. These are parsed only to report their faults.
+        nbcc's services also use rollback plans and savepoints. Rollback plans and savepoints are parsed only to report
+        their faults.
         """
         if not own:
             return {}
@@ -175,13 +182,15 @@ class _Gatherer:
     def _requests(
         self, instants: list[Instant], action: str, decode: Callable[[bytes, str], Parsed], state: str = "requested"
     ) -> dict[str, Parsed]:
-        """The decoded files of an action in a state. A missing file is not a fault: other engines may delete it."""
+        """Return the decoded files of an action in one state. A missing file is not a fault, because other engines may
+        delete files of the timeline.
+        """
         files = (instant for instant in instants if (instant.action, instant.state) == (action, state))
         parsed = self._read(action, files, lambda instant, data: decode(data, instant.requested))
         return {instant.requested: plan for instant, plan in parsed}
 
     def _services(self, action: str, timeline: Timeline, parse: Callable[[Instant, Any], Parsed]) -> tuple[Parsed, ...]:
-        """The parsed metadata of all completed instants of an action."""
+        """Return the parsed metadata of all completed instants of an action."""
         done = (instant for instant in timeline.completed if instant.action == action)
         parsed = self._read(action, done, lambda instant, data: parse(instant, decode_record(data, instant.file_name)))
         return tuple(service for _, service in parsed)
@@ -195,7 +204,7 @@ class _Gatherer:
         return archive
 
     def _archive_rows(self) -> Iterator[Archived]:
-        """The rows of the files that the current manifest names."""
+        """Return the rows of the archive files that the current manifest names."""
         sizes = {entry.path: entry.size for entry in self.storage.list(HISTORY)}
         version = f"{HISTORY}/_version_"
         numbers = (_MANIFEST.fullmatch(split_path(path)[1]) for path in sizes)
@@ -215,7 +224,7 @@ class _Gatherer:
                 yield from self._parsed("archive", path, _archive_file, data) or ()
 
     def _add(self, archive: _Archive, row: Archived, own: bool) -> None:
-        """Add a row of an archive file; an invalid part becomes a fault."""
+        """Add a row of an archive file; record an invalid part of the row as a fault."""
         instant, requested = row.instant, row.requested
         path = f"{HISTORY}: {instant.file_name}"
         archive.states += row.states
@@ -236,8 +245,8 @@ class _Gatherer:
 
 
 def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Commit, ...]]:
-    """The commits by requested time, and the earlier commits that share a requested time with a later one of another
-    action.
+    """Return the commits by requested time, and the earlier commits that share a requested time with a later commit of
+    another action.
     """
     by_request: dict[str, Commit] = {}
     twins = []
@@ -250,7 +259,7 @@ def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Com
 
 
 def _manifest(data: bytes) -> list[tuple[str, int]]:
-    """(name, size) of the files that a manifest lists."""
+    """Return (name, size) of each file that a manifest of the archive lists."""
     return [(text(file["fileName"]), int(file["fileLen"])) for file in json.loads(data)["files"]]
 
 
@@ -259,7 +268,7 @@ def _archive_file(data: bytes) -> list[Archived]:
 
 
 def _archive_row(row: Mapping[str, Any]) -> Archived:
-    """A row of the archive. Raises ValueError if a time or the action is missing."""
+    """Parse a row of the archive. Raises ValueError if a time or the action is missing."""
     requested, completed, action = names = [row[name] for name in ("instantTime", "completionTime", "action")]
     if not all(isinstance(name, str) and name for name in names):
         raise ValueError(f"a row without times or action: {names}")
@@ -279,7 +288,8 @@ def _rollback(instant: Instant, record: Mapping[str, Any]) -> Rollback:
 
 
 def _data_files(listing: Mapping[str, int], completed: Mapping[str, str | None]) -> dict[str, File]:
-    """The data files by path, each with the completion time of the instant in its name. Equal strings share one object.
+    """Return the data files by path, each with the completion time of the instant in its name. Equal strings in the
+    result are one object.
     """
     instants: dict[str, Instant] = {}
 

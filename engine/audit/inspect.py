@@ -1,4 +1,4 @@
-"""The inventory of a table, from its properties, its timeline and the names of its files."""
+"""Makes the inventory of a table from its properties, its timeline and the names of its files."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ ASKED: Final = "inspect the table as of"
 
 
 def inspect(storage: Storage, as_of: Time | None = None, progress: Progress = no_progress) -> Inventory:
-    """The inventory of the Hudi table in `storage`, as of a completion time or of its newest settled state.
+    """Return the inventory of the Hudi table in `storage`, as of a completion time or of its newest settled state.
 
-    Reads objects below ``.hoodie`` only; of data files it reads names and sizes from the listing. A damaged file is
-    reported in `faults`. Raises `NotATable`, `BadInput` for an invalid time or one outside the table's history, and
-    `Unsupported` for an unknown table version.
+    `inspect` reads objects below ``.hoodie`` only, and gets the names and sizes of data files from the listing. The
+    result reports a damaged file in `faults`. Raises `NotATable` if there is no table, and `Unsupported` for an unknown
+    table version. Raises `BadInput` for an invalid time, or for a time outside the table's history.
     """
     audit = gather(storage, progress)
     inventory = _head(audit)
@@ -50,7 +50,7 @@ def inspect(storage: Storage, as_of: Time | None = None, progress: Progress = no
 
 
 def _head(audit: Audit) -> Inventory:
-    """The inventory without files. Raises `NotATable` if the properties name no version."""
+    """Return the inventory without files. Raises `NotATable` if the properties name no table version."""
     values = audit.properties
     version = values.get("hoodie.table.version", "")
     if not version.isdecimal():
@@ -121,7 +121,9 @@ def _plan(instant: Instant, audit: Audit) -> PlanRow:
 
 
 def _merge_mode(values: Mapping[str, str]) -> str:
-    """The merge mode of the properties, even if this release cannot merge by it: an inventory merges nothing."""
+    """Return the merge mode in the properties, even if this release does not support the mode, because an inventory
+    merges nothing.
+    """
     try:
         return merge_mode(values)
     except NbccError:

@@ -1,4 +1,4 @@
-"""The values that `inspect` reports. They hold names, times (instant strings) and sizes (bytes)."""
+"""The values that `inspect` reports: names, times (instant strings) and sizes (bytes)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ Role = Literal["read", "superseded", "planned"]
 
 @dataclass(frozen=True, slots=True)
 class InstantRow:
-    """An instant, with the number and total size of its data files. `completed` is None if no time is recorded."""
+    """An instant, with the number and total size of its data files. `completed` is None if no completion time is
+    recorded.
+    """
 
     action: str
     state: str
@@ -25,7 +27,7 @@ class InstantRow:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A data file of a slice: its name, its size, and when its write was requested and completed."""
+    """A data file of a slice: its name, its size, and the requested time and completion time of its write."""
 
     name: str
     size: int
@@ -35,10 +37,12 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class SliceRow:
-    """A file slice. `logs` are in merge order; `tombstones` are the deletes that the compaction of `base` kept.
+    """A file slice. `logs` are in merge order; `tombstones` are the logs of deletes that the compaction of `base` put
+    next to the base file.
 
-    `role`: a snapshot reads the slice; a newer base file supersedes it; or its base file is only planned, and a
-    snapshot reads it with the slice before it.
+    `role` is the way in which a snapshot uses the slice. A snapshot reads the slice, or does not read it because a
+    newer base file supersedes it. If the base file of the slice is only planned, a snapshot reads the slice together
+    with the previous slice.
     """
 
     partition: str
@@ -51,7 +55,7 @@ class SliceRow:
 
     @property
     def kinds(self) -> Iterator[tuple[str, FileRow]]:
-        """The kind of each file (base, kept deletes, log) with the file, in merge order."""
+        """Return the files of the slice in merge order, each with its kind (base, kept deletes, log)."""
         if self.base:
             yield "base", self.base
         yield from (("kept", file) for file in self.tombstones)
@@ -78,7 +82,7 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A data file that no read uses, with the reason. `requested` is the instant in its name."""
+    """A data file that no read uses, with the reason. `requested` is the instant in the name of the file."""
 
     partition: str
     name: str
@@ -89,11 +93,11 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """A table by its names and metadata.
+    """A description of a table from its names and metadata.
 
-    `rules` are the rules by which it is read: ``nbcc``, ``hudi``, or ``names`` for a table without completion times,
-    whose logs name the base instant of their slice. `as_of` is the requested time of the inventory; None means the
-    newest settled state.
+    `rules` names the rules by which the table is read: ``nbcc``, ``hudi`` or ``names``. The value ``names`` means a
+    table without completion times, whose logs name the base instant of their slice. `as_of` is the completion time for
+    which the inventory was requested; None means the newest settled state.
     """
 
     name: str
@@ -112,7 +116,7 @@ class Inventory:
     faults: tuple[Fault, ...] = ()
 
     def to_mapping(self) -> dict[str, Any]:
-        """The value of ``inspect --json``, without its ``format``."""
+        """Return the value that ``inspect --json`` prints, without its field ``format``."""
         names = ("name", "url", "version", "layout", "type", "merge_mode", "rules", "as_of", "notices")
         return {
             "table": {name: getattr(self, name) for name in names},

@@ -1,4 +1,4 @@
-"""An inventory as text for a terminal: a summary by partition, or every instant, slice and file."""
+"""Formats an inventory as text for a terminal: a summary for each partition, or every instant, slice and file."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ _ROLES = {"read": "", "superseded": "   superseded", "planned": "   planned: rea
 
 
 def render(inventory: Inventory, limit: int | None = LIMIT) -> str:
-    """The inventory in lines, without a newline at the end.
+    """Return the inventory as lines of text, without a newline at the end.
 
-    `limit` is the greatest number of rows in each part of the summary; None: every instant, slice and file.
+    `limit` is the maximum number of rows in each part of the summary. If `limit` is None, the text lists every instant,
+    slice and file.
     """
     parts = [_head(inventory), _instants(inventory, limit)]
     parts.append(_slices(inventory) if limit is None else _partitions(inventory, limit))
@@ -31,7 +32,7 @@ def render(inventory: Inventory, limit: int | None = LIMIT) -> str:
 
 
 def rules_in_words(rules: str) -> str:
-    """The rules by which a table is read, as a noun phrase."""
+    """Return the rules by which a table is read, as a noun phrase."""
     return {"nbcc": "nbcc's rules", "hudi": "Hudi's rules", "names": "the names of its files alone"}[rules]
 
 
@@ -71,7 +72,7 @@ def _total(slices: Sequence[SliceRow]) -> str:
 
 
 def _partitions(inventory: Inventory, limit: int) -> Iterator[str]:
-    """One row for each partition."""
+    """Return one row of text for each partition."""
     yield _total(inventory.slices)
     partitions = [
         (partition, [*pieces]) for partition, pieces in groupby(inventory.slices, key=lambda piece: piece.partition)
@@ -115,7 +116,7 @@ def _plans(inventory: Inventory) -> Iterator[str]:
 
 
 def _left_out(inventory: Inventory, limit: int | None) -> Iterator[str]:
-    """Every left-out file with its reason; in a summary, the reasons without the instants that they name."""
+    """Return every left-out file with the reason. In a summary, the reasons lack the instants that they name."""
     if not inventory.left_out:
         return
     yield f"Files that no read uses: {_amount(inventory.left_out)}"

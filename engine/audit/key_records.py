@@ -33,8 +33,9 @@ Kind = Literal["base", "log", "tombstone"]
 class Placement:
     """A data file and its role in the merge for a key, before the file is opened.
 
-    `slice` is the barrier of its slice. `position` is its position in the merge that answers. None means that the merge
-    does not read the file: `because` is the reason, and `hidden` means that no slice contains the file.
+    `slice` is the barrier of the file's slice. `position` is the file's position in the merge order of the read that
+    answers for the key. If `position` is None, the merge does not read the file, and `because` is the reason. `hidden`
+    is True if no slice contains the file.
     """
 
     file: BaseFile | LogFile
@@ -46,7 +47,7 @@ class Placement:
 
 
 class KeyRecord(NamedTuple):
-    """One record of the key. `row` is None for a delete; `layer` holds only this record, with its number."""
+    """One record of the key. `row` is None for a delete; `layer` contains only this record, with its number."""
 
     placement: Placement
     ordering: Any
@@ -61,11 +62,11 @@ class KeyRecord(NamedTuple):
 def key_records(
     storage: Storage, shape: TableShape, placements: Iterable[Placement], key: str, buckets: int | None
 ) -> list[KeyRecord]:
-    """The records of `key`, file by file in the order of `placements`, numbered in their layers from 0.
+    """Return the records of `key`, file by file in the order of `placements`, numbered in their layers from 0.
 
-    `buckets` is the number of buckets of a table of nbcc: only file groups of the key's bucket are opened. A hidden
-    file that cannot be read, because its writer died, has no records here. Raises `BadInput` for a key that the table
-    cannot have.
+    `buckets` is the number of buckets of a table of nbcc, in which the function opens only file groups of the key's
+    bucket. If a hidden file cannot be read because its writer died, the result has no records of the file. Raises
+    `BadInput` for a key that the table cannot have.
     """
     bucket = None if buckets is None else _bucket(key, shape, buckets)
     records: list[KeyRecord] = []
@@ -86,7 +87,7 @@ def key_records(
 
 
 def _bucket(key: str, shape: TableShape, buckets: int) -> int:
-    """The bucket of a record key."""
+    """Return the bucket of a record key."""
     spec = KeySpec(shape.keys.record_key)
     spelled = pa.table({RECORD_KEY: pa.array([key])})
     try:
@@ -104,7 +105,7 @@ def _form(shape: TableShape) -> str:
 
 
 def _layers(storage: Storage, shape: TableShape, placement: Placement, key: str) -> Iterator[Layer]:
-    """The records of the key in the file, one layer for each block."""
+    """Return the records of the key in the file, in one layer for each block."""
     file = placement.file
     if isinstance(file, LogFile):
         whole_size = (file.size, file.appended) if placement.position is not None else ()
@@ -123,7 +124,7 @@ def _layers(storage: Storage, shape: TableShape, placement: Placement, key: str)
 
 
 def _records(layer: Layer, placement: Placement, shape: TableShape, first: int) -> Sequence[KeyRecord]:
-    """Each record of a layer. Rows come before deletes, as in the file."""
+    """Return each record of a layer. Rows come before deletes, as in the data file."""
     ordering = shape.merge.ordering or ""
     nothing = Layer(layer.rows.slice(0, 0), layer.deletes.slice(0, 0), layer.base)
     records: list[KeyRecord] = []

@@ -1,7 +1,8 @@
-"""The inventory of a table older than version 8. Its timeline layout 1 does not record when an instant completed.
+"""Makes the inventory of a table older than version 8. The timeline of a table older than version 8 (layout 1) does not
+record when an instant completed.
 
-The names still show the state of each instant, and the slices: a log carries the base instant that its writer looked
-up. Unknown facts are reported as unknown.
+The names of files show the state of each instant. The names also show the slices, because the name of a log contains
+the base instant of its slice. The inventory reports facts that the names do not show as unknown.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _RANK: Final = {"requested": 0, "inflight": 1, "completed": 2}
 
 
 def legacy_files(inventory: Inventory, audit: Audit) -> Inventory:
-    """The inventory with the instants and slices that names show."""
+    """Return the inventory with the instants and slices that the names of files show."""
     bases = [file for file in audit.files.values() if isinstance(file, BaseFile)]
     logs = [file for file in audit.files.values() if isinstance(file, LogFile)]
     names = (*audit.listing, *(f"{FOLDER}/{name}" for name in audit.names))

@@ -16,7 +16,9 @@ PATHS: Final = 32
 
 
 def prefetch(storage: Storage, paths: Iterable[str]) -> Iterator[bytes | None]:
-    """The content of each path in order; None if there is no object. Holds a few hundred objects at a time."""
+    """Return the content of each path in order; None for a path without an object. The iterator holds a few hundred
+    objects in memory at a time.
+    """
     remaining = iter(paths)
     batches = iter(lambda: tuple(islice(remaining, PATHS)), ())
     with ThreadPoolExecutor(READERS, thread_name_prefix="prefetch") as pool:

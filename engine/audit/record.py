@@ -35,7 +35,8 @@ def no_progress(kind: str, done: int, total: int) -> None:
 class Stat(NamedTuple):
     """A data file as its commit lists it: path, size, number of rows and of deletes.
 
-    `merged` is the number of logs that a compaction merged into it; None if the commit does not record that.
+    `merged` is the number of logs that a compaction merged into the file; None if the commit does not record the
+    number.
     """
 
     path: str
@@ -48,8 +49,9 @@ class Stat(NamedTuple):
 class Commit(NamedTuple):
     """The metadata of a completed write.
 
-    `own`: nbcc wrote it. `active`: its file is on the active timeline. `covers`, in a log compaction of nbcc: the path
-    of each log that it wrote, with the names of the logs that this one replaces. `batch`: the id of its batch, or ''.
+    `own`: True if nbcc wrote the commit. `active`: True if the commit's file is on the active timeline. `covers`, in a
+    log compaction of nbcc: the path of each new log, with the names of the logs that the new log replaces. `batch`: the
+    id of the commit's batch, or ''.
     """
 
     instant: Instant
@@ -64,7 +66,9 @@ class Commit(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A file of the table that cannot be understood. `kind` is the expected content: commit, plan, archive, …"""
+    """A file of the table that cannot be parsed. `kind` is the expected content of the file, such as commit, plan or
+    archive.
+    """
 
     kind: str
     path: str
@@ -72,9 +76,10 @@ class Fault(NamedTuple):
 
 
 class Clean(NamedTuple):
-    """A completed clean: the requested time of the earliest instant that it retained, and the names that it deleted.
+    """A completed clean: the requested time of the earliest instant that the clean retained, and the names of the
+    deleted files.
 
-    `own`: nbcc planned it.
+    `own`: True if nbcc planned the clean.
     """
 
     instant: Instant
@@ -84,7 +89,7 @@ class Clean(NamedTuple):
 
 
 class Rollback(NamedTuple):
-    """A completed rollback: the requested times of the instants that it undid."""
+    """A completed rollback, with the requested times of the instants that the rollback undid."""
 
     instant: Instant
     undone: tuple[str, ...]
@@ -92,15 +97,16 @@ class Rollback(NamedTuple):
 
 @dataclass(frozen=True)
 class Audit:
-    """The names and the metadata of a table. Unreadable files are in `faults`, and missing in the other fields.
+    """The names and the metadata of a table. An unreadable file is in `faults`, and is absent from the other fields.
 
-    `names` are all names in the timeline's folder. `completions` are the completed instants among them, several for one
-    instant included. `listing` maps every object outside that folder to its size, and `files` the data files among them
-    by path. `settled` is the greatest completion time of the first listing: no earlier one is missing. `commits`,
-    `plans`, `log_plans` (of log compactions) and `clean_plans` are by requested time, archived ones included.
-    `archived` maps the requested time of each archived write to its completion time; `archive` holds the states of all
-    archived instants. `twins` are commits with the requested time of another instant; `commits` lacks them. `reads`
-    counts the files that were read.
+    `names` are the names of all files in the timeline's folder. `completions` are the completed instants in `names`; an
+    instant with several completion times has several entries. `listing` maps every object outside the timeline's folder
+    to its size. `files` maps the path of each data file in `listing` to the file. `settled` is the greatest completion
+    time of the first listing, so that no earlier completion time is missing. `commits`, `plans`, `log_plans` (of log
+    compactions) and `clean_plans` map the requested times of active and archived instants to parsed files. `archived`
+    maps the requested time of each archived write to its completion time; `archive` holds the states of all archived
+    instants. `twins` are commits with the requested time of another instant; `commits` lacks the twins. `reads` counts
+    the files that the audit read.
     """
 
     url: str
@@ -127,7 +133,7 @@ class Audit:
 
     @property
     def own(self) -> bool:
-        """Whether the table has nbcc's properties."""
+        """True if the table has nbcc's properties."""
         return "nbcc.format" in self.properties
 
     @property
@@ -137,7 +143,9 @@ class Audit:
 
     @cached_property
     def serious_faults(self) -> tuple[Fault, ...]:
-        """All faults except missing plans of completed instants: other engines may delete these plans."""
+        """All faults except missing plans of completed instants, because other engines may delete the plans of
+        completed instants.
+        """
         pending = {instant.requested for instant in self.timeline.pending if instant.writes}
         return tuple(
             fault
@@ -147,7 +155,7 @@ class Audit:
 
     @cached_property
     def completed(self) -> Mapping[str, str]:
-        """The completion time of every completed write by its requested time, archived ones included."""
+        """The completion time of every completed write by its requested time, including archived writes."""
         active = {i.requested: i.completed for i in self.timeline.completed if i.writes and i.completed}
         return {**self.archived, **active}
 
@@ -158,7 +166,9 @@ class Audit:
 
     @cached_property
     def horizon(self) -> str | None:
-        """The completion time before which completed cleans have deleted files that reads need; None without cleans."""
+        """The completion time before which completed cleans have deleted files that reads need; None if no clean has
+        completed.
+        """
         retained = [clean.retained for clean in self.cleans if clean.retained]
         if not retained:
             return None
@@ -166,7 +176,7 @@ class Audit:
         return max((earliest, *(c for r, c in self.completed.items() if r < earliest)))
 
     def known(self, requested: str) -> bool:
-        """Whether the archive, or the active timeline in any state, has a write with this requested time."""
+        """Return True if the archive, or the active timeline in any state, has a write with this requested time."""
         return requested in self.archived or requested in self._requested
 
     @cached_property
@@ -175,12 +185,16 @@ class Audit:
 
     @cached_property
     def orphans(self) -> tuple[File, ...]:
-        """Data files whose instant is on neither timeline: their write never completed and its instant was removed."""
+        """The data files whose instant is neither active nor archived. The write of an orphan never completed, and the
+        instant of the write was removed.
+        """
         return tuple(file for file in self.files.values() if not self.known(file.requested))
 
     @cached_property
     def shared_requests(self) -> frozenset[str]:
-        """Requested times of several instants. File names do not show which of these instants wrote a file."""
+        """The requested times that several instants share. If several instants share a requested time, the name of a
+        data file does not show which of the instants wrote the file.
+        """
         instants: dict[str, set[tuple[str, str | None]]] = {r: {("", done)} for r, done in self.archived.items()}
         for instant in self.timeline.instants:
             if instant.action == "savepoint":
@@ -192,12 +206,12 @@ class Audit:
 
     @cached_property
     def unlisted(self) -> tuple[File, ...]:
-        """Data files that their completed instant does not list: a task attempt wrote them too late."""
+        """The data files that their completed instant does not list, because a task attempt wrote the file too late."""
         return tuple(file for file in self._not_listed if file.requested not in self.shared_requests)
 
     @cached_property
     def ambiguous(self) -> tuple[File, ...]:
-        """Unlisted data files that another instant with the same requested time may have written."""
+        """The unlisted data files that any of several instants with one requested time may have written."""
         return tuple(file for file in self._not_listed if file.requested in self.shared_requests)
 
     @cached_property
@@ -208,7 +222,7 @@ class Audit:
 
     @cached_property
     def rewritten(self) -> frozenset[str]:
-        """Paths of files that no reader saw and whose rows a later write repeats."""
+        """The paths of data files that readers ignore and whose rows a later write has written again."""
         batches = (commit.batch for commit in self.commits.values() if commit.batch)
         return frozenset(batch.removeprefix(REWRITE) for batch in batches if batch.startswith(REWRITE))
 

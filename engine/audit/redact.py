@@ -1,7 +1,7 @@
 """Pseudonyms for a table's address and name, its partition values, and the random parts of file ids.
 
-Partitions and file groups are numbered in the order of their first files, so that a table that grows has the same
-pseudonyms as before. Times, actions, sizes, buckets, versions and write tokens remain.
+Partitions and file groups are numbered in the order of their first files, so that new files do not change existing
+pseudonyms. Times, actions, sizes, buckets, versions and write tokens are not replaced by pseudonyms.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ Rename = Callable[[str], str]
 
 
 def redacted(inventory: Inventory) -> Inventory:
-    """The inventory with pseudonyms. A fault keeps only a path below ``.hoodie``."""
+    """Return the inventory with pseudonyms. A pseudonym replaces the path of a fault unless the path is below
+    ``.hoodie``.
+    """
     partition = _numbered("p", _partitions(inventory))
     file_id = _file_ids(inventory)
     return replace(
@@ -59,14 +61,14 @@ def _left_out(file: LeftOut, partition: Rename, file_id: Rename) -> LeftOut:
 
 
 def _renamed(name: str, file_id: Rename) -> str:
-    """A data file's name with another file id, which ends at the first underscore."""
+    """Return a data file's name with another file id. A file id in a name ends at the first underscore."""
     dot = "." if name.startswith(".") else ""
     head, _, tail = name.removeprefix(".").partition("_")
     return f"{dot}{file_id(head)}_{tail}"
 
 
 def _by_first_file(files: Iterable[tuple[str, str]]) -> list[str]:
-    """The names in the order of their first files; `files` are (name, requested time)."""
+    """Return the names in the order of their first files; `files` are pairs (name, requested time)."""
     first: dict[str, str] = {}
     for name, requested in files:
         first[name] = min(requested, first.get(name, requested))
@@ -99,6 +101,8 @@ def _file_ids(inventory: Inventory) -> Rename:
 
 
 def _numbered(letter: str, values: Iterable[str]) -> Rename:
-    """Numbered pseudonyms for values in this order. The partition '' of a table without partitions stays."""
+    """Return a numbered pseudonym for each value, in the order of the values. The partition '' of a table without
+    partitions gets no pseudonym.
+    """
     names = {value: f"{letter}{place}" for place, value in enumerate((v for v in values if v), start=1)}
     return lambda value: names.get(value, "")

@@ -1,4 +1,6 @@
-"""Statistics of a table: its instants and files, what a snapshot reads, and how much its services have rewritten."""
+"""Computes statistics of a table: its instants and files, the files that a snapshot reads, and the bytes that its
+services have rewritten.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,14 @@ from .table_snapshot import table_snapshot
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts and bytes. `read_files` and `read_bytes` are what a snapshot reads, and `most_logs` and `mean_logs` its
-    logs in a file group.
+    """The statistics of a table: counts, and sizes in bytes. `read_files` and `read_bytes` count the files and bytes
+    that a snapshot reads. `most_logs` and `mean_logs` are the maximum and the mean number of logs that a snapshot reads
+    in a file group.
 
     `written_bytes` is the size of all files that completed commits list, deleted files and archived commits included.
-    `write_amplification`: the bytes of all written files, divided by those of writers' files; None without such files.
-    It is 1 until a compaction or clustering rewrites rows. `unrecorded` counts archived writes whose files are unknown.
+    `write_amplification` is the size of all written files, divided by the size of the writers' files; None if writers
+    wrote no files. Write amplification is 1 until a compaction or clustering rewrites rows. `unrecorded` counts
+    archived writes whose files are unknown.
     """
 
     instants: dict[str, int]
@@ -38,7 +42,7 @@ class Stats:
 
 
 def stats(audit: Audit) -> Stats:
-    """The figures of a table, from its names and metadata."""
+    """Return the statistics of a table, from its names and metadata."""
     pieces = to_read(table_snapshot(audit, None, "count").slices, audit.rules)
     read = [file for piece in pieces for file in (piece.base, *piece.tombstones, *piece.logs) if file]
     logs = [len(piece.logs) for piece in pieces]
@@ -62,8 +66,8 @@ def stats(audit: Audit) -> Stats:
 
 
 def _written(audit: Audit) -> tuple[int, int]:
-    """The bytes that all commits wrote, and the bytes that writers wrote. A file to which several commits append counts
-    once.
+    """Return the bytes that all commits wrote, and the bytes that writers wrote. A file to which several commits append
+    counts once.
     """
     sizes: dict[bool, dict[str, int]] = {True: {}, False: {}}
     for commit in (*audit.commits.values(), *audit.twins):

@@ -1,4 +1,4 @@
-"""The file slices of a table at one time, from its audit, and the reason why each other file is in none of them."""
+"""The file slices of a table at one time, from its audit, and the reason why a file is in no slice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .record import Audit, Commit, Fault, File
 class TableSnapshot:
     """A table as of the completion time `time`; None means as of its newest settled state.
 
-    `timeline` holds the archived instants of a table of nbcc, too: its readers use them.
+    `timeline` also contains the archived instants of a table of nbcc, because nbcc's readers use archived instants.
     """
 
     audit: Audit
@@ -30,7 +30,9 @@ class TableSnapshot:
 
     @cached_property
     def shown(self) -> Timeline:
-        """The timeline at that time. An instant that completed later is inflight; one requested later is absent."""
+        """The timeline at the time of the snapshot. An instant that completed after the snapshot's time is inflight; an
+        instant requested after the snapshot's time is absent.
+        """
         if self.time is None:
             return self.timeline
         until = self.timeline.until(self.time)
@@ -38,7 +40,8 @@ class TableSnapshot:
 
     @cached_property
     def slices(self) -> tuple[FileSlice, ...]:
-        """The slices by partition, file id and barrier, without those that no read since the last clean needs."""
+        """The slices sorted by partition, file id and barrier, without slices that no read after the last clean needs.
+        """
         rules = self.audit.rules
         files = (file for file in self._files() if (file.partition, file.file_id) not in self.replaced)
         slices = build_slices(files, self._pending_plans(), rules)
@@ -53,7 +56,7 @@ class TableSnapshot:
         return frozenset(group for commit in replaces for group in commit.replaced)
 
     def unused(self) -> Iterator[tuple[File, str]]:
-        """Every data file that is in no slice, with the reason as a clause."""
+        """Every data file that is in no slice, with the reason as a clause of a sentence."""
         used = {file.path for piece in self.slices for file in (piece.base, *piece.tombstones, *piece.logs) if file}
         covered = {
             file.path: f"the log of the log compaction {log.requested} replaces it"
@@ -68,7 +71,9 @@ class TableSnapshot:
 
     @cached_property
     def unknown_names(self) -> tuple[Fault, ...]:
-        """Listed files that are neither data files of table versions 8 and 9 nor CDC files: their rows are unknown."""
+        """The names of files in commits that are neither CDC files nor data files of table versions 8 and 9. The rows
+        of the files are unknown.
+        """
         stats = ((stat.path, commit.instant) for commit in self._commits for stat in commit.stats)
         unknown = ((path, instant) for path, instant in stats if data_file(path, 0, instant) is None)
         return tuple(
@@ -79,7 +84,9 @@ class TableSnapshot:
 
     @cached_property
     def _commits(self) -> tuple[Commit, ...]:
-        """The commits that completed by then, by requested time. Those of Hudi are on the active timeline."""
+        """The commits that completed by the time of the snapshot, by requested time. For a table of Hudi the result has
+        only commits on the active timeline.
+        """
         commits = {
             (commit.instant.requested, commit.instant.action): commit
             for commit in (*self.audit.twins, *self.audit.commits.values())
@@ -91,7 +98,9 @@ class TableSnapshot:
         return instant.completed is not None and (self.time is None or instant.completed <= self.time)
 
     def _files(self) -> Iterable[File]:
-        """The data files that reads use. A log that replaces others is used instead of them."""
+        """Return the data files that reads use. The result has the log of a log compaction instead of the logs that it
+        replaces.
+        """
         files = self._listed_files() if self.audit.rules.files == "listed" else self._named_files()
         covers = {
             path: tuple(path[: path.rfind("/") + 1] + name for name in names)
@@ -103,16 +112,17 @@ class TableSnapshot:
         return without_covered(files, covers, frozenset(pending), self.audit.rules) if covers or pending else files
 
     def _listed_files(self) -> Iterator[File]:
-        """The files that completed commits list. nbcc's readers use no other files."""
+        """Return the files that completed commits list. nbcc's readers use only files that completed commits list."""
         for commit in self._commits:
             for stat in commit.stats:
                 if file := data_file(stat.path, stat.size, commit.instant):
                     yield file
 
     def _named_files(self) -> Iterator[File]:
-        """The files whose names contain a completed instant, as Hudi's readers select them.
+        """Return the files whose names contain a completed instant. Hudi's readers select files by the instant in the
+        name.
 
-        The size is the one that commits list: a shorter file is damaged.
+        The size of each file is the size that commits list; a shorter file is damaged.
         """
         sizes = self._listed_sizes()
         for path, file in self.audit.files.items():
@@ -123,7 +133,7 @@ class TableSnapshot:
             yield whole._replace(appended=True) if writes > 1 and isinstance(whole, LogFile) else whole
 
     def _listed_sizes(self) -> Mapping[str, tuple[int, int]]:
-        """The greatest listed size of each file, and how many writes list it."""
+        """Return the greatest size that commits list for each file, and the number of writes that list the file."""
         sizes: dict[str, tuple[int, int]] = {}
         archived = (commit for commit in self.audit.commits.values() if not commit.active)
         for commit in (*self._commits, *archived):
@@ -133,7 +143,7 @@ class TableSnapshot:
         return sizes
 
     def _pending_plans(self) -> Mapping[Group, list[str]]:
-        """The barriers of the compactions that were planned by then and had not completed."""
+        """Return the barriers of the compactions that were planned but not completed at the time of the snapshot."""
         plans: dict[Group, list[str]] = {}
         for instant in self.timeline.instants:
             planned = self.time is None or instant.requested <= self.time
@@ -144,7 +154,7 @@ class TableSnapshot:
         return plans
 
     def _reason(self, file: File) -> str:
-        """The reason why no slice contains a file."""
+        """Return the reason why no slice contains a file."""
         requested = file.requested
         if (file.partition, file.file_id) in self.replaced:
             return "its file group was replaced"
@@ -167,10 +177,10 @@ class TableSnapshot:
 
 
 def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapshot:
-    """The table as of a completion time, or as of its newest settled state. Takes no time from a clock.
+    """Return the table as of a completion time, or as of its newest settled state. The function reads no clock.
 
-    `asked` is the phrase before the time in an error. Raises `BadInput` for an invalid time, for one that is not
-    settled or precedes the first completion, and for the requested time of a write.
+    `asked` is the phrase before the time in an error. Raises `BadInput` for an invalid time, and for the requested time
+    of a write. Raises `BadInput` also for a time that is not settled or precedes the first completion.
     """
     timeline = audit.timeline.without_undone(audit.restores) if audit.restores else audit.timeline
     if audit.rules.files == "listed":

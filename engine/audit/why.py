@@ -1,4 +1,6 @@
-"""Explains the rows of a key: every record of it, whether reads use the record, by which rule, and the answer."""
+"""Explains the rows of a key: lists every record of the key, the rule by which reads use or ignore the record, and the
+answer.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,9 @@ Status = Literal["answers", "outranked", "superseded", "hidden"]
 class Line:
     """One record of the key in one file.
 
-    `slice` is the barrier of its file slice, None before every barrier. `status`: the record answers; another record
-    outranks it; a newer base file supersedes its slice; or no read uses its file. `because` is the rule that decides
-    this.
+    `slice` is the barrier of the file's slice; None before every barrier. `status` is one of four facts: the record
+    answers; another record outranks it; a newer base file supersedes its slice; no read uses its file. `because` is the
+    rule that decides the `status`.
     """
 
     path: str
@@ -49,9 +51,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A file group that holds the key: its records in merge order, and the answer as a sentence.
+    """A file group that contains the key: the records of the key in merge order, and the answer as a sentence.
 
-    `row` holds the table's columns; None if there is no row.
+    `row` has the table's columns; it is None if the answer is no row.
     """
 
     partition: str
@@ -63,7 +65,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """The explanation of a key. `rules` are ``nbcc`` or ``hudi``. `as_of`: None means the newest settled state."""
+    """The explanation of a key. `rules` is ``nbcc`` or ``hudi``. `as_of` is the time of the state; None means the
+    newest settled state.
+    """
 
     key: str
     rules: str
@@ -80,11 +84,11 @@ def why(
     as_of: Time | None = None,
     progress: Progress = no_progress,
 ) -> Why:
-    """Read the records of a key in every file of its file groups, also in files that no read uses.
+    """Read the records of a key in every file of the key's file groups, also in files that no read uses.
 
-    `key` is a record key as Hudi writes it: the value, or ``f1:v1,f2:v2`` for several fields. `partition` is a path as
-    in the table's folders; None means all. Raises the errors of `open_table` and `table_snapshot`, `BadInput` for an
-    unknown partition, and `Damaged` if a file of the timeline cannot be read.
+    `key` is a record key as Hudi writes it: the value, or ``f1:v1,f2:v2`` for several fields. `partition` is a path
+    like the table's folders; None means all partitions. Raises the errors of `open_table` and `table_snapshot`,
+    `BadInput` for an unknown partition, and `Damaged` if a file of the timeline cannot be read.
     """
     config = open_table(storage)
     snapshot = table_snapshot(gather(storage, progress), as_of, ASKED)
@@ -117,7 +121,7 @@ def _check_partition(placements: list[Placement], partition: str) -> None:
 
 
 def _placements(snapshot: TableSnapshot, rules: Rules) -> list[Placement]:
-    """All data files: slice by slice, then those in no slice."""
+    """Return all data files: the files of each slice in turn, then the files in no slice."""
     read = {piece.group: piece for piece in to_read(snapshot.slices, rules)}
     position = {file.path: place for piece in read.values() for place, (file, _) in enumerate(_files(piece))}
     placements = [
@@ -132,7 +136,7 @@ def _placements(snapshot: TableSnapshot, rules: Rules) -> list[Placement]:
 
 
 def _files(piece: FileSlice) -> Iterator[tuple[BaseFile | LogFile, Kind]]:
-    """The files of a slice in merge order."""
+    """Return the files of a slice in merge order."""
     if piece.base:
         yield piece.base, "base"
     for file in piece.tombstones:

@@ -11,7 +11,9 @@ from .key_records import NUMBER, KeyRecord
 
 
 def winner(records: Sequence[KeyRecord], rule: MergeRule) -> KeyRecord | None:
-    """The record that the engine's merge chooses among these, which are in merge order. None if there are none."""
+    """Return the record that the engine's merge chooses among `records`, which are in merge order; None if there are no
+    records.
+    """
     if not records:
         return None
     merged = merge([record.layer for record in records], rule)
@@ -25,7 +27,9 @@ def _number(record: KeyRecord) -> int:
 
 
 def outranked(loser: KeyRecord, best: KeyRecord, rule: MergeRule, merge_order: str) -> str:
-    """The rule by which `best` wins over `loser`. `merge_order` is the time that orders logs in a slice."""
+    """Return the rule by which the record `best` wins over the record `loser`. `merge_order` is the time that orders
+    logs in a slice.
+    """
     name = rule.ranked_by
     if name is None:
         return f"commit time: {_later(loser, best, merge_order)}"

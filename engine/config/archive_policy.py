@@ -1,4 +1,4 @@
-"""When the writers of a table archive old instants after their own writes, and how many writes stay active."""
+"""The policy that determines when the writers of a table archive old instants, and how many writes stay active."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from .options import ARCHIVE, AUTOMATIC, LEAST, MOST, Refusal, parsed
 
 
 class ArchivePolicy(NamedTuple):
-    """A writer archives once more than `most` writes are active, and leaves the newest `least`. The defaults are
-    Hudi's.
+    """After its own write, a writer archives if more than `most` writes are active; the newest `least` writes stay
+    active. The default values are the ones of Hudi.
 
-    Writes with uncompacted logs also stay active, so nothing is archived without compaction.
+    Writes with uncompacted logs also stay active, so a table without compaction archives nothing.
     """
 
     least: int = 20
     most: int = 30
 
     def to_properties(self) -> dict[str, str]:
-        """The policy as keys of ``hoodie.properties``."""
+        """Convert the policy to keys and values of ``hoodie.properties``."""
         return {AUTOMATIC: "true", LEAST: str(self.least), MOST: str(self.most)}
 
 
 def archive_policy_of(values: Mapping[str, str], refuse: Refusal) -> ArchivePolicy | None:
-    """The policy in options or properties; None, the default: writers do not archive. Raises `refuse(…)` for an invalid
-    value.
+    """The policy that options or properties describe; None, the default, means that writers do not archive. Raises the
+    error that `refuse` returns for an invalid value.
     """
     given = parsed(ARCHIVE, values, refuse)
     least = given.get("least", ArchivePolicy().least)

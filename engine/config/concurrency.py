@@ -1,4 +1,4 @@
-"""The concurrency mode of a table's writers: Hudi's ``hoodie.write.concurrency.mode``, among the table's properties."""
+"""The concurrency mode of a table's writers, a property of the table: Hudi's ``hoodie.write.concurrency.mode``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SINGLE_WRITER: Final = "SINGLE_WRITER"
 
 
 def concurrency_mode(text: str, asked: str = "write") -> ConcurrencyMode:
-    """The concurrency mode of this name, in any case; `BadInput` for another text."""
+    """The concurrency mode with this name, in upper or lower case; raises `BadInput` for any other text."""
     for known in get_args(ConcurrencyMode):
         if isinstance(text, str) and text.upper() == known:
             mode: ConcurrencyMode = known

@@ -1,4 +1,6 @@
-"""How the writers of a table exclude each other. It is a property of the table, because all writers must agree."""
+"""Options that determine how the writers of a table exclude each other. The coordination is a property of the table,
+because all writers must use the same one.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,16 @@ DECISION_LOG: Final = "decision-log"
 
 @dataclass(frozen=True, slots=True)
 class Coordination:
-    """How the writers of a table exclude each other.
+    """The options that determine how the writers of a table exclude each other.
 
-    `skew_ms`: The greatest difference of two writers' clocks. None: 0 on one machine, otherwise 200.
-    `decision`: What makes a commit: holding the lock, or taking the next number of the decision log.
-    `lock`: The lock provider; '' for the default of the store (`lock.providers`).
-    `lock_expire_minutes`: The age at which FileSystemBasedLockProvider ignores a lock file; 0: never.
-    `lease_seconds`, `renew_seconds`: Options of the storage-based and the numbered lock.
-    `zookeeper_…`: Options of ZookeeperBasedLockProvider.
+    `skew_ms`: The greatest difference between the clocks of two writers, in milliseconds. None means 0 on one machine,
+    and 200 otherwise.
+    `decision`: How a commit is decided: by holding the lock, or by putting the next numbered entry of the decision log.
+    `lock`: The name of the lock provider; '' means the default for the store (`lock.providers`).
+    `lock_expire_minutes`: The age after which FileSystemBasedLockProvider ignores a lock file, in minutes; 0: never.
+    `lease_seconds`, `renew_seconds`: The length of a lease and its renewal interval, for storage-based and numbered
+    locks.
+    `zookeeper_…`: The options of ZookeeperBasedLockProvider.
     """
 
     skew_ms: int | None = None
@@ -43,11 +47,11 @@ class Coordination:
 
     @property
     def features(self) -> frozenset[str]:
-        """The features that a writer must support to follow it."""
+        """The table features that a writer must support to obey this coordination."""
         return frozenset({DECISION_LOG} if self.decision == "log" else ())
 
     def to_properties(self) -> dict[str, str]:
-        """The values that are not the defaults, by their names in ``hoodie.properties``."""
+        """The options whose values are not the defaults, with their names in ``hoodie.properties``."""
         values = {option.name: getattr(self, option.field) for option in OPTIONS}
         defaults = {option.name: getattr(ALONE, option.field) for option in OPTIONS}
         texts = {name: str(value) for name, value in values.items() if value != defaults[name]}
@@ -57,14 +61,14 @@ class Coordination:
 
 
 def is_shared(url: str) -> bool:
-    """Whether several machines can reach the store at `url`."""
+    """Whether several machines can access the store at `url`."""
     return url.partition(":")[0] not in ("file", "memory")
 
 
 def weakness(agreed: Coordination, mode: ConcurrencyMode) -> tuple[str, str] | None:
-    """The reason why writers on several machines would not exclude each other, and the remedy.
+    """The reason why writers on several machines would not exclude each other, with the remedy.
 
-    None if they exclude each other, or if there is only one writer.
+    Returns None if the writers exclude each other, or if there is only one writer.
     """
     alone = f"or {MODE}={SINGLE_WRITER} if only one process writes"
     if agreed.lock == LOCK_FILE:
@@ -85,5 +89,7 @@ ALONE: Final = Coordination()
 
 
 def coordination_of(values: Mapping[str, str], refuse: Refusal) -> Coordination:
-    """The coordination in options or properties. Raises `refuse(…)` for an invalid value."""
+    """The coordination that options or properties describe. Raises the error that `refuse` returns for an invalid
+    value.
+    """
     return Coordination(**parsed(OPTIONS, values, refuse))

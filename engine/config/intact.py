@@ -1,8 +1,8 @@
-"""Detection of a ``hoodie.properties`` file that was cut short.
+"""Detects that a ``hoodie.properties`` file was truncated.
 
-A truncated file may still parse, as a table with other rules or another lock. nbcc writes the checksum last, so a
-truncated file of nbcc has no valid checksum. Java writes the keys in any order. A missing mandatory key or line end
-shows that a file of Java is truncated.
+A truncated file may still parse, but it would describe a table with other rules or another lock. A writer of nbcc
+writes the checksum last, so a truncated file of nbcc has no valid checksum. Java programs write the keys in any order.
+A truncated file from Java is recognised because a mandatory key or the last line end is missing.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ OWN_MANDATORY: Final = (
 
 
 def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dict[str, str] | str:
-    """The properties in an undamaged text; otherwise a description of the damage, as the second half of a sentence.
+    """The properties in a text that is undamaged; otherwise a description of the damage, worded as the second half of a
+    sentence.
 
-    `mandatory`: the keys that must be present (default: those of its kind of table).
+    `mandatory`: the keys that must be present (default: all keys that are mandatory for this kind of table).
     """
     values = decode_properties(data)
     if lacking := [key for key in mandatory or _mandatory(values) if key not in values]:
@@ -50,8 +51,8 @@ def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dic
 
 
 def _mandatory(values: Mapping[str, str]) -> tuple[str, ...]:
-    """The mandatory keys. Any key of nbcc identifies a table of nbcc, because truncation may have removed
-    ``nbcc.format``.
+    """The keys that must be present in the properties. One key of nbcc is enough to identify an nbcc table, because
+    truncation may have removed ``nbcc.format``.
     """
     old = values.get("hoodie.table.version", "") in ("0", "1", "2", "3", "4", "5", "6", "7")
     keys = MANDATORY if old else (*MANDATORY, LAYOUT)

@@ -1,4 +1,4 @@
-"""The options of a table: arguments of `Table.create`, most of them keys of ``hoodie.properties`` as well."""
+"""The options of a table: the arguments of `Table.create`, most of which are also keys of ``hoodie.properties``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ DECISION: Final = "nbcc.decision"
 PROVIDER: Final = "hoodie.write.lock.provider"
 PARTIAL: Final = "nbcc.partial.update.mode"
 FUNCTION: Final = "nbcc.merge.function"
+CONSUMER_HOURS: Final = "nbcc.consumer.hours"
 AUTOMATIC: Final = "hoodie.archive.automatic"
 LEAST: Final = "hoodie.keep.min.commits"
 MOST: Final = "hoodie.keep.max.commits"
@@ -28,12 +29,12 @@ Refusal = Callable[[str, str, str], NbccError]
 
 
 class Option(NamedTuple):
-    """An option, identified by its name.
+    """An option of a table, identified by its name.
 
-    `field`: The field that it sets, of `TableConfig`, `Coordination` or `ArchivePolicy`. These classes hold the
-        defaults.
-    `parse`: Converts a text to a value; None if the text is not a value of the option.
-    `needed`: A description of valid texts, for messages.
+    `field`: The field that the option sets in `TableConfig`, `Coordination` or `ArchivePolicy`. The defaults of the
+        options are the defaults of these classes.
+    `parse`: A function that converts a text to a value; it returns None if the text is not a value of the option.
+    `needed`: A description of valid texts, for error messages.
     """
 
     name: str
@@ -42,12 +43,14 @@ class Option(NamedTuple):
     needed: str
 
 
-def _from_zero(text: str) -> int | None:
+def from_zero(text: str) -> int | None:
+    """Parse a whole number from 0 on; None for another text."""
     return int(text) if text.isdecimal() else None
 
 
-def _from_one(text: str) -> int | None:
-    return _from_zero(text) or None
+def from_one(text: str) -> int | None:
+    """Parse a whole number from 1 on; None for another text."""
+    return from_zero(text) or None
 
 
 def _text(text: str) -> str | None:
@@ -55,50 +58,52 @@ def _text(text: str) -> str | None:
 
 
 def _provider(text: str) -> str | None:
-    """A lock provider by the name of its class, with or without its package."""
+    """The lock provider whose class has this name, with or without the package of the class."""
     name = text.rpartition(".")[2]
     return name if name in PROVIDERS else None
 
 
-def _choice(**values: Any) -> Callable[[str], Any]:
+def choice(**values: Any) -> Callable[[str], Any]:
+    """Return a parser that maps each name, in any case, to its value."""
     return lambda text: values.get(text.lower())
 
 
-_FLAG: Final = _choice(true=True, false=False)
-_FORMAT: Final = _choice(parquet="parquet", avro="avro")
+_FLAG: Final = choice(true=True, false=False)
+_FORMAT: Final = choice(parquet="parquet", avro="avro")
 
 TABLE: Final = (
     Option("hoodie.logfile.data.block.format", "log_format", _FORMAT, "parquet or avro"),
-    Option("hoodie.logfile.max.size", "max_log_bytes", _from_one, "a whole number of bytes"),
+    Option("hoodie.logfile.max.size", "max_log_bytes", from_one, "a whole number of bytes"),
     Option("hoodie.datasource.write.hive_style_partitioning", "hive_style", _FLAG, "true or false"),
     Option("hoodie.write.table.version", "version", {"8": 8, "9": 9}.get, "8 or 9"),
-    Option(PARTIAL, "partial_update", _choice(set_columns=True, none=False), "set_columns or none"),
+    Option(PARTIAL, "partial_update", choice(set_columns=True, none=False), "set_columns or none"),
     Option(FUNCTION, "merge_function", str, "package.module:function"),
+    Option(CONSUMER_HOURS, "consumer_hours", from_one, "a whole number of hours from 1 on"),
 )
 COORDINATION: Final = (
-    Option(SKEW, "skew_ms", _from_zero, "a whole number of milliseconds"),
+    Option(SKEW, "skew_ms", from_zero, "a whole number of milliseconds"),
     Option(DECISION, "decision", {"lock": "lock", "log": "log"}.get, "lock or log"),
     Option(PROVIDER, "lock", _provider, f"one of {', '.join(PROVIDERS)}"),
-    Option("hoodie.write.lock.wait_time_ms", "lock_wait_ms", _from_zero, "a whole number of milliseconds"),
-    Option("hoodie.write.lock.filesystem.expire", "lock_expire_minutes", _from_zero, "a whole number of minutes"),
-    Option("hoodie.write.lock.storage.validity.timeout.secs", "lease_seconds", _from_zero, "a whole number of seconds"),
-    Option("hoodie.write.lock.storage.renew.interval.secs", "renew_seconds", _from_zero, "a whole number of seconds"),
+    Option("hoodie.write.lock.wait_time_ms", "lock_wait_ms", from_zero, "a whole number of milliseconds"),
+    Option("hoodie.write.lock.filesystem.expire", "lock_expire_minutes", from_zero, "a whole number of minutes"),
+    Option("hoodie.write.lock.storage.validity.timeout.secs", "lease_seconds", from_zero, "a whole number of seconds"),
+    Option("hoodie.write.lock.storage.renew.interval.secs", "renew_seconds", from_zero, "a whole number of seconds"),
     Option("hoodie.write.lock.zookeeper.url", "zookeeper_url", _text, "a host"),
-    Option("hoodie.write.lock.zookeeper.port", "zookeeper_port", _from_zero, "a port"),
+    Option("hoodie.write.lock.zookeeper.port", "zookeeper_port", from_zero, "a port"),
     Option("hoodie.write.lock.zookeeper.base_path", "zookeeper_base_path", _text, "a path"),
     Option("hoodie.write.lock.zookeeper.lock_key", "zookeeper_lock_key", _text, "a name"),
 )
 ARCHIVE: Final = (
     Option(AUTOMATIC, "automatic", _FLAG, "true or false"),
-    Option(LEAST, "least", _from_one, "a whole number from 1 on"),
-    Option(MOST, "most", _from_one, "a whole number from 1 on"),
+    Option(LEAST, "least", from_one, "a whole number from 1 on"),
+    Option(MOST, "most", from_one, "a whole number from 1 on"),
 )
 OPTIONS: Final = (*TABLE, *COORDINATION, *ARCHIVE)
 
 
 def parsed(options: Iterable[Option], texts: Mapping[str, str], refuse: Refusal) -> dict[str, Any]:
-    """Field -> value for the options that `texts` sets. Raises `refuse(…)` for a text that is not a value of its
-    option.
+    """Maps fields to values, for the options that `texts` sets. Raises the error that `refuse` returns if a text is not
+    a value of its option.
     """
     values = {}
     for option in options:

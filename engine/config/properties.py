@@ -1,4 +1,4 @@
-"""Java properties text, as ``hoodie.properties`` is written (docs/hudi-format.md)."""
+"""The Java properties format, in which ``hoodie.properties`` is written (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ CHECKSUM: Final = "hoodie.table.checksum"
 
 
 def encode_properties(values: Mapping[str, str]) -> bytes:
-    """The text of `values`: in their order, ASCII only, one on each line. The checksum is last, so that a truncated
-    file has none.
+    """Encode `values` as text: in their order, ASCII only, one property on each line. The checksum is written last, so
+    that a truncated file has no checksum.
     """
     ordered = sorted(values.items(), key=lambda item: item[0] == CHECKSUM)
     lines = [f"{_escape_key(key)}={_escape_value(value)}\n" for key, value in ordered]
@@ -27,7 +27,7 @@ def encode_properties(values: Mapping[str, str]) -> bytes:
 
 
 def decode_properties(data: bytes) -> dict[str, str]:
-    """The properties in a text. If a key occurs twice, the last value counts."""
+    """The properties that a text contains. If a key occurs twice, the last value counts."""
     values: dict[str, str] = {}
     for line in _logical_lines(data.decode("latin-1")):
         found = _KEY.match(line)
@@ -39,7 +39,7 @@ def decode_properties(data: bytes) -> dict[str, str]:
 
 
 def table_checksum(name: str, database: str = "") -> str:
-    """``hoodie.table.checksum``: Spark refuses a table with a wrong one."""
+    """The value of ``hoodie.table.checksum``; Spark refuses a table if this value is wrong."""
     return str(zlib.crc32(f"{database}.{name}".encode()))
 
 
@@ -48,7 +48,9 @@ def _escape_key(text: str) -> str:
 
 
 def _escape_value(text: str) -> str:
-    """The escaped value. Blanks inside a value are plain; leading ones would belong to the separator."""
+    """Escape a value for a properties file. Blanks inside a value need no escape, but leading blanks would be read
+    as part of the separator.
+    """
     escaped = "".join(map(_escape_char, text))
     return f"\\{escaped}" if escaped.startswith(" ") else escaped
 
@@ -73,7 +75,7 @@ def _unescape_one(found: re.Match[str]) -> str:
 
 
 def _logical_lines(text: str) -> Iterator[str]:
-    """Lines joined with their continuations, without comments and leading blanks."""
+    """The lines of a text, joined with their continuation lines, without comments and leading blanks."""
     pending = ""
     for natural in re.split(r"\r\n|\n|\r", text):
         line = natural.lstrip(" \t\f")

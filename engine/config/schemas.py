@@ -1,7 +1,8 @@
-"""The schemas that a table has had, each with the time from which it applies, in ``hoodie.properties``.
+"""The schemas that a table has had, stored in ``hoodie.properties``, each with the time from which it applies.
 
-The first one is ``hoodie.table.create.schema``. The others are in a property of nbcc, which Hudi keeps when it rewrites
-the file. Each change is also a commit without files, from which Hudi's readers take the columns.
+The first schema of a table is the property ``hoodie.table.create.schema``. Later schemas are in an nbcc property, which
+Hudi preserves when it rewrites the file. Each change of the schema is also a commit without files, because Hudi's
+readers take the columns from a commit.
 """
 
 from __future__ import annotations
@@ -19,19 +20,21 @@ PROPERTY: Final = "nbcc.schemas"
 
 
 def schema_versions(values: Mapping[str, str]) -> tuple[SchemaVersion, ...]:
-    """All schemas of a table of nbcc, oldest first. Its properties must have the first."""
+    """All schemas that an nbcc table has had, the oldest first. The properties `values` must contain the first
+    schema.
+    """
     later = json.loads(values.get(PROPERTY, "[]"))
     first = SchemaVersion("", from_avro(values["hoodie.table.create.schema"]))
     return (first, *(SchemaVersion(since, from_avro(avro)) for since, avro in later))
 
 
 def with_version(values: Mapping[str, str], since: str, avro: str) -> dict[str, str]:
-    """The properties with a further schema."""
+    """Return the properties with one more schema, `avro`, which applies from the time `since`."""
     later = [*json.loads(values.get(PROPERTY, "[]")), [since, avro]]
     return {**values, PROPERTY: json.dumps(later, separators=(",", ":"))}
 
 
 def config_at(config: TableConfig, time: str) -> TableConfig:
-    """The config with the columns of that time."""
+    """The config with the columns that the table had at the time `time`."""
     held = [version for version in config.schemas if version.since <= time]
     return replace(config, schema=held[-1].schema) if held else config

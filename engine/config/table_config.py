@@ -1,4 +1,4 @@
-"""The config of a table."""
+"""The config of a table: its properties as one value."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 LogFormat = Literal["parquet", "avro"]
 
 MAX_LOG_BYTES: Final = 1 << 30
+CONSUMER_HOURS: Final = 7 * 24
 
 WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 """What a writer must support: numbered buckets as file groups; compactions that keep deletes in a log of their own."""
@@ -28,7 +29,7 @@ KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG}
 
 
 class SchemaVersion(NamedTuple):
-    """A schema, and the time from which it applies ('': from the beginning)."""
+    """A schema, and the time from which it applies ('' means from the beginning of the table)."""
 
     since: str
     schema: pa.Schema
@@ -38,21 +39,25 @@ class SchemaVersion(NamedTuple):
 class TableConfig:
     """The properties of a table.
 
-    `schema`: The columns, without Hudi's own.
-    `ordering`: The ordering column. None: each write outranks the earlier ones.
-    `buckets`: The number of file groups in each partition. None: unknown, in tables of other engines.
-    `own`: Whether the table has nbcc's properties.
+    `schema`: The columns of the table, without Hudi's meta columns.
+    `ordering`: The name of the ordering column. None means that each write outranks the writes before it.
+    `buckets`: The number of file groups in each partition. None means that the number is unknown, as in tables of other
+    engines.
+    `own`: True if the table has the properties of an nbcc table.
     `features`: The features that readers and writers must support.
-    `metadata_table`: The partitions of an active metadata table.
-    `concurrency_mode`: The default concurrency mode of its writers.
-    `max_log_bytes`: The bytes of rows after which a writer begins the next log version.
-    `coordination`: How its writers exclude each other.
-    `schemas`: All schemas that a table of nbcc has had, oldest first; empty if it never changed.
-    `merge_function`: The `package.module:function` that merges two rows of a key; empty: one of them wins.
-    `archive_policy`: When writers archive old instants after their writes. None: never.
-    `partial_update`: Whether writes may set some columns only, and rows are merged column by column.
-    `session_time_zone`: The time zone of timestamps without one in Arrow batches. None: such timestamps are refused.
-    `shared_store`: Whether several machines can reach the table, so that its lock must exclude them.
+    `metadata_table`: The names of the partitions of the metadata table, if one is active.
+    `concurrency_mode`: The default concurrency mode of the table's writers.
+    `max_log_bytes`: The number of bytes of rows after which a writer begins a log with the next log version.
+    `coordination`: The options that determine how the table's writers exclude each other.
+    `schemas`: All schemas that an nbcc table has had, the oldest first; empty if the schema never changed.
+    `merge_function`: The `package.module:function` that merges two rows with one key; empty: one of the two rows wins.
+    `archive_policy`: The policy according to which writers archive old instants after their own writes. None means that
+    writers never archive.
+    `partial_update`: True if a write may set only some columns; rows are then merged column by column.
+    `consumer_hours`: The number of hours for which cleaning waits for a named consumer to process a write.
+    `session_time_zone`: The time zone of timestamps that have no time zone in Arrow batches. None means that timestamps
+    without a time zone are refused.
+    `shared_store`: True if several machines can access the table, so that its lock must exclude them from each other.
     """
 
     name: str
@@ -76,12 +81,13 @@ class TableConfig:
     partial_update: bool = False
     merge_function: str = ""
     archive_policy: ArchivePolicy | None = None
+    consumer_hours: int = CONSUMER_HOURS
     shared_store: bool = False
     session_time_zone: str | None = None
 
     @property
     def rules(self) -> Rules:
-        """The rules by which the table is read: nbcc's for its own tables, otherwise Hudi's."""
+        """The rules according to which the table is read: nbcc's rules for an nbcc table, otherwise Hudi's rules."""
         return NBCC if self.own else HUDI
 
     @property
@@ -90,22 +96,22 @@ class TableConfig:
 
     @property
     def always_set(self) -> tuple[str, ...]:
-        """The columns that every write sets: key, partition and ordering."""
+        """The columns that every write sets: key, partition and ordering columns."""
         return (*self.record_key, *self.partition_by, *([self.ordering] if self.ordering else []))
 
     @property
     def avro_schema(self) -> str:
-        """The Avro JSON of the table's columns, which is the ``schema`` of every commit."""
+        """The Avro JSON of the table's columns; every commit contains it as ``schema``."""
         return avro_json(self.schema, self.name)
 
     @property
     def log_schema(self) -> str:
-        """The Avro JSON of log records, including Hudi's columns."""
+        """The Avro JSON of the records in log files, including Hudi's meta columns."""
         return avro_json(self.schema, self.name, meta=True)
 
     @property
     def notice(self) -> str | None:
-        """A one-line warning for readers; None if there is none."""
+        """A one-line warning for readers of the table; None if there is nothing to warn of."""
         if not self.metadata_table:
             return None
         listed = ", ".join(self.metadata_table)
@@ -113,7 +119,9 @@ class TableConfig:
 
     @property
     def weakness(self) -> tuple[str, str] | None:
-        """The reason why writers of the table would not exclude each other, and the remedy; None if they do."""
+        """The reason why writers of the table would not exclude each other, with the remedy; None if they exclude
+        each other.
+        """
         return weakness_of(self.coordination, self.concurrency_mode) if self.shared_store else None
 
     def check_writable(self) -> None:

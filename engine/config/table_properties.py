@@ -12,8 +12,9 @@ from .archive_policy import archive_policy_of
 from .concurrency import NON_BLOCKING, concurrency_mode
 from .concurrency import OPTION as CONCURRENCY
 from .coordination import ALONE, DECISION_LOG, coordination_of
-from .options import DECISION, FUNCTION, PARTIAL
+from .options import CONSUMER_HOURS, DECISION, FUNCTION, PARTIAL
 from .properties import table_checksum
+from .table_config import CONSUMER_HOURS as DEFAULT_CONSUMER_HOURS
 from .table_config import MAX_LOG_BYTES, WRITER_FEATURES, MergeMode, TableConfig
 
 VERSIONS: Final = (8, 9)
@@ -44,7 +45,7 @@ _KEY_GENERATORS: Final = {(1, 0): "NON_PARTITION", (1, 1): "SIMPLE"}  # (key fie
 
 
 def to_properties(config: TableConfig) -> dict[str, str]:
-    """All properties of a new table of nbcc."""
+    """All properties of a new nbcc table."""
     fields = (len(config.record_key), len(config.partition_by))
     common = {
         "hoodie.table.name": config.name,
@@ -75,8 +76,8 @@ def to_properties(config: TableConfig) -> dict[str, str]:
 
 
 def _ordering_properties(config: TableConfig) -> dict[str, str]:
-    """The properties of ordering, which differ between table versions. In version 8 mode, strategy and payload must
-    agree, or Hudi raises an exception.
+    """The properties that determine how records are ordered; they depend on the table version. In version 8 the mode,
+    strategy and payload must be consistent, otherwise Hudi raises an exception.
     """
     if config.merge_function:
         return {"hoodie.record.merge.strategy.id": FUNCTION_STRATEGY}
@@ -110,6 +111,8 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
         written[FUNCTION] = config.merge_function
     if config.max_log_bytes != MAX_LOG_BYTES:
         written["hoodie.logfile.max.size"] = str(config.max_log_bytes)
+    if config.consumer_hours != DEFAULT_CONSUMER_HOURS:
+        written[CONSUMER_HOURS] = str(config.consumer_hours)
     if config.archive_policy is not None:
         written |= config.archive_policy.to_properties()
     return written | config.coordination.to_properties()
@@ -120,9 +123,9 @@ def _checksum(config: TableConfig) -> dict[str, str]:
 
 
 def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig:
-    """The config with the columns `schema` that these properties describe.
+    """The config that these properties describe, with the columns of `schema`.
 
-    Raises `NotATable` for contradictory properties, and `Unsupported` for a table that this release cannot read.
+    Raises `NotATable` if properties contradict each other, and `Unsupported` if this release cannot read the table.
     """
 
     def refuse(name: str, text: str, needed: str) -> Unsupported:
@@ -160,11 +163,14 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
         partial_update=own and values.get(PARTIAL) == "SET_COLUMNS",
         merge_function=values.get(FUNCTION, "") if own else "",
         archive_policy=archive_policy_of(values, refuse) if own else None,
+        consumer_hours=_whole_number(values, CONSUMER_HOURS, DEFAULT_CONSUMER_HOURS),
     )
 
 
 def merge_mode(values: Mapping[str, str]) -> MergeMode:
-    """The merge mode, inferred if the property is absent (docs/hudi-format.md); `Unsupported` for any other mode."""
+    """The merge mode, inferred if the property is absent (docs/hudi-format.md); raises `Unsupported` for an unknown
+    mode.
+    """
     mode = values.get("hoodie.record.merge.mode")
     if "nbcc.format" in values and values.get(FUNCTION):
         return "COMMIT_TIME_ORDERING"  # which delete came first is ranked by completion: the function sees rows alone
@@ -225,7 +231,7 @@ def _version(values: Mapping[str, str]) -> int:
 
 
 def _refuse_inconsistent(values: Mapping[str, str]) -> None:
-    """Raise `NotATable` if a table of nbcc lacks its key columns, or the property of one of its features."""
+    """Raise `NotATable` if an nbcc table lacks its key columns, or if it lacks the property of one of its features."""
     features = _names(values.get("nbcc.writer.features"))
     flaws = {
         "its hoodie.table.recordkey.fields names no column": not _names(values.get("hoodie.table.recordkey.fields")),
@@ -245,7 +251,7 @@ def _contradictory(values: Mapping[str, str], exists: str) -> NotATable:
 
 
 def _whole_number(values: Mapping[str, str], key: str, default: int | None = None, below: int = 1 << 63) -> int:
-    """A positive whole number; `NotATable` for anything else."""
+    """The value of a property that must be a positive whole number; raises `NotATable` for any other value."""
     text = values.get(key)
     if text is None and default is not None:
         return default

@@ -1,9 +1,9 @@
 """Computes the bucket of each row: Java's hash of its key values, on Arrow buffers (docs/hudi-format.md).
 
-``bucket = (List<String>.hashCode() & 0x7fffffff) % buckets``, in 32-bit arithmetic. The hash of a string starts at 0
-and takes its UTF-16 code units (``h = 31·h + unit``). The hash of a list starts at 1 and takes its elements
-(``h = 31·h + hash``; a null has the hash 0). Python loops run over key fields and over positions in the longest key,
-never over rows.
+``bucket = (List<String>.hashCode() & 0x7fffffff) % buckets``, in 32-bit arithmetic. The hash of a string starts at 0,
+and each of its UTF-16 code units changes it to ``h = 31·h + unit``. The hash of a list starts at 1, and each element
+changes it to ``h = 31·h + hash``; a null has the hash 0. Python loops run over key fields and over positions in the
+longest key, never over rows.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ _LOOKAHEAD: Final = 3  # bytes after the lead byte of the longest UTF-8 characte
 
 
 def buckets_of(values: Sequence[pa.Array | pa.ChunkedArray], buckets: int) -> npt.NDArray[np.int32]:
-    """The bucket in ``0..buckets-1`` of each row. The key of row *i* is `values[0][i], values[1][i], …`, as text."""
+    """Return the bucket in ``0..buckets-1`` of each row. The key of row *i* is `values[0][i], values[1][i], …`, as
+    text.
+    """
     return ((list_hash(values) & np.uint32(0x7FFFFFFF)) % np.uint32(buckets)).astype(np.int32)
 
 
 def list_hash(values: Sequence[pa.Array | pa.ChunkedArray]) -> Hashes:
-    """Java's ``List<String>.hashCode`` of each row, as unsigned 32 bits."""
+    """Return Java's ``List<String>.hashCode`` of each row, as unsigned 32 bits."""
     hashes = np.ones(len(values[0]), np.uint32)
     for column in values:
         hashes = _FACTOR * hashes + string_hash(column)
@@ -37,7 +39,7 @@ def list_hash(values: Sequence[pa.Array | pa.ChunkedArray]) -> Hashes:
 
 
 def string_hash(strings: pa.Array | pa.ChunkedArray) -> Hashes:
-    """Java's ``String.hashCode`` of each string, as unsigned 32 bits; a null hashes to 0."""
+    """Return Java's ``String.hashCode`` of each string, as unsigned 32 bits; the hash of a null is 0."""
     units, starts = _utf16_units(one_array(strings))
     lengths = np.diff(starts)
     firsts = starts[:-1]
@@ -50,7 +52,9 @@ def string_hash(strings: pa.Array | pa.ChunkedArray) -> Hashes:
 
 
 def _hash_rows(units: npt.NDArray[np.integer], firsts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]) -> Hashes:
-    """The hash of each row. `firsts` and `lengths` locate its code units in `units`; the longest row comes first."""
+    """Return the hash of each row. `firsts` and `lengths` locate the code units of each row in `units`; the longest row
+    comes first.
+    """
     hashes = np.zeros(len(lengths), np.uint32)
     if len(lengths) == 0:
         return hashes
@@ -63,7 +67,9 @@ def _hash_rows(units: npt.NDArray[np.integer], firsts: npt.NDArray[np.int64], le
 
 
 def _utf16_units(strings: pa.Array) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.int64]]:
-    """The UTF-16 code units of all strings in one array, and the offset of each string in it, plus the end."""
+    """Return the UTF-16 code units of all strings in one array, and the offset of each string in the array, plus the
+    end.
+    """
     octets, starts = _utf8_bytes(strings)
     if len(octets) == 0 or octets.max() < 0x80:
         return octets, starts  # in ASCII a byte is a code unit
@@ -79,7 +85,9 @@ def _utf16_units(strings: pa.Array) -> tuple[npt.NDArray[np.integer], npt.NDArra
 
 
 def _utf8_bytes(strings: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """The UTF-8 bytes of all strings, and the offset of each string, plus the end. A null is an empty string."""
+    """Return the UTF-8 bytes of all strings, and the offset of each string in the bytes, plus the end. A null counts as
+    an empty string.
+    """
     if strings.null_count:
         strings = strings.fill_null("")
     strings = strings.cast(pa.large_string())
@@ -92,7 +100,7 @@ def _utf8_bytes(strings: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[n
 
 
 def _code_points(octets: npt.NDArray[np.uint8], leads: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The code points of the characters whose first bytes are at `leads`."""
+    """Return the code points of the characters whose first bytes are at `leads`."""
     padded = np.concatenate((octets, np.zeros(_LOOKAHEAD, np.uint8))).astype(np.int64)
     lead = padded[leads]
     second, third, fourth = (padded[leads + ahead] & 0x3F for ahead in range(1, _LOOKAHEAD + 1))

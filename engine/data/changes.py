@@ -18,10 +18,10 @@ INSERT, UPDATE, DELETE = "i", "u", "d"
 
 
 def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
-    """One row per inserted, updated or deleted key, in `task.shape.changes_schema`.
+    """Return one row for each inserted, updated or deleted key that matches, with the schema `task.result_schema`.
 
-    `completed` is the completion time of the write that set the new row or deleted the old one. It is null if the
-    window contains no record of that write.
+    `completed` is the completion time of the write that set the new row or deleted the old one. `completed` is null if
+    the window contains no record of that write.
     """
     shape = task.shape
     before, after = (_state(storage, tasks, shape) for tasks in (task.before, task.after))
@@ -32,11 +32,15 @@ def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
     old, new = before.take(pa.array(there[met])), after.take(pa.array(met))
     changed = pa.array(rows_differ(old, new, shape.schema.names))
     old, new = old.filter(changed), new.filter(changed)
+    if task.where is not None:
+        inserted, gone = task.where.filter(inserted), task.where.filter(gone)
+        either = pc.or_(task.where.mask(old), task.where.mask(new))
+        old, new = old.filter(either), new.filter(either)
     return pa.concat_tables(
         [
-            _rows(INSERT, _completed(inserted[COMMIT_TIME], task), None, inserted, shape),
-            _rows(UPDATE, _completed(new[COMMIT_TIME], task), old, new, shape),
-            _rows(DELETE, _completed(_deleted_at(storage, gone, task), task), gone, None, shape),
+            _rows(INSERT, _completed(inserted[COMMIT_TIME], task), None, inserted, task),
+            _rows(UPDATE, _completed(new[COMMIT_TIME], task), old, new, task),
+            _rows(DELETE, _completed(_deleted_at(storage, gone, task), task), gone, None, task),
         ]
     )
 
@@ -47,18 +51,21 @@ def _state(storage: Storage, tasks: Sequence[ReadTask], shape: TableShape) -> pa
 
 
 def _identity(rows: pa.Table) -> pa.Array:
-    """Partition and key in one text. No partition path contains the separator."""
+    """Return the partition and the key of each row in one text. No partition path contains the separator of the text.
+    """
     return one_array(pc.binary_join_element_wise(rows[PARTITION_PATH], rows[RECORD_KEY], "\0"))
 
 
 def _places(rows: pa.Table, among: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The position in `among` of each row's key, -1 if it is absent."""
+    """Return the position in `among` of each row's key; -1 if the key is absent."""
     positions = pc.index_in(_identity(rows), _identity(among))
     return np.asarray(pc.fill_null(positions, -1).to_numpy(zero_copy_only=False), np.int64)
 
 
 def _deleted_at(storage: Storage, gone: pa.Table, task: ChangesTask) -> pa.ChunkedArray:
-    """The requested time of the write that deleted each row of `gone`, null if the window has no record of it."""
+    """Return, for each row of `gone`, the requested time of the write that deleted the row. The requested time is null
+    if the window has no record of the delete.
+    """
     if not len(gone):
         return pa.chunked_array([pa.nulls(len(gone), pa.string())])
     deletes = merge_window(storage, WindowTask(task.shape, task.window, task.bases)).deletes
@@ -72,14 +79,11 @@ def _completed(requested: pa.ChunkedArray, task: ChangesTask) -> pa.Array:
     return completions.take(pc.index_in(one_array(requested), requests, skip_nulls=True))
 
 
-def _rows(op: str, completed: pa.Array, before: pa.Table | None, after: pa.Table | None, shape: TableShape) -> pa.Table:
-    count = len(completed)
-    kind = shape.changes_schema.field("before").type
-    sides = [
-        pa.nulls(count, kind) if side is None else _struct(side.select(shape.schema.names), kind)
-        for side in (before, after)
-    ]
-    return pa.table([pa.repeat(op, count), completed, *sides], schema=shape.changes_schema)
+def _rows(op: str, completed: pa.Array, before: pa.Table | None, after: pa.Table | None, task: ChangesTask) -> pa.Table:
+    schema = task.result_schema
+    count, kind = len(completed), schema.field("before").type
+    sides = [pa.nulls(count, kind) if side is None else _struct(side, kind) for side in (before, after)]
+    return pa.table([pa.repeat(op, count), completed, *sides], schema=schema)
 
 
 def _struct(rows: pa.Table, kind: pa.DataType) -> pa.Array:

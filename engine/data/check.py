@@ -1,7 +1,7 @@
 """The rules that the rows of a batch must satisfy before any of them is written.
 
-`problems` applies the rules to rows. A writer calls it with all rows of some keys. `refuse` raises one error for the
-problems of several calls.
+`problems` applies the rules to rows. A writer calls `problems` with all rows of some keys. `refuse` raises one error
+for the problems of several calls.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .tasks import TableShape
 
 
 class Problem(NamedTuple):
-    """A violation: the rule, the number of rows that break it, and one of them as text."""
+    """A violation of a rule: the rule, the number of rows that break the rule, and one such row as text."""
 
     rule: str
     rows: int
@@ -68,7 +68,7 @@ _MOST_BYTES: Final = 255
 
 
 def problems(rows: pa.Table, shape: TableShape, *, deletes: bool = True) -> list[Problem]:
-    """The rules of `RULES` that rows break. `deletes`: whether rows may be deletes."""
+    """Return the rules of `RULES` that rows break. `deletes`: True if the rows may contain deletes."""
     found = [
         ("null key", _any(one_array(rows[name]).is_null() for name in shape.keys.record_key)),
         ("ambiguous key", _ambiguous(rows, shape.keys)),
@@ -89,13 +89,13 @@ def problems(rows: pa.Table, shape: TableShape, *, deletes: bool = True) -> list
 
 
 def _others(shape: TableShape) -> pa.Schema:
-    """The columns whose nulls no other rule checks."""
+    """Return the columns whose nulls are checked by no other rule."""
     known = {*shape.keys.record_key, shape.merge.ordering}
     return pa.schema([field for field in shape.schema if field.name not in known])
 
 
 def refuse(found: Iterable[Problem], shape: TableShape) -> None:
-    """Raise `BadInput` for the rule with the most broken rows; return if there are no problems."""
+    """Raise `BadInput` for the rule that the most rows break; return if `problems` is empty."""
     by_rule: dict[str, Problem] = {}
     for problem in found:
         seen = by_rule.get(problem.rule, Problem(problem.rule, 0, problem.example))
@@ -113,7 +113,7 @@ def refuse(found: Iterable[Problem], shape: TableShape) -> None:
 
 
 def conflicting(rows: pa.Table, shape: TableShape) -> Mask:
-    """Mask of the rows that have the key and ordering value of an earlier row but different content."""
+    """Return the mask of the rows that have the key and ordering value of an earlier row but different content."""
     places = _shared_ranks(rows, shape)
     conflict = np.zeros(len(rows), np.bool_)
     if len(places.later) == 0:
@@ -130,7 +130,7 @@ def conflicting(rows: pa.Table, shape: TableShape) -> Mask:
 
 
 class _Pairs(NamedTuple):
-    """Row *later[i]* has the key and ordering value of the earlier row *first[i]*."""
+    """Pairs of rows: row *later[i]* has the key and ordering value of the earlier row *first[i]*."""
 
     first: Numbers
     later: Numbers
@@ -163,7 +163,7 @@ def _ambiguous(rows: pa.Table, keys: KeySpec) -> Mask:
 
 
 def _empty(rows: pa.Table, keys: KeySpec) -> Mask:
-    """Mask of the rows whose key has no characters. Hudi refuses such keys as well."""
+    """Return the mask of the rows whose key has no characters. Hudi refuses empty keys as well."""
     mask = np.ones(len(rows), np.bool_)
     for name in keys.record_key:
         text = one_array(rows[name])
@@ -180,7 +180,7 @@ def _unsafe(rows: pa.Table, keys: KeySpec) -> Mask:
 
 
 def is_path(path: str, keys: KeySpec, schema: pa.Schema) -> bool:
-    """Whether `path` is the partition path of some valid row."""
+    """Return True if `path` is the partition path of some valid row."""
     if not keys.partition_by:
         return path == ""
     texts = partition_values(pa.array([path], pa.string()), keys)
@@ -192,7 +192,7 @@ def is_path(path: str, keys: KeySpec, schema: pa.Schema) -> bool:
 
 
 def _long(rows: pa.Table, keys: KeySpec) -> pa.Array:
-    """Mask of the rows whose partition has a folder name that is too long for file systems."""
+    """Return the mask of the rows whose partition has a folder name that is too long for file systems."""
     paths = one_array(partition_paths(rows, keys)).dictionary_encode()
     levels = pc.split_pattern(paths.dictionary, "/")
     long = pc.list_parent_indices(levels).filter(pc.greater(pc.binary_length(levels.flatten()), _MOST_BYTES))
@@ -209,7 +209,9 @@ def _mask(flags: pa.Array) -> Mask:
 
 
 def _example(rows: pa.Table, mask: Mask, shape: TableShape) -> str:
-    """The invalid row with the least key, partition and ordering value, so that input order has no effect."""
+    """Return the invalid row with the least key, partition and ordering value, so that the order of the input has no
+    effect.
+    """
     names = list(dict.fromkeys([*shape.keys.fields, *([shape.merge.ordering] if shape.merge.ordering else [])]))
     broken = rows.select(names).filter(pa.array(mask))
     row = broken.sort_by([(name, "ascending") for name in names]).slice(0, 1).to_pylist()[0]

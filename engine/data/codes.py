@@ -20,13 +20,15 @@ LOWEST: Final = np.iinfo(np.int64).min
 
 
 def key_codes(keys: pa.Array | pa.ChunkedArray) -> tuple[Numbers, int]:
-    """The code of each key, and the number n of distinct keys. Equal keys have equal codes in ``0..n-1``."""
+    """Return the code of each key, and the number n of distinct keys. Equal keys have equal codes in ``0..n-1``."""
     encoded = one_array(keys).dictionary_encode()
     return encoded.indices.to_numpy(), len(encoded.dictionary)
 
 
 def order_numbers(parts: Sequence[pa.ChunkedArray]) -> Numbers:
-    """One integer per value of all parts, in the same order as the values. Nulls are `LOWEST`."""
+    """Return one integer for each value of all parts. The integers are ordered like the values; the integer of a null
+    is `LOWEST`.
+    """
     kind = parts[0].type
     if pa.types.is_string(kind) or pa.types.is_decimal(kind):
         values = one_array(pa.chunked_array([chunk for part in parts for chunk in part.chunks], kind))

@@ -24,31 +24,33 @@ SET_COLUMNS: Final = "nbcc_set_columns"
 
 
 def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """The column as one array; a column with one chunk is not copied."""
+    """Return the column as one array; a column with one chunk is not copied."""
     if isinstance(column, pa.ChunkedArray):
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     return column
 
 
 def constant(text: str, count: int) -> pa.DictionaryArray:
-    """A column of `count` equal texts, which stores the text once."""
+    """Return a column of `count` equal texts, which stores the text once."""
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), [text])
 
 
 def is_deleted(rows: pa.Table) -> pa.ChunkedArray | None:
-    """Mask of the deletes (null counts as false), or None if the column is absent."""
+    """Return the mask of the deletes, in which null counts as false; None if the delete flag's column is absent."""
     return pc.fill_null(rows[IS_DELETED], False) if IS_DELETED in rows.column_names else None
 
 
 def is_sortable(kind: pa.DataType) -> bool:
-    """Whether rows can be sorted by a column of this type."""
+    """Return True if rows can be sorted by a column of the type `kind`."""
     if pa.types.is_struct(kind):
         return all(is_sortable(inner.type) for inner in kind)
     return not pa.types.is_nested(kind)
 
 
 def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The rows in exactly `schema`. Missing columns are null, columns outside it are dropped, others are cast."""
+    """Return the rows with exactly the columns of `schema`. A missing column becomes null, a column outside `schema` is
+    dropped, and all others are cast.
+    """
     if rows.schema.equals(schema):
         return rows
     present = set(rows.column_names)
@@ -57,10 +59,10 @@ def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def _nulls(count: int, kind: pa.DataType) -> pa.Array:
-    """A column of `count` nulls of the type `kind`.
+    """Return a column of `count` nulls of the type `kind`.
 
-    `pa.nulls` of a struct type also has nulls in the inner columns. Casts and Parquet refuse those if an inner column
-    is not nullable.
+    `pa.nulls` of a struct type also has nulls in the inner columns. Arrow's casts and Parquet writer refuse nulls in an
+    inner column that is not nullable.
     """
     return pa.array([None] * count, kind) if pa.types.is_struct(kind) else pa.nulls(count, kind)
 

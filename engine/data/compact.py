@@ -1,4 +1,4 @@
-"""Compacts a file slice to a base file, and a log of the deletes that later merges need."""
+"""Compacts a file slice to a base file, and to a log of the deletes that later merges need."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from .write import delete_block
 
 
 def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[WrittenFile]:
-    """Merge the slice and put the base file, even without rows. If deletes won, put a log of tombstones as well.
+    """Merge the slice and put the base file, even if the merge returns no rows. If deletes win in the merge, put a log
+    of tombstones as well.
 
-    The commit time and sequence number of a row stay the same. Without tombstones a late update of lower rank would
-    restore a deleted row (docs/contract.md, LAWS). Tombstones are typed deletes in a log of the compaction's own
-    instant, which Hudi and hudi-rs read too.
+    A compaction does not change the commit time and the sequence number of a row. Without tombstones an update of lower
+    rank that completes later would restore a deleted row (docs/contract.md, LAWS). Tombstones are typed deletes in a
+    log of the compaction's own instant, which Hudi and hudi-rs read too.
     """
     layers = slice_layers(storage, task.slice)
     rule = task.slice.shape.merge
@@ -34,9 +35,11 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     token = names.write_token()
     logs = [layer for layer in layers if not layer.base]
     name = BaseName(task.slice.file_id, token, task.instant)
+    by = _sort_keys(merged.rows, task.sort_by)
+    rows = merged.rows.sort_by(by) if by else merged.rows
     written = [
         replace(
-            put_base_file(storage, task.slice.partition, name, _sorted(merged.rows, task.sort_by)),
+            put_base_file(storage, task.slice.partition, name, rows, is_sorted=bool(by)),
             log_records=sum(len(layer.rows) + len(layer.deletes) for layer in logs),
             log_files=len(task.slice.logs),
             log_blocks=len(logs),
@@ -48,14 +51,15 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     return written
 
 
-def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.Table:
-    """The rows sorted by `columns`. Columns that were dropped since the plan was made are ignored."""
-    by = [(name, "ascending") for name in columns if name in rows.column_names and is_sortable(rows[name].type)]
-    return rows.sort_by(by) if by else rows
+def _sort_keys(rows: pa.Table, columns: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the columns to sort by. A column that the table has dropped since the plan was made is ignored."""
+    return [(name, "ascending") for name in columns if name in rows.column_names and is_sortable(rows[name].type)]
 
 
 def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
-    """The winning deletes with an ordering value. A delete without one loses against every later record."""
+    """Return the winning deletes that have an ordering value. A delete without an ordering value loses against every
+    later record, so the compaction does not store it.
+    """
     ranked_by = task.slice.shape.merge.ranked_by
     if not task.keep_tombstones or ranked_by is None:
         return merged.deletes.slice(0, 0)
@@ -65,8 +69,8 @@ def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
 def _write_tombstones(
     storage: Storage, task: CompactTask, kept: list[Contribution], deletes: pa.Table, token: str
 ) -> WrittenFile:
-    """Write the log of the compaction's own instant. It holds tombstones, and records that cannot be recovered from a
-    merged row.
+    """Write the log of the compaction's own instant. The log of a compaction contains tombstones, and records that
+    cannot be recovered from a merged row.
     """
     plan = task.slice
     blocks = [delete_block(deletes, plan.partition, task.instant, plan.shape)] if len(deletes) else []
@@ -80,7 +84,9 @@ def _write_tombstones(
 
 
 def contribution_block(kept: Contribution, plan: ReadTask, instant: str, compacted: Sequence[str] = ()) -> bytes:
-    """A data block of these rows, with the columns that their writer set. It is partial unless they set all columns."""
+    """Return a data block of the rows, with the columns that the writer of the rows set. The block is partial unless
+    the rows set all columns.
+    """
     shape = plan.shape
     rows = conform(kept.rows, shape.stored_schema).select(shape.block_columns(kept.sets))
     by = (shape.log_format, instant, shape.avro_schema)

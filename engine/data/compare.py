@@ -13,7 +13,7 @@ from .columns import one_array
 
 
 def rows_differ(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> Mask:
-    """Mask of the positions at which `left` and `right` (of equal length) differ in one of `columns`."""
+    """Return the mask of the positions at which `left` and `right` (of equal length) differ in one of `columns`."""
     differing = np.zeros(len(left), np.bool_)
     for name in columns:
         differing |= values_differ(one_array(left[name]), one_array(right[name]))
@@ -21,7 +21,7 @@ def rows_differ(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> Mask
 
 
 def values_differ(left: pa.Array, right: pa.Array) -> Mask:
-    """Mask of the positions at which two arrays of equal type and length differ."""
+    """Return the mask of the positions at which two arrays of equal type and length differ."""
     only_one_null = pc.xor(left.is_null(), right.is_null()).to_numpy(zero_copy_only=False)
     both = pc.and_(left.is_valid(), right.is_valid())
     differing: Mask = np.array(only_one_null, np.bool_)
@@ -37,7 +37,7 @@ def values_differ(left: pa.Array, right: pa.Array) -> Mask:
 
 
 def _nested_differ(left: pa.Array, right: pa.Array) -> Mask:
-    """As `values_differ`, for structs, lists or maps without nulls at this level."""
+    """Compare structs, lists or maps like `values_differ`. The arrays have no nulls at the top level."""
     if pa.types.is_struct(left.type):
         differing: Mask = np.zeros(len(left), np.bool_)
         for place in range(left.type.num_fields):
@@ -53,12 +53,14 @@ def _nested_differ(left: pa.Array, right: pa.Array) -> Mask:
 
 
 def lengths(lists: pa.Array) -> Numbers:
-    """The number of elements of each list or map. `lists` contains no null."""
+    """Return the number of elements of each list or map. `lists` contains no null."""
     return np.diff(np.asarray(lists.offsets)).astype(np.int64)
 
 
 def elements(lists: pa.Array) -> pa.Array:
-    """All elements in one array. The elements of a map are its entries, as structs, in stored order."""
+    """Return all elements of the lists in one array. The elements of a map are its entries, as structs, in stored
+    order.
+    """
     offsets = np.asarray(lists.offsets)
     return (
         pa.StructArray.from_arrays([lists.keys, lists.items], names=["key", "value"])

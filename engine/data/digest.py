@@ -1,8 +1,9 @@
-"""The digest of a batch: its row count, and order-independent sums of one hash per row.
+"""Computes the digest of a batch: the number of rows, and sums of one hash for each row.
 
-The digest does not depend on the order of rows, on chunks, on Spark tasks, or on whether Spark or Arrow delivers them.
-All NaNs are equal, and -0.0 equals 0.0. A null equals a missing column, so a column that is added or widened later does
-not change a digest. The hashes are not cryptographic: they detect accidental differences.
+The digest does not depend on the order of rows, on chunks, on Spark tasks, or on whether Spark or Arrow delivers the
+rows. All NaNs are equal, and -0.0 equals 0.0. A null in a column has the same effect as a missing column, so a column
+added or widened later does not change a digest. The hashes of a digest are not cryptographic: they detect accidental
+differences only.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ _SET: Final = 0x9FB21C651E98DF25
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The number of rows, and two sums modulo 2**64 over different hashes of them. Digests of parts can be added."""
+    """The number of rows, and two sums modulo 2**64 over two different hashes of the rows. The digest of a batch is the
+    sum of the digests of its parts.
+    """
 
     rows: int = 0
     first: int = 0
@@ -48,12 +51,12 @@ class Digest:
 
     @property
     def text(self) -> str:
-        """The form in which a commit records it."""
+        """Return the digest as the text that a commit records."""
         return f"{_VERSION}:{self.rows}:{self.first:016x}{self.second:016x}"
 
     @classmethod
     def of_text(cls, text: str) -> Digest | None:
-        """The digest that a commit records; None if it has another version or form."""
+        """Return the digest that a commit records as `text`; None if the text has another version or form."""
         version, _, rest = text.partition(":")
         rows, _, sums = rest.partition(":")
         if version != _VERSION or not rows.isdecimal() or len(sums) != 4 * _WORD:
@@ -65,7 +68,9 @@ class Digest:
 
 
 def digest_of(rows: pa.Table, sets: Collection[str] | None = None) -> Digest:
-    """The digest of `rows`. `sets`: the columns that a partial update sets; the digest depends on them."""
+    """Return the digest of `rows`. `sets`: the columns that a partial update sets; the digest also depends on the names
+    of the columns.
+    """
     salt = np.uint64(sum(int(_name_hash(name)) * _SET + 1 for name in sets or ()) & _MASK)
     total = Digest()
     for batch in rows.to_batches(max_chunksize=_CHUNK):
@@ -89,7 +94,7 @@ def _true_or_null(flags: pa.Array) -> pa.Array:
 
 
 def _hashes(values: pa.Array) -> Hashes:
-    """A hash of each value; 0 for a null."""
+    """Return a hash of each value; the hash of a null is 0."""
     values = one_array(values)
     if values.null_count == len(values):
         return np.zeros(len(values), np.uint64)
@@ -101,7 +106,7 @@ def _hashes(values: pa.Array) -> Hashes:
 
 
 def _of_kind(values: pa.Array) -> Hashes:
-    """A hash of each value; the hash of a null is arbitrary."""
+    """Return a hash of each value; the hash of a null is arbitrary."""
     kind = values.type
     if pa.types.is_dictionary(kind):
         return _hashes(values.dictionary_decode())
@@ -133,7 +138,7 @@ def _of_nested(values: pa.Array) -> Hashes:
 
 
 class _Runs(NamedTuple):
-    """The offset of the first item of each value among all items, and the number of its items."""
+    """For each list or text of a column, the offset of its first item among all items, and the number of its items."""
 
     starts: Numbers
     lengths: Numbers
@@ -148,7 +153,9 @@ def _lists(values: pa.Array) -> _Runs:
 
 
 def _runs(items: Hashes, runs: _Runs, ordered: bool = True) -> Hashes:
-    """One hash per value, over its items. If `ordered`, it depends on the order of the items."""
+    """Return one hash for each value, computed from the items of the value. If `ordered` is true, the hash depends on
+    the order of the items.
+    """
     owners, places = _places(runs.lengths)
     there = items[runs.starts[owners] + places]
     there = _mixed(there + _mixed(places.astype(np.uint64) * _PLACE + _ODD)) if ordered else _mixed(there + _ODD)
@@ -156,21 +163,21 @@ def _runs(items: Hashes, runs: _Runs, ordered: bool = True) -> Hashes:
 
 
 def _places(lengths: Numbers) -> tuple[Numbers, Numbers]:
-    """For each item in a column of lists: the index of its list, and its position in that list."""
+    """Return, for each item in a column of lists, the index of the item's list and the item's position in the list."""
     owners = np.repeat(np.arange(len(lengths)), lengths)
     firsts = np.cumsum(lengths) - lengths
     return owners, np.arange(len(owners)) - firsts[owners]
 
 
 def _summed(terms: Hashes, lengths: Numbers) -> Hashes:
-    """One hash per value, computed from the sum and the number of its items."""
+    """Return one hash for each value, computed from the sum and the number of the value's items."""
     sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)))
     ends = np.cumsum(lengths)
     return _mixed(sums[ends] - sums[ends - lengths] + lengths.astype(np.uint64) * _SECOND)
 
 
 def _of_integers(values: pa.Array) -> Hashes:
-    """Hashes of booleans, of integers, and of times as the integers that Arrow stores."""
+    """Return hashes of booleans, of integers, and of times as the integers that Arrow stores."""
     if pa.types.is_date32(values.type) or pa.types.is_time32(values.type):
         values = values.cast(pa.int32())
     values = values.cast(pa.int64())
@@ -193,7 +200,7 @@ def _of_decimals(values: pa.Array) -> Hashes:
 
 
 def _of_texts(values: pa.Array) -> Hashes:
-    """Hashes of strings and binaries, computed from words of eight bytes."""
+    """Return hashes of strings and binaries, computed from words of eight bytes."""
     values = values.cast(pa.large_binary())
     if values.null_count:
         values = values.fill_null(b"")
@@ -213,7 +220,7 @@ def _of_texts(values: pa.Array) -> Hashes:
 
 
 def _mixed(values: Hashes) -> Hashes:
-    """The finaliser of splitmix64: every bit of the value changes every bit of the result."""
+    """Apply the finaliser of splitmix64, in which every bit of the value can change every bit of the result."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))

@@ -1,7 +1,7 @@
-"""Reads data files for a decoder, and reports damaged ones.
+"""Reads data files for a decoder, and reports damaged files.
 
-Every reader and service reads the data files of a slice or window with `fetch`. A power failure may truncate a file. An
-empty log decodes as no rows, so only the size that the commit lists reveals the loss.
+Every reader and service reads the data files of a slice or window with `fetch`. A power failure may truncate a file. A
+truncated log that is empty decodes as no rows, so only the size that the commit lists reveals the loss.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ REMEDY = "restore the file from a copy, or restore the table to a savepoint from
 
 
 def fetch(storage: Storage, file: BaseInput | LogInput) -> bytes:
-    """The content of a data file. Raises `NotFound` if it is absent, `Damaged` if its size is not the listed one.
+    """Return the content of a data file. Raises `NotFound` if the file is absent, and `Damaged` if its size is not the
+    listed size.
 
-    A log may be longer than listed if later writes may have appended to it. A listed size of 0 means unknown, because
-    other engines omit the field.
+    A log may be longer than listed if later writes may have appended to the log. A listed size of 0 means unknown,
+    because other engines omit the field.
     """
     data = storage.get(file.path)
     appended = isinstance(file, LogInput) and file.appended
@@ -31,7 +32,7 @@ def fetch(storage: Storage, file: BaseInput | LogInput) -> bytes:
 
 @contextmanager
 def decoding(path: str) -> Iterator[None]:
-    """A context for the decoding of a file, which turns exceptions of the decoder into `Damaged`."""
+    """Return a context manager for the decoding of a file, which turns exceptions of the decoder into `Damaged`."""
     try:
         yield
     except (NbccError, NotFound):
@@ -42,5 +43,5 @@ def decoding(path: str) -> Iterator[None]:
 
 
 def missing(path: str) -> Missing:
-    """The error for a data file that a completed commit lists but the storage does not contain."""
+    """Return the error for a data file that a completed commit lists but the storage does not contain."""
     return Missing(f"read {path}", "a completed commit lists the file, and it is missing", REMEDY)

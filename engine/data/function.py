@@ -1,8 +1,9 @@
-"""Merges rows by a user's function: it reduces all records of a key since the last delete to one row.
+"""Merges rows by a user's function, which reduces all records of a key since the last delete to one row.
 
-A delete hides every record before it. The function must satisfy the laws of `function_laws`. Its arguments are two
-rows, the older first, as dicts of the columns that are neither key nor partition. It returns a dict of the same
-columns. It is not called for a key with a single record.
+A delete hides every record before it. The user's merge function must satisfy the laws in the module `function_laws`.
+The arguments of the merge function are two rows, the older first, as dicts of the columns that are neither key nor
+partition. The merge function returns a dict of all columns that are neither key nor partition. The merge function is
+not called for a key with a single record.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ MergeFunction = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 
 @cache
 def function_of(name: str) -> MergeFunction:
-    """The function that `package.module:function` names, on the driver or an executor; `BadInput` if there is none."""
+    """Import the function that `package.module:function` names, on the driver or an executor. Raises `BadInput` if
+    there is no such function.
+    """
     module, _, attribute = name.partition(":")
     asked = f"merge rows by {name!r}"
     try:
@@ -39,7 +42,9 @@ def function_of(name: str) -> MergeFunction:
 
 
 def merge_by_function(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """The merged row of each key with records after its last delete, and the last delete of each key that has one."""
+    """Return the merged row of each key that has records after its last delete, and the last delete of each key that
+    has a delete.
+    """
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
     deletes = pa.concat_tables([layer.deletes for layer in layers]).unify_dictionaries()
     parts = [part for layer in layers for part in (layer.rows, layer.deletes)]
@@ -54,15 +59,15 @@ def merge_by_function(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def _last(codes: Numbers, among: Numbers, distinct: int) -> Numbers:
-    """For each key code the last of the records in `among`; -1 if there is none."""
+    """Return, for each key code, the last record in `among` with the code; -1 if no record has the code."""
     last = np.full(distinct, -1, np.int64)
     last[codes[among]] = among  # assignment in rising order: the last of several records of a key stays
     return last
 
 
 def _folded(rows: pa.Table, codes: Numbers, places: Numbers, rule: MergeRule) -> pa.Table:
-    """One row per code: the result of the function on its records. `places` are the positions of the records,
-    ascending.
+    """Return one row for each key code: the result of the merge function on the records with the code. `places` are the
+    positions of the records, ascending.
     """
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))

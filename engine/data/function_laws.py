@@ -1,8 +1,9 @@
-"""Searches counterexamples to the laws of a user's merge function, before a table is created with it.
+"""Searches for counterexamples to the laws of a user's merge function, before a table with the function is created.
 
 If the function is commutative, associative and idempotent, its result does not depend on how merges are grouped,
-ordered or repeated (docs/contract.md, LAWS). The search draws a few characteristic values for each column, the same at
-every call. It simplifies a counterexample as long as a law stays broken. It may miss a counterexample.
+ordered or repeated (docs/contract.md, LAWS). The search tries a few characteristic values for each column; every call
+tries the same values. The search simplifies a counterexample as long as a law stays broken. The search may miss a
+counterexample.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _Rows = dict[str, Any]
 
 
 class Broken(NamedTuple):
-    """A broken law, the rows on which it fails, and the results of the function as text."""
+    """A broken law, the rows on which the law fails, and the results of the merge function as text."""
 
     law: str
     rows: tuple[_Rows, ...]
@@ -32,7 +33,7 @@ class Broken(NamedTuple):
 
 
 def check_laws(function: MergeFunction, name: str, columns: pa.Schema) -> None:
-    """Raise `BadInput` with a counterexample if the search finds one.
+    """Raise `BadInput` with a counterexample if the search finds a counterexample.
 
     `columns`: the columns that the function merges. Raises `Unsupported` for a type without test values.
     """
@@ -44,7 +45,7 @@ def check_laws(function: MergeFunction, name: str, columns: pa.Schema) -> None:
 
 
 def counterexample(function: MergeFunction, columns: pa.Schema, asked: str) -> Broken | None:
-    """The first counterexample of `EXAMPLES` draws, simplified; None if no law fails."""
+    """Return the first counterexample in `EXAMPLES` random attempts, simplified; None if no law fails."""
     known = {field.name: _values(field, asked) for field in columns}
     random = Random(0)
     for _ in range(EXAMPLES):
@@ -55,7 +56,7 @@ def counterexample(function: MergeFunction, columns: pa.Schema, asked: str) -> B
 
 
 def _simplest(function: MergeFunction, rows: list[_Rows], known: Mapping[str, tuple[Any, ...]]) -> Broken | None:
-    """The counterexample with each value replaced by the simplest one that still breaks some law."""
+    """Return the counterexample with each value replaced by the simplest value that still breaks some law."""
     for number, row in enumerate(rows):
         for name, values in known.items():
             for value in values[: values.index(row[name])]:
@@ -67,7 +68,7 @@ def _simplest(function: MergeFunction, rows: list[_Rows], known: Mapping[str, tu
 
 
 def _broken(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> Broken | None:
-    """The first law that fails on these rows. One law is that the function raises no exception."""
+    """Return the first law that fails on the given rows. One law is that the merge function raises no exception."""
     try:
         return _unlawful(function, one, other, third)
     except Exception as failed:  # a user's function may raise anything
@@ -75,7 +76,7 @@ def _broken(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> 
 
 
 def _unlawful(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> Broken | None:
-    """The first law that fails on these rows. Exceptions of the function propagate."""
+    """Return the first law that fails on the given rows. An exception of the merge function propagates."""
 
     def merged(older: _Rows, newer: _Rows) -> _Rows:
         result = function(dict(older), dict(newer))  # copies: the function may change its arguments
@@ -94,7 +95,9 @@ def _unlawful(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -
 
 
 def _values(field: pa.Field, asked: str) -> tuple[Any, ...]:
-    """Test values of a column, the simplest first. The limits of its type are among them, because they can overflow."""
+    """Return the test values of a column, the simplest first. The test values include the limits of the column's type,
+    because arithmetic on limits can overflow.
+    """
     kind = field.type
     whole, broken = (0, 1, -1, 2, 7), (0.0, 1.0, -1.0, 0.1, 0.2, 0.3)
     kinds: list[tuple[bool, tuple[Any, ...]]] = [

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import pyarrow as pa
 
 from ..names import Names
-from ..storage import NotFound, Storage
+from ..storage import NotFound, Storage, together
 from ..timeline.cleans import cleaned_away
 from ..timeline.restores import file_restored_away
 from .changes import read_changes
@@ -51,32 +52,44 @@ __all__ = [
 class Jobs(Protocol):
     """A runner of tasks. `data` and the result of `read` are Arrow tables or Spark DataFrames, as the runner needs."""
 
-    def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
-        """Put the batch as log files or base files, by partition, bucket and version. Readers do not see the files
-        until the instant completes.
+    @property
+    def takes_conditions_later(self) -> bool:
+        """True if conditions on rows may be added to tasks after `read` was called."""
+        ...
 
-        Raises `BadInput` if rows violate a rule of `data.check.RULES`. Rows are checked while they are written, to read
-        the batch only once. So files of other groups may exist after an error, and the caller deletes them.
+    def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
+        """Put the batch as log files or base files, separately for each partition, bucket and version. Readers do not
+        see the files of the batch until the instant completes.
+
+        Raises `BadInput` if rows violate a rule of `data.check.RULES`. The runner checks each row while it writes the
+        row, so that the batch is read only once. After an error, files of other groups may exist; the caller deletes
+        the files.
         """
         ...
 
     def digest(self, data: Any, shape: TableShape, sets: frozenset[str] | None) -> Digest:
-        """The digest of the batch. It evaluates the batch but puts no file."""
+        """Return the digest of the batch. Computing the digest evaluates the batch but puts no file."""
         ...
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
-        """Put the base file and tombstones of each slice, or the log that replaces its logs. Readers do not see them
-        until the instant completes.
+        """Put the base file and tombstones of each slice, or the log that replaces the slice's logs. Readers do not see
+        the new files until the instant of the compaction completes.
         """
         ...
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> Any:
-        """The rows of all tasks. `schema` is the schema of every task's result."""
+        """Return the rows of all tasks. `schema` is the schema of every task's result."""
         ...
 
 
 class InProcessJobs:
-    """Runs tasks in sequence in the calling thread, on pyarrow Tables. Every file access is a call of `storage`."""
+    """Runs tasks in this process, on pyarrow Tables. Every file access is a call of `storage`.
+
+    On a file system the calling thread writes the file groups in sequence. In an object store several threads write
+    file groups at the same time.
+    """
+
+    takes_conditions_later = False
 
     def __init__(self, storage: Storage, names: Names) -> None:
         self._storage = storage
@@ -87,7 +100,8 @@ class InProcessJobs:
             return []
         refuse(problems(data, task.shape, deletes=not task.bulk), task.shape)
         groups = split_by_group(data, bucket_column(data, task.shape), task.shape)
-        return [file for group in groups for file in write_group(self._storage, self._names, task, group, writer=0)]
+        tasks = [partial(write_group, self._storage, self._names, task, group, writer=0) for group in groups]
+        return [file for files in together(self._storage, tasks) for file in files]
 
     def digest(self, data: pa.Table, shape: TableShape, sets: frozenset[str] | None) -> Digest:
         return digest_of(data, sets)
@@ -101,7 +115,7 @@ class InProcessJobs:
 
 
 class WatchedJobs(InProcessJobs):
-    """Reports progress: calls `watch(done, total)` before each file group of a compaction."""
+    """Jobs that call `watch(done, total)` before each file group of a compaction, to report progress."""
 
     def __init__(self, storage: Storage, names: Names, watch: Callable[[int, int], None]) -> None:
         super().__init__(storage, names)
@@ -118,7 +132,8 @@ class WatchedJobs(InProcessJobs):
 def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
     """Run a task of a compaction or log compaction.
 
-    Raises `Cleaned` if a restore has undone an input, `Missing` if an input is absent for another reason."""
+    Raises `Cleaned` if a restore has undone an input, and `Missing` if an input is absent for another reason.
+    """
     try:
         if isinstance(task, CompactTask):
             return compact_group(storage, names, task)
@@ -128,9 +143,10 @@ def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:
-    """The rows of one read task of any kind.
+    """Return the rows of one read task of any kind.
 
-    Raises `Cleaned` if a clean or restore has deleted a file, `Missing` if one is absent for another reason."""
+    Raises `Cleaned` if a clean or restore has deleted a file, and `Missing` if a file is absent for another reason.
+    """
     try:
         if isinstance(task, ReadTask):
             return read_slice(storage, task)

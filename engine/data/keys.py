@@ -31,22 +31,26 @@ class KeySpec:
 
     @property
     def named(self) -> bool:
-        """Whether record keys have the form ``field:value,…``: with several key or several partition columns."""
+        """True if record keys have the form ``field:value,…``, because the table has several key columns or several
+        partition columns.
+        """
         return len(self.record_key) > 1 or len(self.partition_by) > 1
 
 
 def is_key_type(kind: pa.DataType) -> bool:
-    """Whether all readers format values of this type in a record key equally."""
+    """Return True if all readers format values of this type in a record key in the same way."""
     return bool(pa.types.is_string(kind) or pa.types.is_int32(kind) or pa.types.is_int64(kind))
 
 
 def is_partition_type(kind: pa.DataType) -> bool:
-    """Whether all readers format values of this type in a partition path equally."""
+    """Return True if all readers format values of this type in a partition path in the same way."""
     return is_key_type(kind) or bool(pa.types.is_date32(kind))
 
 
 def record_keys(rows: pa.Table, spec: KeySpec) -> pa.Array:
-    """The record key of each row: the value itself, or ``f1:v1,f2:v2``. `check` refuses nulls."""
+    """Return the record key of each row: the value itself, or ``f1:v1,f2:v2`` for a key with named fields. The module
+    `check` refuses nulls in keys.
+    """
     texts = [_text(rows, name) for name in spec.record_key]
     if not spec.named:
         return texts[0]
@@ -58,14 +62,16 @@ def record_keys(rows: pa.Table, spec: KeySpec) -> pa.Array:
 
 
 def hashed_values(rows: pa.Table, spec: KeySpec) -> list[pa.Array]:
-    """The texts whose list hash determines the bucket. A single key column with named keys includes its name."""
+    """Return the texts whose list hash determines the bucket. For a single key column with named keys, the text
+    includes the name of the column.
+    """
     if spec.named and len(spec.record_key) == 1:
         return [record_keys(rows, spec)]
     return [_text(rows, name) for name in spec.record_key]
 
 
 def partition_paths(rows: pa.Table, spec: KeySpec) -> pa.Array:
-    """The partition path of each row; '' in a table without partitions."""
+    """Return the partition path of each row; '' in a table without partitions."""
     if not spec.partition_by:
         return pa.repeat("", len(rows))
     levels = []
@@ -77,9 +83,9 @@ def partition_paths(rows: pa.Table, spec: KeySpec) -> pa.Array:
 
 
 def key_columns(deletes: pa.Table, spec: KeySpec, schema: pa.Schema) -> dict[str, pa.Array]:
-    """The key and partition columns of deletes, parsed from their `RECORD_KEY` and `PARTITION_PATH`.
+    """Return the key and partition columns of deletes, parsed from the columns `RECORD_KEY` and `PARTITION_PATH`.
 
-    The parse is unambiguous, because `check` refuses separators in values.
+    A record key can be parsed in one way only, because the module `check` refuses separators in key values.
     """
     keys = one_array(deletes[RECORD_KEY])
     parts = pc.split_pattern(keys, ",") if len(spec.record_key) > 1 else None
@@ -93,7 +99,7 @@ def key_columns(deletes: pa.Table, spec: KeySpec, schema: pa.Schema) -> dict[str
 
 
 def partition_values(paths: pa.Array, spec: KeySpec) -> dict[str, pa.Array]:
-    """The values of the partition columns for these paths, as texts."""
+    """Return the values of the partition columns in the given partition paths, as texts."""
     levels = pc.split_pattern(paths, "/") if len(spec.partition_by) > 1 else None
     values = {}
     for place, name in enumerate(spec.partition_by):

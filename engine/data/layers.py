@@ -16,10 +16,10 @@ Fold = Literal["rank", "logs_first"]
 
 
 class Layer(NamedTuple):
-    """The records of a base file or log block: `rows` in the reader's schema, `deletes` in that of `delete_schema`.
+    """The records of a base file or log block: `rows` in the reader's schema, `deletes` in the schema `delete_schema`.
 
-    `base`: whether the layer ranks before all logs. `kept`: whether a compaction wrote these records next to its base
-    file. `sets`: for partial updates, the columns that the rows set; None means all.
+    `base`: True if the layer ranks before all logs. `kept`: True if a compaction wrote the records of the layer next to
+    its base file. `sets`: for partial updates, the columns that the rows set; None means all columns.
     """
 
     rows: pa.Table
@@ -32,8 +32,9 @@ class Layer(NamedTuple):
 class Merged(NamedTuple):
     """The result of a merge: for each key the winning row or delete.
 
-    With a merge function or partial updates a key may have both its row and its last or greatest delete. In a window of
-    partial updates a key may have several rows; `sets` are the columns that each row sets.
+    With a merge function or partial updates, the result may have both a row and the last or greatest delete of a key.
+    In a window of partial updates, the result may have several rows of a key; `sets` are the columns that each row
+    sets.
     """
 
     rows: pa.Table
@@ -43,14 +44,14 @@ class Merged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MergeRule:
-    """How the records of a key are merged.
+    """The rule by which the records of a key are merged.
 
-    `mode`: EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING.
-    `ordering`: The ordering column. None: the table has none, and event time equals commit time.
-    `fold`: `rank` compares all records of a key. `logs_first` compares those of logs, then their winner with the base.
-    `partial`: Whether records set some columns only.
-    `always`: The columns that every record sets: key, partition and ordering.
-    `function`: The `package.module:function` that merges two rows; empty: one of them wins.
+    `mode` is EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING. `ordering` is the ordering column; None means that the table
+    has no ordering column, and merges in commit time. `fold` is `rank` or `logs_first`. The value `rank` compares all
+    records of a key; `logs_first` compares the records of logs, and then the winner with the base file's record.
+    `partial` is True if records may set some columns only. `always` lists the columns that every record sets: key,
+    partition and ordering. `function` is the `package.module:function` that merges two rows; if it is empty, one of the
+    two rows wins.
     """
 
     mode: str = EVENT_TIME
@@ -62,20 +63,23 @@ class MergeRule:
 
     @property
     def ranked_by(self) -> str | None:
-        """The ordering column if the merge compares it, else None."""
+        """The ordering column if the merge compares ordering values; otherwise None."""
         return self.ordering if self.mode == EVENT_TIME else None
 
 
 def delete_schema(ordering: pa.Field | None) -> pa.Schema:
-    """Columns of the deletes of a layer: requested time of the delete, key, partition path and ordering value."""
+    """Return the columns of the deletes of a layer: requested time of the delete, key, partition path and ordering
+    value.
+    """
     names = [pa.field(name, pa.string()) for name in (COMMIT_TIME, RECORD_KEY, PARTITION_PATH)]
     return pa.schema(names if ordering is None else [*names, ordering.with_nullable(True)])
 
 
 def is_ordering_type(kind: pa.DataType) -> bool:
-    """Whether all readers order values of this type equally, and deletes can store them.
+    """Return True if all readers order values of this type in the same way, and deletes can store values of this type.
 
-    Excluded are floating point (NaN is not ordered), decimals (deletes store them rescaled), booleans and binaries.
+    The function returns False for floating point (NaN is not ordered), decimals (deletes store rescaled decimals),
+    booleans and binaries.
     """
     return bool(
         pa.types.is_int32(kind)

@@ -1,4 +1,4 @@
-"""Merges several logs of a slice to one log of equal rank."""
+"""Merges several logs of a slice to one log, which ranks where the merged logs ranked."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from .layers import Layer, Merged
 from .merge import merged as merged_of
 from .partial import contributing
 from .publish import put_data_file
+from .ranges import COLUMNS, bounds_of
 from .read import slice_layers
 from .tasks import LogCompactTask, WrittenFile
 
@@ -35,11 +36,11 @@ class _Part(NamedTuple):
 
 
 def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[WrittenFile]:
-    """Merge the logs, and put the log that replaces them. It contains the winning rows and deletes.
+    """Merge the logs, and put the log that replaces the merged logs. The new log contains the winning rows and deletes.
 
-    The commit time and sequence number of a row stay the same. A delete without an ordering value wins over every
-    record before these logs, even if a later row wins among the logs. So the new log contains all these deletes, in a
-    block before the rows.
+    A log compaction does not change the commit time and the sequence number of a row. A delete without an ordering
+    value wins over every record before the merged logs, even if a later row wins among the logs. The new log therefore
+    contains all deletes without an ordering value, in a block before the rows.
     """
     layers = slice_layers(storage, task.slice)
     merged = merged_of(layers, task.slice.shape.merge)
@@ -54,7 +55,10 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
     path = put_data_file(storage, task.instant, task.slice.partition, str(name), data)
     # Records in the file: a key may have several.
     rows, deletes = sum(part.rows for part in parts), sum(part.deletes for part in parts)
-    written = WrittenFile(path, task.slice.partition, task.slice.file_id, len(data), rows, deletes, version=1)
+    by_row = not rule.function and not rule.partial  # else the file may have other rows than the merge
+    bounds = bounds_of(merged.rows, task.slice.shape.schema.names[:COLUMNS]) if by_row else None
+    group = task.slice.partition, task.slice.file_id
+    written = WrittenFile(path, *group, len(data), rows, deletes, version=1, bounds=bounds)
     return [
         replace(
             written,
@@ -66,7 +70,8 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
 
 
 def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
-    """The keys of the deletes that win over every record before them. Empty in commit time, where every delete does so.
+    """Return the keys of the deletes that win over every record before the delete. In commit time every delete wins
+    over all records before it, and the result is empty.
     """
     ranked_by = task.slice.shape.merge.ranked_by
     if ranked_by is None:
@@ -76,7 +81,7 @@ def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
 
 
 def _as_written(task: LogCompactTask, layers: list[Layer]) -> Iterator[_Part]:
-    """For partial updates: the contributing records of each layer, under the instant of the log compaction."""
+    """Return, for partial updates, the contributing records of each layer, under the instant of the log compaction."""
     stood_for = tuple(log.requested for log in task.slice.logs)
     for kept in contributing(layers, task.slice.shape.merge):
         if len(kept.rows):
@@ -102,7 +107,9 @@ def _blocks(task: LogCompactTask, merged: Merged, fences: pa.Array) -> list[_Par
 
 
 def _delete_blocks(task: LogCompactTask, deletes: pa.Table) -> list[_Part]:
-    """Delete blocks: one of the deletes without an ordering value, one of the others. A block cannot contain both."""
+    """Return one block of the deletes without an ordering value, and one block of the deletes with an ordering value.
+    One block cannot contain deletes with and without an ordering value.
+    """
     shape, partition, name = task.slice.shape, task.slice.partition, task.slice.shape.merge.ordering
     stood_for = tuple(log.requested for log in task.slice.logs)
     known = np.zeros(len(deletes), np.bool_) if name is None else deletes[name].is_valid().to_numpy()

@@ -1,10 +1,10 @@
 """The columnar merge of one file group: the winning record of each key.
 
 Records are numbered in the order of their *layers*: the base file, its tombstones, then the logs in the caller's order.
-In a layer, rows precede deletes, as in a log file. By event time the rank of a record is (ordering value, number), so
-the later of two records with equal ordering value wins. By commit time the rank is the number (docs/contract.md, SNAP).
-A delete is ranked like a row. A delete without an ordering value wins over every record before it and loses against
-every record after it (docs/hudi-format.md).
+In each layer, rows precede deletes, as in a log file. By event time the rank of a record is (ordering value, number),
+so the later of two records with equal ordering value wins. By commit time the rank of a record is its number
+(docs/contract.md, SNAP). A delete with an ordering value is ranked like a row. A delete without an ordering value wins
+over every record before it and loses against every record after it (docs/hudi-format.md).
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from .partial import merge_columns
 
 
 def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """The winner of each key. `layers` are in ascending order of rank, base layers first, and share one schema."""
+    """Return the winning record of each key. `layers` are in ascending order of rank, base layers first, and share one
+    schema.
+    """
     winners = _winners(layers, rule)
     kept_rows, kept_deletes = [], []
     first = 0
@@ -42,7 +44,7 @@ def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def merged(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """The merged layers, by the method that `rule` selects: by record, by column, or by a user's function."""
+    """Merge the layers by the method that `rule` selects: by record, by column, or by a user's function."""
     if rule.function:
         return merge_by_function(layers, rule)
     if not rule.partial:
@@ -51,10 +53,10 @@ def merged(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask | None = None) -> Numbers:
-    """The numbers of the winning records, one per key that has a record.
+    """Return the numbers of the winning records, one for each key that has a record.
 
-    `codes[i]` in ``0..keys-1`` is the key of record *i*, `ordering[i]` its ordering value (None: all equal), and
-    `always[i]` marks deletes without one.
+    `codes[i]` in ``0..keys-1`` is the key of record *i*. `ordering[i]` is the ordering value of record *i*; `ordering`
+    None means that all values are equal. `always[i]` is True if record *i* is a delete without an ordering value.
     """
     winners = np.full(keys, -1, np.int64)
     candidates = np.arange(len(codes))
@@ -71,7 +73,7 @@ def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask
 
 
 class _Records(NamedTuple):
-    """Key, ordering value, and whether it is a delete that always wins, of each record."""
+    """The key and the ordering value of each record, and a mask of the deletes that win over every earlier record."""
 
     codes: Numbers
     keys: int
@@ -79,14 +81,14 @@ class _Records(NamedTuple):
     always: Mask | None
 
     def winners(self, among: Numbers) -> Numbers:
-        """The winners among the records with the ascending numbers `among`, in no particular order."""
+        """Return the winners among the records with the ascending numbers `among`, in no particular order."""
         ordering = None if self.ordering is None else self.ordering[among]
         always = None if self.always is None else self.always[among]
         return among[winners_of(self.codes[among], self.keys, ordering, always)]
 
 
 def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
-    """Mask of the winning records, numbered as in the docstring of the module."""
+    """Return the mask of the winning records, which are numbered as in the docstring of the module."""
     parts = [part for layer in layers for part in (layer.rows, layer.deletes)]
     keys = one_array(pa.chunked_array([chunk for part in parts for chunk in part[RECORD_KEY].chunks], pa.string()))
     base = sum(len(layer.rows) + len(layer.deletes) for layer in layers if layer.base)
@@ -109,10 +111,11 @@ def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
 
 
 def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers]:
-    """The numbers of the contested records, ascending, and a code of the key of each.
+    """Return the numbers of the contested records, ascending, and a code of the key of each contested record.
 
-    The contested records are those of logs, and those of the base file whose key is in a log. All other records win,
-    because a base file contains each key once. The code of a key is its first position in the logs.
+    The contested records are all records of logs, and the records of the base file whose key is in a log. Records that
+    are not contested win, because a base file contains each key once. The code of a key is its first position in the
+    logs.
     """
     places = pc.fill_null(pc.index_in(keys, value_set=keys.slice(base)), -1).to_numpy()
     contested = np.flatnonzero(places >= 0)
@@ -120,7 +123,7 @@ def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers]:
 
 
 def _always_wins(layers: Sequence[Layer], ordering: str) -> Mask:
-    """Mask of the deletes without an ordering value."""
+    """Return the mask of the deletes without an ordering value."""
     parts = [
         part
         for layer in layers

@@ -1,10 +1,11 @@
 """Partial updates: each record sets some columns, and each column is merged separately.
 
-A row exists if and only if a record outranks the greatest delete of its key. A column has its value in the highest
-record that outranks this delete and sets the column (docs/contract.md, SNAP). A merged row alone cannot be merged
-again: in event time, a column may come from a record with a lower ordering value than the row's. So a service preserves
-the *contributing* records, each with the columns taken from it, and the greatest delete. Hudi reads them as partial
-blocks, which agree with the base file, and as deletes, which lose against it.
+A row exists if and only if a record outranks the greatest delete of its key. The value of a column comes from the
+highest record that outranks the greatest delete and sets the column (docs/contract.md, SNAP). A merged row alone cannot
+be merged again. In event time, a column of the row may come from a record with a lower ordering value. A service
+therefore preserves the greatest delete and the *contributing* records, each with the columns taken from it. Hudi reads
+the contributing records as partial blocks, which agree with the base file. Hudi reads the preserved delete as a delete
+that loses against the base file.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _NAMES: Final = pa.list_(pa.string())
 
 
 class Contribution(NamedTuple):
-    """Contributing records of one layer: `rows`, which set the columns `sets` (None: all), or `deletes`."""
+    """The contributing records of one layer: `rows`, which set the columns `sets` (None: all), or `deletes`."""
 
     rows: pa.Table
     deletes: pa.Table
@@ -32,12 +33,12 @@ class Contribution(NamedTuple):
 
 
 class _Election(NamedTuple):
-    """For each key the numbers of the records that win in some way (-1: none); for each record its key code and
-    ordering value.
+    """The numbers of the winning records of each key (-1: no record), and the key code and ordering value of each
+    record.
 
     `top`: the highest row above the greatest delete. `delete`: the greatest delete. `fence`: the last delete without an
-    ordering value, which wins over every record before it. `columns`: for each column, the record from which it is
-    taken.
+    ordering value, which wins over every earlier record. `columns`: for each column, the record from which the column
+    is taken.
     """
 
     top: Numbers
@@ -49,9 +50,10 @@ class _Election(NamedTuple):
 
 
 def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """The merged row of each key that has one, and the greatest delete of each key that has one.
+    """Return the merged row of each key that has a row, and the greatest delete of each key that has a delete.
 
-    `layers` are as for `merge`. Contributing records stored next to the base file replace its rows of the same keys.
+    `layers` are as for `merge`. Contributing records stored next to a base file replace the base file's rows of the
+    same keys.
     """
     election = _elect(layers, rule)
     rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
@@ -66,7 +68,9 @@ def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """The contributing records as rows of a window. Each row sets only the columns that are taken from it."""
+    """Return the contributing records as rows of a window. Each row sets only the columns that the merge takes from the
+    record.
+    """
     contributions, names = contributing(layers, rule), _data_columns(layers, rule)
     deleted = [each.deletes for each in contributions if len(each.deletes)]
     deletes = pa.concat_tables([layers[0].deletes.slice(0, 0), *deleted])
@@ -79,15 +83,17 @@ def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
-    """The contributing records of each layer, in order. A log that replaces all layers must contain them."""
+    """Return the contributing records of each layer, in order. A log that replaces all layers must contain all
+    contributing records.
+    """
     return _contributions(layers, _elect(layers, rule), split_only=False)
 
 
 def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
-    """The contributing rows that a compaction must store in addition to the merged rows of the base file.
+    """Return the contributing rows that a compaction must store in addition to the merged rows of the base file.
 
-    Those are the rows of two kinds of keys: keys whose columns come from records with different ordering values, and
-    keys whose tombstone has the ordering value of the row. Empty in commit time.
+    The result has the rows of two kinds of keys: keys whose columns come from records with different ordering values,
+    and keys whose tombstone has the ordering value of the row. In commit time the function returns no rows.
     """
     if rule.ranked_by is None:
         return []
@@ -131,7 +137,7 @@ def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
 
 
 def _superseded_rows(layers: Sequence[Layer], codes: Numbers, distinct: int) -> Mask:
-    """Mask of the rows of a base file whose contributing records are stored next to it."""
+    """Return the mask of a base file's rows whose contributing records are stored next to the file."""
     base = _flags(layers, lambda layer: layer.base and not layer.kept, lambda layer: False)
     kept = _flags(layers, lambda layer: layer.base and layer.kept, lambda layer: False)
     again = np.zeros(distinct, np.bool_)
@@ -149,13 +155,15 @@ def _flags(layers: Sequence[Layer], rows: _Predicate, deletes: _Predicate) -> Ma
 
 
 def _data_columns(layers: Sequence[Layer], rule: MergeRule) -> list[str]:
-    """The columns that a record may leave unset: all except Hudi's and those that every record has."""
+    """Return the columns that a record may leave unset: all except Hudi's columns and the columns that every record
+    sets.
+    """
     always = {*META, *rule.always}
     return [name for name in layers[0].rows.column_names if name not in always]
 
 
 def _places(layers: Sequence[Layer]) -> tuple[Numbers, Numbers]:
-    """For each record, its position among all rows, and among all deletes."""
+    """Return two arrays: the position of each record among all rows, and its position among all deletes."""
     deleted = _flags(layers, lambda layer: False, lambda layer: True)
     return np.cumsum(~deleted) - 1, np.cumsum(deleted) - 1
 
@@ -166,10 +174,10 @@ def _taken(column: pa.ChunkedArray, places: Numbers, records: Numbers) -> pa.Arr
 
 
 def _contributions(layers: Sequence[Layer], election: _Election, split_only: bool) -> list[Contribution]:
-    """The contributing records, each with only the columns that are taken from it.
+    """Return the contributing records, each with only the columns that the merge takes from the record.
 
-    No two of them set the same column of a key, so every merge order returns the same row. Rows of a layer that set the
-    same columns are in one table.
+    No two contributing records set the same column of a key, so every merge order returns the same row. Rows of a layer
+    that set the same columns are in one table.
     """
     sets = np.zeros((len(election.codes), len(election.columns)), np.bool_)
     for place, best in enumerate(election.columns.values()):

@@ -1,4 +1,4 @@
-"""Puts data files, each after its marker. The marker lets a rollback find the file after a crash."""
+"""Puts data files, each after its marker. A rollback uses the marker to find the data file after a crash."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import pyarrow as pa
 
 from ..errors import Conflict
 from ..file_names import BaseName, in_partition, marker
-from ..parquet import encode_parquet
+from ..parquet import encode_base_file
 from ..storage import Storage, put_unique
 from .columns import FILE_NAME, constant
 from .tasks import WrittenFile
 
 
 def put_data_file(storage: Storage, instant: str, partition: str, name: str, data: bytes) -> str:
-    """Put a new data file of `instant` and return its path; no reader reads it before the instant lists it.
+    """Put a new data file of `instant` and return its path. No reader reads the data file before the instant lists the
+    file.
 
-    The name has a write token, so that no other attempt uses it. On a file system `Conflict` is raised if a file of
-    that name with other bytes exists.
+    The file's name contains a write token, so that no other attempt uses the name. On a file system the function raises
+    `Conflict` if a file of that name with different bytes exists.
     """
     path = in_partition(partition, name)
     storage.put_if_absent(marker(instant, partition, name), b"")
@@ -25,10 +26,15 @@ def put_data_file(storage: Storage, instant: str, partition: str, name: str, dat
     return path
 
 
-def put_base_file(storage: Storage, partition: str, name: BaseName, rows: pa.Table) -> WrittenFile:
-    """Put the base file `name`. `rows` have Hudi's columns; `_hoodie_file_name` is set to the name."""
+def put_base_file(
+    storage: Storage, partition: str, name: BaseName, rows: pa.Table, *, is_sorted: bool = False
+) -> WrittenFile:
+    """Put the base file `name`. `rows` have Hudi's columns; `_hoodie_file_name` is set to the name.
+
+    `is_sorted`: True if the rows are sorted by a column, so that readers can skip most of them.
+    """
     place = rows.schema.get_field_index(FILE_NAME)
     named = rows.set_column(place, rows.schema.field(place).name, constant(str(name), len(rows)))
-    data = encode_parquet(named)
+    data = encode_base_file(named, is_sorted=is_sorted)
     path = put_data_file(storage, name.instant, partition, str(name), data)
     return WrittenFile(path, partition, name.file_id, len(data), len(rows), 0)

@@ -20,25 +20,52 @@ from .keys import key_columns
 from .layers import Layer, Merged
 from .merge import merged
 from .partial import in_window
+from .predicate import Predicate
+from .ranged_file import RangedFile
+from .skipping import base_layer, can_match, parts_of_base, window_can_match
 from .tasks import BaseInput, ChangedBase, LogInput, ReadTask, TableShape, WindowTask
 
 Columns = Sequence[str] | None
 
 
 def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
-    """The merged rows of a slice, in `task.result_schema`."""
-    if task.base_only and task.base_input is not None:
+    """Return the merged rows of a slice that match, with the schema `task.result_schema`."""
+    if task.where is not None:
+        rows = selected(_matching_part(storage, task, task.where), task.where)
+    elif task.base_only and task.base_input is not None:
         rows = base_rows(storage, task.base_input, task.shape, task.needed)
     else:
         rows = merged(slice_layers(storage, task), task.shape.merge).rows
     return conform(rows, task.result_schema)
 
 
-def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
-    """The files of a slice as layers, in the order in which they rank; at least one layer."""
+def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Table:
+    """Return the merged rows of a slice without data that `skipping` skips: every matching row, and some others."""
+    shape, file = task.shape, task.base_input
+    if file is None:
+        if not can_match(where, shape, task.logs):
+            return _nothing(shape).rows
+        return merged(slice_layers(storage, task), shape.merge).rows
+    base = RangedFile(storage, file, shape.limits)
+    parts = parts_of_base(where, task, base)
+    if parts is None:
+        return _nothing(shape).rows
+    layer = base_layer(base, parts, shape, task.needed)
+    return layer.rows if task.base_only else merged(slice_layers(storage, task, layer), shape.merge).rows
+
+
+def selected(rows: pa.Table, where: Predicate | None) -> pa.Table:
+    """Return the rows that match; all rows if there is no condition."""
+    return rows if where is None else where.filter(rows)
+
+
+def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) -> list[Layer]:
+    """Return the files of a slice as layers, in ascending order of rank. The result has at least one layer. `base`: the
+    layer of the base file, if it has been read.
+    """
     shape = task.shape
-    layers = []
-    if task.base_input is not None:
+    layers = [base] if base is not None else []
+    if task.base_input is not None and base is None:
         rows = base_rows(storage, task.base_input, shape, task.needed)
         layers.append(Layer(rows, shape.deletes_schema.empty_table(), base=True))
     for log in task.tombstones:
@@ -49,12 +76,17 @@ def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
 
 
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:
-    """The winners among the files of a window, in `task.shape.window_schema`. Deletes have key, ordering and time only.
+    """Return the winning records of a window's files that match, with the schema `task.result_schema`. A delete in the
+    result has only key, ordering value and time.
 
-    For partial updates: the contributing records, each with the columns taken from it. Merging the result by ordering
-    value into the state before the window produces the state after it.
+    For partial updates the function returns the contributing records, each with the columns taken from the record. A
+    merge of the result by ordering value into the state before the window produces the state after the window.
     """
-    shape, layers = task.shape, window_layers(storage, task)
+    shape, where = task.shape, task.where
+    if where is not None and not window_can_match(where, task):
+        return task.result_schema.empty_table()
+    whole = shape.merge.partial  # a record of a partial update lists the columns that it sets
+    layers = window_layers(storage, task, None if whole else shape.needed(task.columns, where))
     found = in_window(layers, shape.merge) if shape.merge.partial else merged(layers, shape.merge)
     rows = conform(found.rows, shape.stored_schema)
     if IS_DELETED not in rows.column_names:
@@ -64,29 +96,34 @@ def read_window(storage: Storage, task: WindowTask) -> pa.Table:
     known = {name: found.deletes[name] for name in found.deletes.column_names}
     known |= key_columns(found.deletes, shape.keys, shape.schema)
     deletes = pa.table(known | {IS_DELETED: pa.repeat(True, len(found.deletes))})
-    return pa.concat_tables([rows, conform(deletes, rows.schema)])
+    records = pa.concat_tables([rows, conform(deletes, rows.schema)])
+    return conform(selected(records, where), task.result_schema)
 
 
 def merge_window(storage: Storage, task: WindowTask) -> Merged:
-    """The rows and the deletes that win among the files of a window."""
+    """Return the rows and the deletes that win in the merge of a window's files."""
     return merged(window_layers(storage, task), task.shape.merge)
 
 
-def window_layers(storage: Storage, task: WindowTask) -> list[Layer]:
-    """The files of a window as layers, in the order in which they rank; at least one layer."""
-    layers = [_changed_by(storage, base, task.shape) for base in task.bases]
+def window_layers(storage: Storage, task: WindowTask, needed: Columns = None) -> list[Layer]:
+    """Return the files of a window as layers, in ascending order of rank. The result has at least one layer. Columns
+    outside `needed` may be null.
+    """
+    layers = [_changed_by(storage, base, task.shape, needed) for base in task.bases]
     for log in task.logs:
-        layers += log_layers(storage, log, task.shape)
+        layers += log_layers(storage, log, task.shape, needed)
     return layers or [_nothing(task.shape)]
 
 
-def _changed_by(storage: Storage, base: ChangedBase, shape: TableShape) -> Layer:
-    """The rows that a copy-on-write write set, and a delete without ordering value for each key that it removed."""
-    now = base_rows(storage, base.file, shape)
+def _changed_by(storage: Storage, base: ChangedBase, shape: TableShape, needed: Columns) -> Layer:
+    """Return the rows that a copy-on-write write set, and a delete without ordering value for each key that the write
+    removed.
+    """
+    now = base_rows(storage, base.file, shape, needed)
     rows = now.filter(pc.equal(now[COMMIT_TIME], base.requested))
     if base.before is None:
         return Layer(rows, shape.deletes_schema.empty_table())
-    before = base_rows(storage, base.before, shape)
+    before = base_rows(storage, base.before, shape, (RECORD_KEY, PARTITION_PATH))
     gone = before.filter(pc.invert(pc.is_in(before[RECORD_KEY], one_array(now[RECORD_KEY]))))
     left_out = pa.table(
         {
@@ -99,16 +136,22 @@ def _changed_by(storage: Storage, base: ChangedBase, shape: TableShape) -> Layer
 
 
 def base_rows(storage: Storage, file: BaseInput, shape: TableShape, needed: Columns = None) -> pa.Table:
-    """The rows of a base file, in `shape.packed_schema`; all columns but the `needed` ones are null."""
+    """Return the rows of a base file, with the schema `shape.packed_schema`. All columns except the `needed` columns
+    are null.
+    """
+    if needed is not None:
+        return conform(RangedFile(storage, file, shape.limits).read(needed), shape.packed_schema)
     data = fetch(storage, file)
     with decoding(file.path):
-        return conform(decode_parquet(data, file.path, needed, packed=True, bounds=shape.limits), shape.packed_schema)
+        return conform(decode_parquet(data, file.path, packed=True, bounds=shape.limits), shape.packed_schema)
 
 
 def log_layers(
     storage: Storage, log: LogInput, shape: TableShape, needed: Columns = None, base: bool = False
 ) -> list[Layer]:
-    """A layer for each block of a log file that is not rolled back, in order. Columns outside `needed` may be null."""
+    """Return one layer for each block of a log file that is not rolled back, in order. Columns outside `needed` may be
+    null.
+    """
     data = fetch(storage, log)
     with decoding(log.path):
         return [
@@ -138,7 +181,8 @@ def _block(block: Block, log: LogInput, shape: TableShape, needed: Columns) -> I
 
 
 def _deletes(found: pa.Table, log: LogInput, shape: TableShape) -> pa.Table:
-    """Deletes in the columns that a merge needs. A delete with a null ordering value wins over every record before it.
+    """Return the deletes with the columns that a merge needs. A delete with a null ordering value wins over every
+    record before it.
     """
     columns = {
         COMMIT_TIME: pa.repeat(log.requested, len(found)),
@@ -151,7 +195,9 @@ def _deletes(found: pa.Table, log: LogInput, shape: TableShape) -> pa.Table:
 
 
 def _ordering(values: pa.ChunkedArray, shape: TableShape) -> pa.ChunkedArray:
-    """Ordering values in the type of the column. Hudi reads an int 0 as no ordering value (docs/hudi-format.md)."""
+    """Return the ordering values of deletes in the type of the ordering column. Hudi treats the int 0 as a missing
+    ordering value (docs/hudi-format.md).
+    """
     field = shape.ordering
     assert field is not None
     if pa.types.is_int32(values.type) and (field.type != pa.int32() or shape.merge.fold == "logs_first"):

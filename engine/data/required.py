@@ -1,6 +1,6 @@
-"""Finds nulls in required columns, nested ones included.
+"""Finds nulls in required columns, including nested columns.
 
-Arrow tables and log files can contain such nulls, but readers and compactions fail on them.
+Arrow tables and log files can contain nulls in required columns, but readers and compactions fail on such nulls.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from .compare import elements, lengths
 
 
 def lacking(rows: pa.Table, schema: pa.Schema) -> Mask:
-    """Mask of the rows with a null in a required column. Deletes and the columns that `rows` lacks are not checked."""
+    """Return the mask of the rows with a null in a required column. The function does not check deletes and columns
+    that `rows` lacks.
+    """
     lack = np.zeros(len(rows), np.bool_)
     there = set(rows.column_names)
     for field in schema:
@@ -28,7 +30,7 @@ def lacking(rows: pa.Table, schema: pa.Schema) -> Mask:
 
 
 def demands(kind: pa.DataType) -> bool:
-    """Whether this type has a required inner column."""
+    """Return True if the type has a required inner column."""
     return any(not inner.nullable or demands(inner.type) for inner in _inside(kind))
 
 
@@ -42,7 +44,9 @@ def _inside(kind: pa.DataType) -> Iterator[pa.Field]:
 
 
 def _lacks(values: pa.Array, field: pa.Field) -> Mask:
-    """Mask of the values that have a null which `field` does not allow. Types may differ in nullability only."""
+    """Return the mask of the values that have a null which `field` does not allow. The type of the values may differ
+    from the type of `field` in nullability only.
+    """
     null: Mask = values.is_null().to_numpy(zero_copy_only=False)
     lack = np.zeros(len(values), np.bool_) if field.nullable else null.copy()
     if not demands(field.type):

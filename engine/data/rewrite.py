@@ -1,4 +1,6 @@
-"""Copy on write: merges the rows of a batch with the base file of their group into its next base file."""
+"""Implements copy on write: merges the rows of a batch with the base file of a group into the next base file of the
+group.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,10 @@ from .tasks import BaseInput, TableShape, WrittenFile
 def rewrite_group(
     storage: Storage, shape: TableShape, partition: str, name: BaseName, rows: pa.Table, *, before: BaseInput | None
 ) -> WrittenFile:
-    """Put the base file that merges `rows`, which have Hudi's columns, with the base file `before` if there is one.
+    """Merge `rows` with the rows of the base file `before`, if there is one, and put the result as a base file. `rows`
+    have Hudi's columns.
 
-    A deleted row is absent from the new file. The file contains no tombstones, as in Hudi.
+    A deleted row is absent from the new base file. The new base file contains no tombstones, as in Hudi.
     """
     layers = [_batch(rows, shape)]
     if before is not None:
@@ -33,7 +36,7 @@ def rewrite_group(
 
 
 def _batch(rows: pa.Table, shape: TableShape) -> Layer:
-    """The batch as a layer of upserts and deletes."""
+    """Return the batch as a layer of upserts and deletes."""
     flags = is_deleted(rows)
     kept, deleted = (rows, rows.slice(0, 0)) if flags is None else (rows.filter(pc.invert(flags)), rows.filter(flags))
     return Layer(conform(kept, shape.packed_schema), conform(deleted, shape.deletes_schema))

@@ -10,8 +10,8 @@ from .tasks import TableShape
 
 
 def table_shape(config: TableConfig, rules: Rules) -> TableShape:
-    """The shape of a table under `rules`. If the table does not record its buckets, their number is set to 1 and not
-    used.
+    """Return the shape of a table under `rules`. If the table does not record the number of its buckets, the shape has
+    the number 1, which no task uses.
     """
     return TableShape(
         schema=config.schema,

@@ -18,6 +18,8 @@ from .columns import COMMIT_TIME, IS_DELETED, META, PARTITION_PATH, RECORD_KEY, 
 from .digest import Digest
 from .keys import KeySpec
 from .layers import MergeRule, delete_schema
+from .predicate import Predicate
+from .ranges import Bounds, LogRanges
 
 LogFormat = Literal["parquet", "avro"]
 
@@ -26,10 +28,11 @@ LogFormat = Literal["parquet", "avro"]
 class TableShape:
     """The properties of a table that a task needs.
 
-    `schema`: the columns of the table, without Hudi's own. `keys`: key and partition columns, and the format of keys
-    and paths. `merge`: how the records of a key are ranked. `buckets`: file groups in each partition. `avro_schema`:
-    the Avro schema (JSON) of log records, Hudi's columns included. `log_format`: the format of data blocks to write;
-    both formats are read. `limits`: the limits of the process that created the shape; executors apply the same ones.
+    `schema`: the columns of the table, without Hudi's own columns. `keys`: the key and partition columns, and the
+    format of keys and paths. `merge`: the rule by which the records of a key are ranked. `buckets`: the number of file
+    groups in each partition. `avro_schema`: the Avro schema (JSON) of log records, including Hudi's columns.
+    `log_format`: the format in which tasks write data blocks; tasks read all formats. `limits`: the memory limits of
+    the process that created the shape, which executors apply too.
     """
 
     schema: pa.Schema
@@ -42,13 +45,24 @@ class TableShape:
 
     @property
     def ordering(self) -> pa.Field | None:
-        """The field of the ordering column."""
+        """Return the field of the ordering column."""
         return None if self.merge.ordering is None else self.schema.field(self.merge.ordering)
 
     def block_columns(self, sets: frozenset[str] | None) -> list[str]:
-        """The columns of a data block whose rows set the columns `sets` (None: all), in the order of the table."""
+        """Return the columns of a data block whose rows set the columns `sets` (None: all columns), in the order of the
+        table.
+        """
         names = self.schema.names
         return [*META, *(n for n in names if sets is None or n in sets or n in self.merge.always)]
+
+    def needed(self, columns: tuple[str, ...], where: Predicate | None) -> tuple[str, ...] | None:
+        """Return the columns to decode for a read of `columns`: these, and the columns that the merge and the condition
+        need. None means all columns.
+        """
+        if not columns or self.merge.function:
+            return None
+        merged_by = (RECORD_KEY, PARTITION_PATH, COMMIT_TIME, IS_DELETED, self.merge.ordering or RECORD_KEY)
+        return (*merged_by, *columns, *(where.columns if where else ()))
 
     @property
     def stored_schema(self) -> pa.Schema:
@@ -57,7 +71,8 @@ class TableShape:
 
     @property
     def packed_schema(self) -> pa.Schema:
-        """`stored_schema`, with dictionaries for the columns of few values. Merges use it."""
+        """`stored_schema` with dictionary types for the columns of few distinct values. Merges use the packed schema.
+        """
         few = pa.dictionary(pa.int32(), pa.string())
         return pa.schema([field.with_type(few) if field.name in FEW_VALUES else field for field in self.stored_schema])
 
@@ -68,7 +83,7 @@ class TableShape:
 
     @property
     def window_schema(self) -> pa.Schema:
-        """The columns of an incremental read: those of a snapshot, and the delete flag."""
+        """The columns of an incremental read: the columns of a snapshot, and the delete flag."""
         stored = self.stored_schema
         marked = stored if IS_DELETED in stored.names else stored.append(pa.field(IS_DELETED, pa.bool_()))
         return marked.append(pa.field(SET_COLUMNS, pa.list_(pa.string()))) if self.merge.partial else marked
@@ -76,16 +91,20 @@ class TableShape:
     @property
     def changes_schema(self) -> pa.Schema:
         """The columns of a change log: op (i, u, d), the completion time of the change, and the row before and after
-        it.
+        the change.
         """
-        row = pa.struct(list(self.schema))
+        return self.changes_schema_of(())
+
+    def changes_schema_of(self, columns: tuple[str, ...]) -> pa.Schema:
+        """The columns of a change log whose rows have only the columns `columns`; () means all columns."""
+        row = pa.struct([self.schema.field(name) for name in columns] if columns else list(self.schema))
         text = pa.string()
         return pa.schema([("op", text), ("completed", text), ("before", row), ("after", row)])
 
 
 @dataclass(frozen=True, slots=True)
 class BaseInput:
-    """A base file, and its size in bytes as its commit lists it; None: unknown."""
+    """A base file, and the size in bytes that its commit lists; None means an unknown size."""
 
     path: str
     size: int | None = None
@@ -95,11 +114,12 @@ class BaseInput:
 class WriteTask:
     """Write one batch as log files.
 
-    `max_file_bytes`: the bytes of rows after which a new log version begins. `first_version`: the version of the first
-    log file in each group; greater than 1 if several tasks write to a group. `bulk`: whether to write base files,
-    except in `filled`; the batch has no deletes. `filled`: the groups (partition, file id) with files, to which `bulk`
-    writes log files. `onto`: for copy on write, the base file of each group with which its rows are merged. `sets`: for
-    a partial update, the columns that the rows set; None: all. `digests`: whether to compute digests of the input rows.
+    `max_file_bytes`: the bytes of rows after which the task begins a new log version. `first_version`: the version of
+    the first log file in each group; it is greater than 1 if several tasks write to a group. `bulk`: True to write base
+    files, except in the groups `filled`; the batch then has no deletes. `filled`: the groups (partition, file id) that
+    have files; a bulk insert writes log files to the groups. `onto`: for copy on write, the present base file of each
+    group, with which the task merges the rows of the group. `sets`: for a partial update, the columns that the rows
+    set; None means all columns. `digests`: True to compute digests of the input rows.
     """
 
     shape: TableShape
@@ -117,18 +137,23 @@ class WriteTask:
 class LogInput:
     """A log file to merge, and the requested time of its write.
 
-    `size`: its size in bytes, as its commit lists it; None: unknown. `appended`: later writes may have appended to it.
+    `size`: the size of the log in bytes that its commit lists; None means an unknown size. `appended`: True if later
+    writes may have appended to the log. `ranges`: the ranges of the rows that the commit lists, if a predicate needs
+    them; None means unknown.
     """
 
     path: str
     requested: str
     size: int | None = None
     appended: bool = False
+    ranges: LogRanges | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedBase:
-    """A base file of the write requested at `requested`, and the base file that it replaced, if there was one."""
+    """A base file of the write requested at `requested`, and the base file that the new base file replaced, if there
+    was one.
+    """
 
     file: BaseInput
     requested: str
@@ -139,9 +164,10 @@ class ChangedBase:
 class ReadTask:
     """The merged rows of one file slice.
 
-    `logs` are in merge order. `tombstones` are logs of deletes, which the compaction that wrote `base` put next to it.
-    They rank with the base, before all of `logs`. `columns`: the requested columns; () means all. `base_size`: the size
-    of the base file in bytes, as its commit lists it; None: unknown.
+    `logs` are in merge order. `tombstones` are logs of deletes that the compaction of `base` put next to the base file.
+    Tombstones rank with the base file, before all of `logs`. `columns`: the requested columns; () means all columns.
+    `base_size`: the size of the base file in bytes that its commit lists; None means an unknown size. `where`: the
+    condition on the returned rows; None means that all rows are returned.
     """
 
     shape: TableShape
@@ -152,10 +178,11 @@ class ReadTask:
     logs: tuple[LogInput, ...] = ()
     columns: tuple[str, ...] = ()
     base_size: int | None = None
+    where: Predicate | None = None
 
     @property
     def base_input(self) -> BaseInput | None:
-        """The base file with its listed size."""
+        """Return the base file with the size that its commit lists."""
         return None if self.base is None else BaseInput(self.base, self.base_size)
 
     @property
@@ -166,32 +193,47 @@ class ReadTask:
 
     @property
     def needed(self) -> tuple[str, ...] | None:
-        """The columns to decode: the requested ones, and those that the merge needs; None: all."""
-        merged_by = (RECORD_KEY, PARTITION_PATH, COMMIT_TIME, IS_DELETED, self.shape.merge.ordering or RECORD_KEY)
-        return (*merged_by, *self.columns) if self.columns and not self.shape.merge.function else None
+        """The columns to decode: the requested columns, and the columns that the condition and the merge need; None
+        means all columns. A base file without logs needs no merge.
+        """
+        if self.base_only and self.columns:
+            return (*self.columns, *(self.where.columns if self.where else ()))
+        return self.shape.needed(self.columns, self.where)
 
     @property
     def base_only(self) -> bool:
-        """Whether the slice has a base file and no logs, so that its rows are those of the base file."""
+        """True if the slice has a base file and no logs, so that the base file has exactly the rows of the slice."""
         return self.base is not None and not self.logs
 
 
 @dataclass(frozen=True, slots=True)
 class WindowTask:
-    """The merge of `logs` and of the changes of `bases`, with deletes marked."""
+    """Merge `logs` and the changes of `bases`, and mark the deletes in the result. `columns` and `where` are as in
+    `ReadTask`.
+    """
 
     shape: TableShape
     logs: tuple[LogInput, ...]
     bases: tuple[ChangedBase, ...] = ()
+    columns: tuple[str, ...] = ()
+    where: Predicate | None = None
+
+    @property
+    def result_schema(self) -> pa.Schema:
+        """The schema of the returned rows."""
+        window = self.shape.window_schema
+        return pa.schema([window.field(name) for name in self.columns]) if self.columns else window
 
 
 @dataclass(frozen=True, slots=True)
 class ChangesTask:
     """The difference between two states of the same keys.
 
-    `before`, `after`: slices of one file group; of several groups if keys moved between them. `window`, `bases`: the
-    logs and base files of the writes completed in between, in merge order. They identify deletes. `completions`:
-    (requested, completed) of every write completed in between.
+    `before` and `after` are slices of one file group, or of several groups if keys moved between groups. `window` and
+    `bases` are the logs and base files of the writes that completed between the two states, in merge order. The records
+    in `window` and `bases` identify deletes. `completions` has (requested, completed) of every write that completed
+    between the two states. `columns`: the columns of the rows before and after the change; () means all columns.
+    `where`: a change is returned if its row before or after the change matches.
     """
 
     shape: TableShape
@@ -200,14 +242,20 @@ class ChangesTask:
     window: tuple[LogInput, ...] = ()
     completions: tuple[tuple[str, str], ...] = ()
     bases: tuple[ChangedBase, ...] = ()
+    columns: tuple[str, ...] = ()
+    where: Predicate | None = None
+
+    @property
+    def result_schema(self) -> pa.Schema:
+        """The schema of the returned changes."""
+        return self.shape.changes_schema_of(self.columns)
 
 
 @dataclass(frozen=True, slots=True)
 class CompactTask:
-    """Compact `slice` to a base file at `instant`. `keep_tombstones`: whether to put a log of the winning deletes as
-    well.
+    """Compact `slice` to a base file at `instant`. `keep_tombstones`: True to put a log of the winning deletes as well.
 
-    `sort_by`: the columns by which the rows are sorted, ascending; () for merge order.
+    `sort_by`: the columns by which the rows are sorted, ascending; () leaves the rows in merge order.
     """
 
     slice: ReadTask
@@ -226,14 +274,15 @@ class LogCompactTask:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A written data file, with the numbers of its write stat.
+    """A written data file, with the numbers that the commit records for the file.
 
-    `rows`, `deletes`: The numbers of its records.
+    `rows`, `deletes`: The numbers of rows and deletes in the file.
     `version`: The log version; None for a base file.
-    `before`: For copy on write, the base file that it replaces.
+    `before`: For copy on write, the base file that this file replaces.
     `log_*`: The records, files and blocks of the logs that a compaction merged; 0 for writes.
-    `digest`: The digest of the input rows of the file group, if the task requests it. One file for each group and
-        Spark task has it.
+    `digest`: The digest of the input rows of the file group, if the task requests a digest. If a Spark task writes
+        several files of one group, only one of the files has a digest.
+    `bounds`: For a log, the bounds of the first columns of its rows. None if they are not known.
     """
 
     path: str
@@ -248,6 +297,7 @@ class WrittenFile:
     log_files: int = 0
     log_blocks: int = 0
     digest: Digest | None = None
+    bounds: Mapping[str, Bounds] | None = None
 
 
 AnyRead = ReadTask | WindowTask | ChangesTask

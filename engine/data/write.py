@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..files.data_block import encode_data
 from ..files.delete_block import encode_deletes
 from ..names import Names
 from ..schema import META_COLUMNS
-from ..storage import Storage
+from ..storage import Storage, together
 from .bucket import buckets_of
 from .codes import key_codes, order_numbers
 from .columns import (
@@ -33,6 +34,7 @@ from .digest import digest_of
 from .keys import hashed_values, partition_paths, record_keys
 from .merge import winners_of
 from .publish import put_base_file, put_data_file
+from .ranges import COLUMNS, bounds_of
 from .rewrite import rewrite_group
 from .tasks import TableShape, WriteTask, WrittenFile
 
@@ -40,7 +42,7 @@ from .tasks import TableShape, WriteTask, WrittenFile
 class GroupBatch(NamedTuple):
     """The rows of a batch that belong to one file group, in the order of the batch.
 
-    `first` is the number of rows in earlier groups. It numbers the rows of the batch.
+    `first` is the number of rows in earlier groups, from which the rows of this group are numbered in the batch.
     """
 
     partition: str
@@ -50,7 +52,7 @@ class GroupBatch(NamedTuple):
 
 
 def bucket_column(rows: pa.Table, shape: TableShape) -> pa.Array:
-    """The bucket of each row, as int32."""
+    """Return the bucket of each row, as int32."""
     return pa.array(buckets_of(hashed_values(rows, shape.keys), shape.buckets))
 
 
@@ -71,7 +73,9 @@ def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iter
 
 
 def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """For each key the row of highest rank; among equals the last one. The rows have passed `problems`."""
+    """Return, for each key, the row of highest rank; among rows of equal rank the last row. The caller has checked the
+    rows with `problems`.
+    """
     codes, keys = key_codes(record_keys(rows, shape.keys))
     if keys == len(rows):
         return rows
@@ -88,9 +92,19 @@ def write_group(storage: Storage, names: Names, task: WriteTask, group: GroupBat
 
 
 def _put_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
+    put_files = partial(_put_files, storage, names, task, group, writer)
+    if not task.shape.keys.partition_by:
+        return put_files()
+    return together(storage, [partial(_put_metadata, storage, task, group), put_files])[1]
+
+
+def _put_metadata(storage: Storage, task: WriteTask, group: GroupBatch) -> list[WrittenFile]:
+    storage.put_if_absent(*partition_metadata(group.partition, task.instant))
+    return []
+
+
+def _put_files(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
     shape = task.shape
-    if shape.keys.partition_by:
-        storage.put_if_absent(*partition_metadata(group.partition, task.instant))
     file_id = names.file_id(group.bucket)
     rows = _stored(combine(group.rows, shape), task, group, file_id, writer)
     if task.onto is not None:
@@ -107,14 +121,16 @@ def _put_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatc
 
 
 def _roll(rows: pa.Table, max_bytes: int) -> Iterator[pa.Table]:
-    """Split the rows into slices of about `max_bytes` at most, but at least one row."""
+    """Split the rows into parts of about `max_bytes`. Each part has at least one row."""
     per_file = max(1, max_bytes * len(rows) // max(1, rows.nbytes))
     for first in range(0, len(rows), per_file):
         yield rows.slice(first, per_file)
 
 
 def _stored(rows: pa.Table, task: WriteTask, group: GroupBatch, file_id: str, writer: int) -> pa.Table:
-    """The rows with Hudi's five columns (docs/hudi-format.md), and `IS_DELETED` if the batch has it."""
+    """Return the rows with Hudi's five columns (docs/hudi-format.md), and with the column `IS_DELETED` if the batch has
+    it.
+    """
     count = len(rows)
     numbers = pa.array(np.arange(group.first, group.first + count))
     columns = {
@@ -132,7 +148,7 @@ def _stored(rows: pa.Table, task: WriteTask, group: GroupBatch, file_id: str, wr
 
 
 def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName, rows: pa.Table) -> WrittenFile:
-    """One log file: a data block if there are rows, then a delete block if there are deletes."""
+    """Put one log file: a data block if there are rows, then a delete block if there are deletes."""
     shape = task.shape
     kept, deleted = rows, rows.slice(0, 0)
     flags = is_deleted(rows)
@@ -146,11 +162,15 @@ def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName,
         blocks.append(delete_block(deleted, partition, task.instant, shape))
     data = b"".join(blocks)
     path = put_data_file(storage, task.instant, partition, str(name), data)
-    return WrittenFile(path, partition, name.file_id, len(data), len(kept), len(deleted), name.version)
+    names = [each for each in shape.schema.names[:COLUMNS] if task.sets is None or each in kept.column_names]
+    bounds = bounds_of(kept, names)
+    return WrittenFile(path, partition, name.file_id, len(data), len(kept), len(deleted), name.version, bounds=bounds)
 
 
 def delete_block(deletes: pa.Table, partition: str, instant: str, shape: TableShape) -> bytes:
-    """A delete block, with ordering values in the exact type of their column if the table has one."""
+    """Return a delete block. Its ordering values have the exact type of the ordering column, if the table has such a
+    column.
+    """
     keys = one_array(deletes[RECORD_KEY])
     name = shape.merge.ordering
     orderings = None if name is None else one_array(deletes[name])

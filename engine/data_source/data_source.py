@@ -1,7 +1,8 @@
-"""`spark.read.format("nbcc")` and `df.write.format("nbcc")`, through Spark's Python Data Source API.
+"""Implements `spark.read.format("nbcc")` and `df.write.format("nbcc")` through Spark's Python Data Source API.
 
 Spark creates the source in separate processes on the driver's machine: at `load()`, for each query and for each write.
-So modules are imported on use, and the plan of `load()` is an attribute, which Spark pickles.
+Methods therefore import modules on use. The plan of `load()` is an attribute of the source, because Spark pickles
+attributes.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ if TYPE_CHECKING:
 
 
 class NbccSource(DataSource):
-    """A Hudi table as a data source. Options have Hudi's names; see docs/options.md.
+    """A Hudi table as a data source of Spark. The options have Hudi's names (docs/options.md).
 
-    `load()` fixes the state of a DataFrame. Every action on it, and both sides of a self-join, read that state even if
-    writers commit meanwhile.
+    `load()` fixes the state of a DataFrame. Every action on the DataFrame, and both sides of a self-join, read the
+    fixed state even if writers commit meanwhile.
     """
 
     _plan: ReadPlan | None = None
+    _takes_columns_of_table = False
+    """Whether Spark has called `schema`. It does not if the user has set one."""
 
     @classmethod
     def name(cls) -> str:
@@ -39,16 +42,22 @@ class NbccSource(DataSource):
         from ..schema import to_spark
         from .options import read_options
         from .read import plan
+        from .stream_options import asks_for_stream, stream_options
 
+        self._takes_columns_of_table = True
+        if asks_for_stream(self.options):
+            from .stream_read import stream_schema
+
+            return to_spark(stream_schema(stream_options(self.options)))
         self._plan = plan(read_options(self.options))
         return to_spark(self._plan.schema)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        from .read import Reader, check_schema
+        from .options import read_options
+        from .read import Reader, check_schema, plan
 
-        if self._plan is None:  # Spark does not call `schema` if the user has set a schema
-            self.schema()
-        assert self._plan is not None
+        if self._plan is None:  # a schema of the user's, or options of a stream, which a read refuses
+            self._plan = plan(read_options(self.options))
         check_schema(schema, self._plan)
         return Reader(self._plan, schema)
 
@@ -59,15 +68,13 @@ class NbccSource(DataSource):
         return begin(schema, overwrite, write_options(self.options))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        from .read import RefusedStream
+        from .stream_options import stream_options
+        from .stream_read import StreamReader
 
-        return RefusedStream()
+        return StreamReader(stream_options(self.options), schema, not self._takes_columns_of_table)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
-        from ..errors import Unsupported
+        from .stream_options import stream_write_options
+        from .stream_write import stream_writer
 
-        raise Unsupported(
-            "write a stream with the format nbcc",
-            "the format writes batches",
-            "use stream.writeStream.foreachBatch(table.sink())",
-        )
+        return stream_writer(schema, overwrite, stream_write_options(self.options))

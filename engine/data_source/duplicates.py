@@ -1,7 +1,8 @@
-"""Detects rows of equal key in several tasks of a write, and combines them.
+"""Detects rows of equal key in several tasks of a write, and combines the rows of each such key.
 
-Each task returns 12 bytes per row: a fingerprint, and the number of the file group. Rows that must be combined have
-equal fingerprints. If two tasks return the same fingerprint, the file group is read again, checked and combined.
+Each task returns 12 bytes per row: a fingerprint, and the number of the file group. Two rows that must be combined have
+equal fingerprints. If two tasks return equal fingerprints, the commit reads the file group again, checks its rows, and
+combines rows of equal key.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ class Fingerprints(NamedTuple):
 
 
 def fingerprints(rows: pa.Table, shape: TableShape) -> Fingerprints:
-    """The fingerprints of rows: a hash of partition and key, in event time also of the ordering value.
+    """Return the fingerprint of each row: a hash of partition and key, and in event time also of the ordering value.
 
-    In event time, a read ranks rows of one commit by ordering value. So rows with different values need not be
+    In event time, a read ranks rows of one commit by ordering value. Rows with different ordering values need not be
     combined.
     """
     paths = one_array(partition_paths(rows, shape.keys))
@@ -56,13 +57,15 @@ def fingerprints(rows: pa.Table, shape: TableShape) -> Fingerprints:
 
 
 def _mixed(text: pa.Array) -> npt.NDArray[np.uint64]:
-    """64 bits per string: the Java hashes of it and of its reverse. A collision costs time, but changes no result."""
+    """Return 64 bits for each string: the Java hashes of the string and of the reversed string. A collision of hashes
+    costs time, but changes no result.
+    """
     forward, backward = string_hash(text), string_hash(pc.utf8_reverse(text))
     return forward.astype(np.uint64) << np.uint64(32) | backward.astype(np.uint64)
 
 
 def shared_groups(tasks: Sequence[Fingerprints]) -> frozenset[Group]:
-    """The file groups with a fingerprint that several tasks returned."""
+    """Return the file groups with a fingerprint that several tasks returned."""
     if len(tasks) < 2:
         return frozenset()
     marks, counts = np.unique(np.concatenate([task.marks for task in tasks]), return_counts=True)
@@ -81,9 +84,9 @@ def combined(
     shared: frozenset[Group],
     rewrite: Callable[[pa.Table], Sequence[WrittenFile]],
 ) -> list[WrittenFile]:
-    """The files of the commit. `rewrite` combines the rows of each `shared` group into new files.
+    """Return the files of the commit. `rewrite` combines the rows of each file group in `shared` into new files.
 
-    The replaced files are not listed by the commit. A service deletes them later.
+    The commit does not list the files that new files replace. A table service deletes the replaced files later.
     """
     groups: dict[Group, list[WrittenFile]] = {}
     for file in files:
@@ -96,7 +99,7 @@ def combined(
 
 
 def _rows(storage: Storage, file: WrittenFile, task: WriteTask) -> Iterator[pa.Table]:
-    """The rows and deletes of a log file, in the form of the batch."""
+    """Return the rows and deletes of a log file, with the columns of the batch."""
     shape = task.shape
     schema = shape.schema if IS_DELETED in shape.schema.names else shape.schema.append(pa.field(IS_DELETED, pa.bool_()))
     for layer in log_layers(storage, LogInput(file.path, task.instant, file.size), shape):

@@ -1,55 +1,75 @@
-"""Applies filters that Spark pushes down: as Arrow masks on merged rows, and to skip file groups.
+"""Applies filters that Spark pushes down: as Arrow expressions on merged rows, and to skip data.
 
-A filter is accepted only if it has the same meaning in Arrow and Spark: comparisons of booleans, integers, strings and
-dates. Spark applies filters on floating point (NaN), decimals and timestamps.
+The reader accepts only filters that mean the same in Arrow and Spark: comparisons of booleans, integers, strings and
+dates. Spark itself applies filters on floating point (NaN), decimals and timestamps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
+from functools import reduce
+from operator import and_
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import datasource as ds
 
-from ..data.bucket import buckets_of
-from ..data.keys import hashed_values, partition_paths
-from ..data.tasks import AnyRead, ReadTask, TableShape
-from ..names import bucket_of
+from ..data.predicate import Predicate
+from ..data.pruning import groups_to_read
+from ..data.tasks import AnyRead, ChangesTask, ReadTask, TableShape
 
-Mask = Callable[[pa.Table], pa.Array]
-
-_COMPARE: Final[dict[type[ds.Filter], str]] = {
-    ds.EqualTo: "equal",
-    ds.GreaterThan: "greater",
-    ds.GreaterThanOrEqual: "greater_equal",
-    ds.LessThan: "less",
-    ds.LessThanOrEqual: "less_equal",
+_COMPARE: Final[dict[type[ds.Filter], Callable[[Any, Any], Any]]] = {
+    ds.EqualTo: lambda column, value: column == value,
+    ds.GreaterThan: lambda column, value: column > value,
+    ds.GreaterThanOrEqual: lambda column, value: column >= value,
+    ds.LessThan: lambda column, value: column < value,
+    ds.LessThanOrEqual: lambda column, value: column <= value,
 }
-_TEXT: Final[dict[type[ds.Filter], str]] = {
-    ds.StringStartsWith: "starts_with",
-    ds.StringEndsWith: "ends_with",
-    ds.StringContains: "match_substring",
+_TEXT: Final[dict[type[ds.Filter], Callable[..., Any]]] = {
+    ds.StringStartsWith: pc.starts_with,
+    ds.StringEndsWith: pc.ends_with,
+    ds.StringContains: pc.match_substring,
 }
 
 
-def pushable(condition: ds.Filter, schema: pa.Schema) -> Mask | None:
-    """The filter as a mask (true: select; null counts as false), or None if Spark must apply it."""
-    if isinstance(condition, ds.Not):
-        inner = pushable(condition.child, schema)
-        return None if inner is None else _not(inner)
-    name = ".".join(getattr(condition, "attribute", ()))
-    if name not in schema.names:  # a field of a struct: columns of nbcc have no dots in their names
+def predicate_of(filters: Sequence[ds.Filter], schema: pa.Schema) -> Predicate | None:
+    """Return the conjunction of accepted filters; None if there are none."""
+    conditions = [condition for each in filters if (condition := condition_of(each, schema)) is not None]
+    if not conditions:
         return None
+    names = dict.fromkeys(_column(each) for each in filters)
+    equal = {_column(each): each.value for each in filters if isinstance(each, ds.EqualTo)}
+    return Predicate(reduce(and_, conditions), pa.schema([schema.field(name) for name in names]), equal)
+
+
+def condition_of(condition: ds.Filter, schema: pa.Schema) -> pc.Expression | None:
+    """Return the filter as an expression that is true for the selected rows, or None if Spark must apply the filter."""
+    negated = isinstance(condition, ds.Not)
+    if isinstance(condition, ds.Not):
+        condition = condition.child
+    name = _column(condition)
+    if name not in schema.names:  # a field of a struct, or a nested Not: columns of nbcc have no dots in their names
+        return None
+    column = pc.field(name)
     if isinstance(condition, ds.IsNull | ds.IsNotNull):
-        return _valid(name, isinstance(condition, ds.IsNotNull))
-    return _on_value(condition, name, schema.field(name).type)
+        return column.is_null() if isinstance(condition, ds.IsNull) != negated else column.is_valid()
+    return _on_value(condition, column, schema.field(name).type, negated)
 
 
-def _on_value(condition: ds.Filter, name: str, kind: pa.DataType) -> Mask | None:
-    """A filter that compares a column with values, as a mask; None if Spark must apply it."""
+def _column(condition: ds.Filter) -> str:
+    if isinstance(condition, ds.Not):
+        condition = condition.child
+    return ".".join(getattr(condition, "attribute", ()))
+
+
+def _on_value(condition: ds.Filter, column: pc.Expression, kind: pa.DataType, negated: bool) -> pc.Expression | None:
+    """Return the expression of a filter that compares a column with values, or None if Spark must apply the filter.
+
+    As in SQL, neither IN nor NOT IN selects a row with null. A comparison with null is null, and so is its negation.
+    """
     wanted = getattr(condition, "value", None)
     many = list(wanted or ()) if isinstance(condition, ds.In) else [wanted]
     values = [_scalar(value, kind) for value in many]
@@ -57,16 +77,22 @@ def _on_value(condition: ds.Filter, name: str, kind: pa.DataType) -> Mask | None
     if len(known) < len(values):
         return None
     if isinstance(condition, ds.In):
-        return _in(name, pa.array([value.as_py() for value in known], kind))
+        inside = column.isin(pa.array([value.as_py() for value in known], kind))
+        return column.is_valid() & ~inside if negated else inside
     if isinstance(condition, ds.EqualNullSafe):
-        return _equal_null_safe(name, known[0])
+        return column.is_null() | (column != known[0]) if negated else column == known[0]
     if type(condition) in _COMPARE:
-        return _compared(_COMPARE[type(condition)], name, known[0])
-    return _text(_TEXT[type(condition)], name, known[0]) if type(condition) in _TEXT else None
+        compared = _COMPARE[type(condition)](column, pc.scalar(known[0]))
+    elif type(condition) in _TEXT:
+        compared = _TEXT[type(condition)](column, known[0].as_py())
+    else:
+        return None
+    return ~compared if negated else compared
 
 
 def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
-    """The value in the type of the column; None for null, an unsupported type, or a value out of range."""
+    """Return the value in the type of the column. Returns None for null, an unsupported type, or a value out of range.
+    """
     fits = (
         (pa.types.is_boolean(kind) and isinstance(value, bool))
         or (kind in (pa.int32(), pa.int64()) and isinstance(value, int) and not isinstance(value, bool))
@@ -79,50 +105,14 @@ def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
         return None
 
 
-def _not(inner: Mask) -> Mask:
-    return lambda rows: pc.invert(inner(rows))
-
-
-def _valid(name: str, wanted: bool) -> Mask:
-    return lambda rows: rows[name].is_valid() if wanted else rows[name].is_null()
-
-
-def _in(name: str, values: pa.Array) -> Mask:
-    """The mask of IN. It is null where the column is null, as in SQL, so NOT IN does not select such rows either."""
-    unknown = pa.scalar(None, pa.bool_())
-    return lambda rows: pc.if_else(rows[name].is_valid(), pc.is_in(rows[name], values), unknown)
-
-
-def _equal_null_safe(name: str, value: pa.Scalar) -> Mask:
-    return lambda rows: pc.fill_null(pc.equal(rows[name], value), False)
-
-
-def _compared(function: str, name: str, value: pa.Scalar) -> Mask:
-    return lambda rows: pc.call_function(function, [rows[name], value])
-
-
-def _text(function: str, name: str, value: pa.Scalar) -> Mask:
-    return lambda rows: getattr(pc, function)(rows[name], value.as_py())
-
-
-def may_hold(task: AnyRead, filters: Sequence[ds.Filter], shape: TableShape | None) -> bool:
-    """Whether a file group can contain a row that all filters select.
-
-    Equalities on all key columns select one bucket, equalities on all partition columns select one partition.
-    `shape` is None if keys do not determine the file group.
+def restricted(tasks: Sequence[AnyRead], where: Predicate, shape: TableShape | None) -> list[AnyRead]:
+    """Return the tasks that can have a selected row, with the predicate. `shape` is None if the columns of a row do not
+    determine its file group. The rows of a change log have other columns, so all its tasks remain, without predicate.
     """
-    if shape is None or not isinstance(task, ReadTask):
-        return True
-    fixed = {f.attribute[0]: f.value for f in filters if isinstance(f, ds.EqualTo) and len(f.attribute) == 1}
-    if shape.keys.partition_by and fixed.keys() >= {*shape.keys.partition_by}:
-        row = _row(fixed, shape.keys.partition_by, shape)
-        if partition_paths(row, shape.keys)[0].as_py() != task.partition:
-            return False
-    if fixed.keys() >= {*shape.keys.record_key}:
-        row = _row(fixed, shape.keys.record_key, shape)
-        return int(buckets_of(hashed_values(row, shape.keys), shape.buckets)[0]) == bucket_of(task.file_id)
-    return True
-
-
-def _row(fixed: dict[str, Any], names: Sequence[str], shape: TableShape) -> pa.Table:
-    return pa.table({name: pa.array([fixed[name]], shape.schema.field(name).type) for name in names})
+    groups = [(task.partition, task.file_id) for task in tasks if isinstance(task, ReadTask)]
+    kept = frozenset(groups) if shape is None else groups_to_read(where, shape, groups)
+    return [
+        task if isinstance(task, ChangesTask) else replace(task, where=where)
+        for task in tasks
+        if not isinstance(task, ReadTask) or (task.partition, task.file_id) in kept
+    ]

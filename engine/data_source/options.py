@@ -1,4 +1,6 @@
-"""The options of the data source: Hudi's names where Hudi has them. docs/options.md lists them for users."""
+"""The options of the data source. An option that Hudi has too has Hudi's name. docs/options.md lists the options of the
+data source for users.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import Final, Literal, cast, get_args
 
+from ..config.maintenance import ALIASES, INLINE, MaintenancePolicy, inline_policy
 from ..errors import BadInput, Unsupported
 from ..reads.times import BEGINNING, Time
 
@@ -57,6 +60,9 @@ CREATE: Final = (
 )
 """Options of `Table.create` itself."""
 
+SERVICES: Final = (*(option.name for option in INLINE), *ALIASES)
+"""Options of the services that a writer runs after its commit."""
+
 ONLY: Final[Mapping[str, tuple[str, ...]]] = {
     "hoodie.index.type": ("BUCKET",),
     "hoodie.index.bucket.engine": ("SIMPLE",),
@@ -90,6 +96,13 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "timestampasof": f"use {AS_OF} with a completion time",
     "versionasof": f"states of a table have no numbers; use {AS_OF} with a completion time",
     "as.of.timestamp": f"use {AS_OF} with a completion time",
+    "compaction.schedule.enabled": "that is Flink's name; use hoodie.compact.schedule.inline",
+    "compaction.async.enabled": "that is Flink's name; use hoodie.compact.inline, or run `nbcc serve`",
+    "compaction.delta_commits": "that is Flink's name; use hoodie.compact.inline.max.delta.commits",
+    "clean.async.enabled": "that is Flink's name; use hoodie.clean.automatic, or run `nbcc serve`",
+    "clean.retain_commits": "that is Flink's name; use hoodie.clean.commits.retained",
+    "index.type": "that is Flink's name; use hoodie.index.type",
+    "write.tasks": "that is Flink's name; Spark writes with one task per partition of the DataFrame",
 }
 """Options of other formats for what nbcc has under another name: what to use instead."""
 
@@ -113,10 +126,12 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """The options of a write. `table` holds the given arguments of `Table.create`, and `create` its options.
+    """The options of a write. `table` has the given arguments of `Table.create`, and `create` has the value of its
+    argument `options`.
 
-    `batch_id`: a batch whose id has committed is not written again. `replay_difference`: the reaction if its rows
-    differ from the committed ones.
+    `batch_id`: the id of the batch; a batch whose id has committed is not written again. `replay_difference`: the
+    reaction if the rows of a repeated batch differ from the rows of the committed batch. `services`: the services that
+    the writer runs after its commit.
     """
 
     path: str
@@ -126,10 +141,11 @@ class WriteOptions:
     table: Mapping[str, str] = field(default_factory=dict)
     create: Mapping[str, str] = field(default_factory=dict)
     storage: Mapping[str, str] = field(default_factory=dict)
+    services: MaintenancePolicy | None = None
 
 
 def read_options(given: Mapping[str, str]) -> ReadOptions:
-    """Parse the options of a read; `BadInput` or `Unsupported` for invalid ones."""
+    """Parse the options of a read; raises `BadInput` or `Unsupported` for an invalid option."""
     if {name.lower() for name in given} >= CATALOG:
         raise Unsupported(
             "create a table in Spark's catalog with USING nbcc",
@@ -137,30 +153,35 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
             f"create the table by Table.create, or by a write that names {TABLE['record_key'][0]};"
             " query it by CREATE TEMPORARY VIEW name USING nbcc OPTIONS (path '...')",
         )
-    options = _known(given, READ, "read")
+    options = known_options(given, READ, "read")
     query = options.get(QUERY, "snapshot").lower()
     shape = options.get(FORMAT, "latest_state").lower()
     if query not in ("snapshot", "read_optimized", "incremental"):
-        raise _no_value(QUERY, query, ("snapshot", "read_optimized", "incremental"))
+        raise no_value(QUERY, query, ("snapshot", "read_optimized", "incremental"))
     if shape not in ("latest_state", "cdc"):
-        raise _no_value(FORMAT, shape, ("latest_state", "cdc"))
+        raise no_value(FORMAT, shape, ("latest_state", "cdc"))
     _refuse_mixed(options, query)
     return ReadOptions(
-        path=_path(options, "read"),
+        path=path_of(options, "read"),
         query="snapshot" if query == "snapshot" else "incremental" if query == "incremental" else "read_optimized",
         changes=shape == "cdc",
-        as_of=_time(options[AS_OF]) if AS_OF in options else None,
-        after=_time(options[BEGIN]) if BEGIN in options else BEGINNING,
-        until=_time(options[END]) if END in options else None,
-        columns=tuple(name.strip() for name in options.get(COLUMNS, "").split(",") if name.strip()),
-        storage=_storage(given),
+        as_of=time_of(options[AS_OF]) if AS_OF in options else None,
+        after=time_of(options[BEGIN]) if BEGIN in options else BEGINNING,
+        until=time_of(options[END]) if END in options else None,
+        columns=columns_of(options),
+        storage=storage_of(given),
     )
 
 
+def columns_of(options: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(name.strip() for name in options.get(COLUMNS, "").split(",") if name.strip())
+
+
 def write_options(given: Mapping[str, str]) -> WriteOptions:
-    """Parse the options of a write; `BadInput` or `Unsupported` for invalid ones."""
+    """Parse the options of a write; raises `BadInput` or `Unsupported` for an invalid option."""
     of_table = [name for names in TABLE.values() for name in names]
-    options = _known(given, (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE), "write")
+    known = (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE, *SERVICES)
+    options = known_options(given, known, "write")
     operation = options.get(OPERATION, "upsert").lower()
     if operation not in get_args(Operation):
         raise Unsupported(
@@ -169,24 +190,29 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
             f"use {', '.join(get_args(Operation))}",
         )
     return WriteOptions(
-        path=_path(options, "write"),
+        path=path_of(options, "write"),
         operation=cast(Operation, operation),
         batch_id=options.get(BATCH_ID),
         replay_difference=options.get(REPLAY_DIFFERENCE, "refuse").lower(),
         table={argument: value for argument, names in TABLE.items() if (value := _one_of(options, names)) is not None},
         create={name: options[name] for name in CREATE if name in options},
-        storage=_storage(given),
+        storage=storage_of(given),
+        services=inline_policy({name: options[name] for name in SERVICES if name in options}, _refused_service),
     )
 
 
-def _storage(given: Mapping[str, str]) -> dict[str, str]:
-    """The storage options without their prefix."""
+def _refused_service(name: str, value: str, needed: str) -> BadInput:
+    return BadInput(f"write with {name}={value}", "there is no such value", f"use {needed}")
+
+
+def storage_of(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the storage options without their prefix."""
     return {name[len(STORAGE) :]: value for name, value in given.items() if name.lower().startswith(STORAGE)}
 
 
-def _known(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
-    """The options that nbcc uses, by the names of this module. Other options of Hudi that would change an answer are
-    refused; the rest are ignored.
+def known_options(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
+    """Return the options that nbcc uses. Any other option of Hudi is refused if it would change the result of a read or
+    write, and is otherwise ignored.
     """
     names = {name.lower(): name for name in known}
     only = {name.lower(): name for name in ONLY}
@@ -241,7 +267,7 @@ def _refuse_mixed(options: Mapping[str, str], query: str) -> None:
 
 
 def _one_of(options: Mapping[str, str], names: Iterable[str]) -> str | None:
-    """The value of an option with several names; `BadInput` if the values contradict each other."""
+    """Return the value of an option with several names; raises `BadInput` if the values under its names differ."""
     found = {name: options[name] for name in names if name in options}
     if len(set(found.values())) > 1:
         options_given = " and ".join(f"{name}={value}" for name, value in found.items())
@@ -249,11 +275,11 @@ def _one_of(options: Mapping[str, str], names: Iterable[str]) -> str | None:
     return next(iter(found.values()), None)
 
 
-def _no_value(name: str, value: str, allowed: Iterable[str]) -> BadInput:
+def no_value(name: str, value: str, allowed: Iterable[str]) -> BadInput:
     return BadInput(f"read with {name}={value}", "there is no such value", f"use {' or '.join(allowed)}")
 
 
-def _path(options: Mapping[str, str], verb: str) -> str:
+def path_of(options: Mapping[str, str], verb: str) -> str:
     if PATH not in options:
         example = 'spark.read.format("nbcc").load(path)' if verb == "read" else 'df.write.format("nbcc").save(path)'
         exists = "no path is given, and Spark passes none for a table that CREATE TABLE or saveAsTable made"
@@ -261,9 +287,9 @@ def _path(options: Mapping[str, str], verb: str) -> str:
     return options[PATH]
 
 
-def _time(text: str) -> Time:
-    """The instant of 17 or 14 digits, ``earliest``, zeros, or ISO 8601 with a time zone. Other texts are returned
-    unchanged, and refused later.
+def time_of(text: str) -> Time:
+    """Convert digits, ``earliest`` or an ISO 8601 text with a zone to a time. A text in another form is returned
+    unchanged, and a later check refuses it.
     """
     if text.lower() == "earliest":
         return BEGINNING

@@ -1,4 +1,6 @@
-"""Reads through the data source: the plan of a read, one partition per file group, and filters pushed down."""
+"""Reads tables through the data source: plans a read with one partition for each file group, and applies filters that
+Spark pushes down.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +9,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, Filter, InputPartition
+from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
 from ..data.columns import conform
 from ..data.jobs import run_read
+from ..data.predicate import Predicate
 from ..data.shape import table_shape
-from ..data.tasks import AnyRead, TableShape
-from ..errors import BadInput, Unsupported
+from ..data.tasks import AnyRead, ChangesTask, TableShape
+from ..errors import BadInput
 from ..reads.tasks import selected
 from ..schema import from_spark, to_spark
 from ..spark.worker import keep_loaded
 from ..storage import Storage, open_storage
 from ..table import Table, open_table
 from ..wiring import context_of
-from .filters import may_hold, pushable
+from .filters import condition_of, predicate_of, restricted
 from .options import ReadOptions
 
 BATCH_ROWS: Final = 1 << 16
@@ -30,7 +33,7 @@ BATCH_ROWS: Final = 1 << 16
 class ReadPlan(NamedTuple):
     """The plan of a read, fixed at `load()`: its tasks, the schema of its result, and the shape of the table.
 
-    `own`: whether nbcc created the table, so that keys determine the file group.
+    `own`: True if nbcc created the table, so that the key of a row determines the file group of the row.
     """
 
     storage: Storage
@@ -41,7 +44,11 @@ class ReadPlan(NamedTuple):
 
 
 class PlanOnly:
-    """Jobs that execute nothing. `read` returns the tasks and their schema; Spark's tasks execute them."""
+    """Jobs that execute nothing. `read` returns the read tasks and their schema, and Spark's tasks execute the read
+    tasks later.
+    """
+
+    takes_conditions_later = True
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> tuple[tuple[AnyRead, ...], pa.Schema]:
         return tuple(tasks), schema
@@ -60,27 +67,36 @@ class PlanOnly:
 
 
 def plan(options: ReadOptions) -> ReadPlan:
-    """The plan of the read that the options request, as of now. Raises the errors of opening and reading the table."""
+    """Return the plan of the read that the options request, as of now. Raises the errors of `Table.open` and of the
+    read.
+    """
     storage = open_storage(options.path, options.storage)
-    table = open_table(dataclasses.replace(context_of(None, storage), jobs=PlanOnly()))
+    return plan_of(open_table(dataclasses.replace(context_of(None, storage), jobs=PlanOnly())), options)
+
+
+def plan_of(table: Table, options: ReadOptions) -> ReadPlan:
+    """Return the plan of a read of `table`, whose jobs are `PlanOnly`."""
     tasks, schema = _operation(table, options)
-    own = table.config.own
+    shape = table_shape(table.config, table.context.rules)
     return ReadPlan(
-        storage, tasks, selected(schema, options.columns), table_shape(table.config, table.context.rules), own
+        table.context.storage, tasks, selected(schema, options.columns), shape, table.config.own
     )
 
 
 def _operation(table: Table, options: ReadOptions) -> Any:
     if options.query == "incremental":
-        read = table.changes if options.changes else table.incremental
-        return read(options.after, options.until)
+        if options.changes:
+            return table.changes(options.after, options.until)
+        return table.incremental(options.after, options.until, options.columns)
     if options.query == "read_optimized":
-        return table.read_optimized()
-    return table.snapshot() if options.as_of is None else table.as_of(options.as_of)
+        return table.read_optimized(options.columns)
+    if options.as_of is None:
+        return table.snapshot(options.columns)
+    return table.as_of(options.as_of, options.columns)
 
 
 def check_schema(schema: StructType, read_plan: ReadPlan) -> None:
-    """Raise `BadInput` unless the columns of a user's schema are columns of the table, with the same types."""
+    """Raise `BadInput` unless the table has each column of the user's schema, with the type in that schema."""
     ours = {field.name: field.dataType for field in to_spark(read_plan.schema)}
     for field in schema:
         if ours.get(field.name) != field.dataType:
@@ -92,7 +108,7 @@ def check_schema(schema: StructType, read_plan: ReadPlan) -> None:
 
 
 class FileGroup(InputPartition):
-    """One partition of the read: the rows of one task."""
+    """One partition of a read in Spark, which returns the rows of one read task."""
 
     def __init__(self, task: AnyRead) -> None:
         super().__init__(task)
@@ -102,7 +118,8 @@ class _Push:
     """`pushFilters` of a reader, hidden from a check of Spark.
 
     If spark.sql.python.filterPushdown.enabled is off (the default), Spark refuses a reader that overrides
-    `pushFilters`. It compares `__func__` of the method. With the setting off, Spark does not call this object.
+    `pushFilters`. Spark's check compares the `__func__` of the method `pushFilters`. If filterPushdown is off, Spark
+    does not call a `_Push`.
     """
 
     __func__ = staticmethod(DataSourceReader.pushFilters)
@@ -115,52 +132,41 @@ class _Push:
 
 
 class Reader(DataSourceReader):
-    """Reads one file group per task, and applies accepted filters to merged rows before they cross to the JVM."""
+    """Reads one file group in each task, and applies accepted filters to merged rows before the rows are sent to the
+    JVM. By the accepted filters it also skips file groups, base files and row groups that cannot have a selected row.
+    """
 
     def __init__(self, read_plan: ReadPlan, schema: StructType) -> None:
         self._plan = read_plan
         self._schema = from_spark(schema)
-        self._filters: list[Filter] = []
+        self._accepted: list[Filter] = []
         self.pushFilters = _Push(self)  # type: ignore[method-assign]  # _Push says why
 
     def push(self, filters: list[Filter]) -> Iterator[Filter]:
-        """Accept the filters that have a mask; return the others, which Spark applies."""
+        """Accept the filters that have the same meaning in Arrow; return the others, which Spark applies."""
         schema = self._plan.schema
         for each in filters:
-            if pushable(each, schema) is None:
+            if condition_of(each, schema) is None:
                 yield each
             else:
-                self._filters.append(each)
+                self._accepted.append(each)
+
+    @property
+    def _where(self) -> Predicate | None:
+        return predicate_of(self._accepted, self._plan.schema)
 
     def partitions(self) -> Sequence[InputPartition]:
-        read_plan = self._plan
+        read_plan, where = self._plan, self._where
+        if where is None:
+            return [FileGroup(task) for task in read_plan.tasks]
         known = read_plan.shape if read_plan.own else None
-        return [FileGroup(task) for task in read_plan.tasks if may_hold(task, self._filters, known)]
+        return [FileGroup(task) for task in restricted(read_plan.tasks, where, known)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if partition.value is None:  # Spark makes one partition if `partitions` returns none
             return
         rows = run_read(self._plan.storage, partition.value)
-        for each in self._filters:
-            mask = pushable(each, rows.schema)
-            assert mask is not None, f"{each} was accepted"
-            rows = rows.filter(mask(rows))
+        if isinstance(partition.value, ChangesTask) and (where := self._where) is not None:
+            rows = where.filter(rows)
         yield from conform(rows, self._schema).to_batches(BATCH_ROWS)
         keep_loaded()
-
-
-class RefusedStream(DataSourceStreamReader):
-    """A stream that raises `Unsupported` when it starts.
-
-    If it raised the error earlier, Spark would replace it by an error of its own.
-    """
-
-    def initialOffset(self) -> dict[str, str]:
-        raise Unsupported(
-            "read a stream with the format nbcc",
-            "the format reads snapshots and windows, not streams",
-            "read the window after the last one that you have processed: Table.incremental",
-        )
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        raise AssertionError("the stream did not start")

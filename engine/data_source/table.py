@@ -1,4 +1,4 @@
-"""Opens the table that a write addresses, if its options agree with it; otherwise creates one from the options."""
+"""Opens the table at the path of a write, or creates a table from the write's options if there is none."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..data.columns import IS_DELETED
 from ..definition.creation import table_config
 from ..definition.load import BACKUP, PROPERTIES
 from ..errors import BadInput, NotATable
+from ..schema import META_COLUMNS
 from ..storage import NotFound, Storage, open_storage
 from ..table import Table, create_table, open_table
 from ..wiring import context_of
@@ -37,7 +38,9 @@ _FIELDS: Final = {
 
 
 def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
-    """The table at the path in the options. `BadInput` if it differs from the options, or if they cannot create one."""
+    """Return the table at the path in the options. Raises `BadInput` if the table differs from the options, or if a
+    table cannot be created from the options.
+    """
     storage = open_storage(options.path, options.storage)
     context = context_of(None, storage)
     if not _exists(storage):
@@ -61,7 +64,7 @@ def open_or_create(options: WriteOptions, columns: pa.Schema) -> Table:
 
 
 def _exists(storage: Storage) -> bool:
-    """Whether there are table properties, or the backup of an interrupted update."""
+    """Return True if there are table properties, or the backup of properties whose update was interrupted."""
     for path in (PROPERTIES, BACKUP):
         try:
             storage.get(path)
@@ -72,12 +75,12 @@ def _exists(storage: Storage) -> bool:
 
 
 def _data_columns(columns: pa.Schema) -> pa.Schema:
-    """The batch's columns without the delete flag."""
-    return pa.schema([field for field in columns if field.name != IS_DELETED])
+    """Return the columns of the batch without the delete flag and Hudi's columns, which a write drops."""
+    return pa.schema([field for field in columns if field.name not in (IS_DELETED, *META_COLUMNS)])
 
 
 def _config(options: WriteOptions, columns: pa.Schema, there: Mapping[str, Any]) -> TableConfig:
-    """The config that the options describe. For absent options it uses those of `there`, or the defaults of
+    """Return the config that the options describe. Absent options have the values of `there`, or the defaults of
     `Table.create`.
     """
     given = {**there, **options.table}

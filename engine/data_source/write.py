@@ -1,9 +1,9 @@
-"""Writes through the data source: the commit protocol of `upsert`, with Spark's write tasks as its data phase.
+"""Writes through the data source by the commit protocol of `upsert`; Spark's write tasks put the data files.
 
-Spark's API has no shuffle here, so rows of a file group arrive in several tasks. Each task writes log files of its own
-into the group, also in a bulk insert: one base file for each group would need a shuffle (`Table.bulk_insert`). Reads
-rank these logs. Their result is correct unless two tasks hold rows of a key that their files cannot rank
-(`duplicates`). Such groups are combined again before the commit.
+Spark's API has no shuffle here, so rows of a file group arrive in several tasks. Each task writes separate log files
+into a file group, also in a bulk insert. One base file for each group would need a shuffle, as in `Table.bulk_insert`.
+Reads rank the rows in the logs of several tasks. If two tasks have rows of one key that reads cannot rank
+(`duplicates`), the file group is combined again before the commit.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
+from ..actions.maintain import serve_writer
 from ..actions.upsert import action_of, write_task
 from ..config import TableConfig
 from ..config.options import IN_PROCESS, PROVIDER
@@ -25,7 +26,7 @@ from ..context import Context
 from ..data.check import problems, refuse
 from ..data.columns import conform
 from ..data.digest import Digest, digest_of
-from ..data.tasks import WriteTask, WrittenFile
+from ..data.tasks import TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
 from ..errors import Unsupported
 from ..lock import InProcessLock
@@ -33,7 +34,8 @@ from ..names import RandomNames, bucket_of
 from ..schema import from_spark
 from ..storage import Storage
 from ..storage.failures import without_user
-from ..timeline import Timeline, load, put_inflight
+from ..table import Table
+from ..timeline import Timeline, load
 from ..timeline.heartbeats import StoredHeartbeats
 from ..wiring import context_of, coordinated
 from ..writes.batch import as_deletes, as_upserts
@@ -60,7 +62,9 @@ class Written(WriterCommitMessage):
 
 
 def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceArrowWriter:
-    """Refuse errors that are visible without rows, then put the instant on the timeline. Called once for each write."""
+    """Raise the errors that can be detected without rows, then put the instant on the timeline. Spark calls `begin`
+    once for each write.
+    """
     check(options.batch_id, options.replay_difference)
     if overwrite:
         raise Unsupported(
@@ -69,6 +73,22 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
             'use Table.insert_overwrite, or mode("append"), which upserts',
         )
     columns = from_spark(schema)
+    table = writable(options, columns)
+    context, config = table.context, table.config
+    action = action_of(config)
+    try:
+        requested, sealed = request(context, action, options.batch_id, starts=True)
+    except Repeated as written:
+        return Replay(context.storage, config, options, written)
+    with undo_on_error(context, requested, action):
+        task = replace(write_task(context, config, requested, sealed), digests=options.batch_id is not None)
+    return Writer(context.storage, config, options, task, sealed)
+
+
+def writable(options: WriteOptions, columns: pa.Schema) -> Table:
+    """Return the table of a write; create it from the options if there is no table. Raises the errors that can be
+    detected without rows.
+    """
     table = open_or_create(options, columns)
     context, config = table.context, table.config
     config.check_writable()
@@ -79,19 +99,13 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
             f"create the table with another {PROVIDER}, or use Table.upsert",
         )
     batch_of(columns.empty_table(), options, config)
-    action = action_of(config)
-    try:
-        requested, sealed = request(context, action, options.batch_id)
-    except Repeated as written:
-        return Replay(context.storage, config, options, written)
-    with undo_on_error(context, requested, action):
-        put_inflight(context.storage, requested, action)
-        task = replace(write_task(context, config, requested, sealed), digests=options.batch_id is not None)
-    return Writer(context.storage, config, options, task, sealed)
+    return table
 
 
 def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
-    """The rows with the table's columns, as upserts or deletes; raises `BadInput`."""
+    """Return the rows with the table's columns, as upserts or deletes. Raises `BadInput` for rows that do not fit the
+    table.
+    """
     if options.operation != "delete":
         return as_upserts(rows, config.schema, by_value=False)
     key = (*config.record_key, *config.partition_by)
@@ -113,18 +127,13 @@ class _TableWriter(DataSourceArrowWriter):
         self._config = config
         self._options = options
 
-    def _conformed(self, rows: pa.Table) -> pa.Table:
-        """The batch in the table's exact types: Spark's batches carry the session's time zone."""
-        wanted = [self._config.schema.field(name) for name in rows.column_names if name in self._config.schema.names]
-        flags = [field for field in rows.schema if field.name not in self._config.schema.names]
-        return batch_of(conform(rows, pa.schema([*wanted, *flags])), self._options, self._config)
-
     def _context(self) -> Context:
         return coordinated(context_of(None, self._storage), self._config)
 
 
 class Replay(_TableWriter):
-    """Replays a batch that another attempt has written: its tasks hash their rows, and the commit compares the digests.
+    """The writer of a batch that another attempt has already written. Each task computes the digest of its rows, and
+    the commit compares the sum of the digests with the digest of the written batch.
     """
 
     def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions, written: Repeated) -> None:
@@ -133,19 +142,20 @@ class Replay(_TableWriter):
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskDigest:
         tables = (pa.Table.from_batches([batch]) for batch in iterator if batch.num_rows)
-        return TaskDigest(sum((digest_of(self._conformed(rows)) for rows in tables), Digest()))
+        digests = (digest_of(_conformed(rows, self._options, self._config)) for rows in tables)
+        return TaskDigest(sum(digests, Digest()))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         digest = sum((message.digest for message in messages if isinstance(message, TaskDigest)), Digest())
         answer(self._context(), Repeated(self._batch_id, self._instant), digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Do nothing: this attempt has no instant, and that of the other attempt stays."""
+        """Do nothing, because this attempt has no instant, and the instant of the other attempt must stay."""
 
 
 class Writer(_TableWriter):
-    """Created once on the driver's machine. Then `write` runs in each task, and `commit` or `abort` runs once, in
-    separate processes.
+    """The writer of a batch, which Spark creates once on the driver's machine. `write` then runs in each task, and
+    `commit` or `abort` runs once, in separate processes.
     """
 
     def __init__(
@@ -159,24 +169,20 @@ class Writer(_TableWriter):
         heartbeats = StoredHeartbeats(self._storage)  # the process that asked for the instant has ended
         heartbeats.start(self._task.instant)
         try:
-            return self._written(iterator)
+            rows = checked_rows(iterator, self._options, self._config, self._task.shape)
+            return self.put(rows)
         finally:
             heartbeats.stop_renewing(self._task.instant)
 
-    def _written(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        """The files of this task. Its rows are an iterator, because computing them may take long."""
-        filled = [batch for batch in iterator if batch.num_rows]
-        if not filled:
+    def put(self, found: pa.Table | None) -> Written:
+        """Put the rows of this task into files. `found` is None if the task has no rows."""
+        if found is None:
             return Written([])
-        rows = pa.Table.from_batches(filled)
-        found = self._conformed(rows)
-        shape = self._task.shape
-        refuse(problems(found, shape, deletes=self._options.operation != "bulk_insert"), shape)
         here = TaskContext.get()
         number = here.partitionId() if here else 0
         # Copy on write needs all rows of a group at once: they wait in log files, which no commit will list.
         task = replace(self._task, first_version=1 + VERSIONS_PER_TASK * number, onto=None)
-        return Written(write_rows(self._storage, found, task, number), fingerprints(found, shape))
+        return Written(write_rows(self._storage, found, task, number), fingerprints(found, task.shape))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         written = [message for message in messages if isinstance(message, Written)]
@@ -208,9 +214,12 @@ class Writer(_TableWriter):
             )
         except Repeated as repeated:  # another attempt was faster, and this one has taken its own back
             answer(context, repeated, digest, self._options.replay_difference)
+        if self._options.services is not None:
+            serve_writer(context, self._config, self._options.services)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Delete the files and the instant, unless the instant has completed. Spark also aborts after a late failure.
+        """Delete the files and the instant of the write, unless the instant has completed. Spark also calls `abort` if
+        a commit fails after its publication.
         """
         context, requested = self._context(), self._task.instant
         if uses_decision_log(context):
@@ -221,8 +230,31 @@ class Writer(_TableWriter):
                 raise _Aborted
 
 
+def checked_rows(
+    iterator: Iterator[pa.RecordBatch], options: WriteOptions, config: TableConfig, shape: TableShape
+) -> pa.Table | None:
+    """Return the rows of a task with the table's columns; None if the task has no rows. Spark computes the rows during
+    this call, which may take long.
+    """
+    filled = [batch for batch in iterator if batch.num_rows]
+    if not filled:
+        return None
+    found = _conformed(pa.Table.from_batches(filled), options, config)
+    refuse(problems(found, shape, deletes=options.operation != "bulk_insert"), shape)
+    return found
+
+
+def _conformed(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
+    """Cast the batch to the exact types of the table, because timestamps in Spark's batches have the session's time
+    zone.
+    """
+    wanted = [config.schema.field(name) for name in rows.column_names if name in config.schema.names]
+    flags = [field for field in rows.schema if field.name not in config.schema.names]
+    return batch_of(conform(rows, pa.schema([*wanted, *flags])), options, config)
+
+
 def write_rows(storage: Storage, rows: pa.Table, task: WriteTask, writer: int) -> list[WrittenFile]:
-    """Put rows that have passed `problems` as log files, group by group."""
+    """Put rows as log files, one file group after the other. The caller has checked the rows with `problems`."""
     names, shape = RandomNames(), task.shape
     groups = split_by_group(rows, bucket_column(rows, shape), shape)
     return [file for group in groups for file in write_group(storage, names, task, group, writer)]
@@ -237,4 +269,4 @@ def _rewriter(storage: Storage, task: WriteTask, writer: int) -> Callable[[pa.Ta
 
 
 class _Aborted(Exception):
-    """Spark has aborted the write."""
+    """The exception for a write that Spark has aborted."""

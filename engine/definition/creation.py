@@ -1,4 +1,4 @@
-"""Converts the arguments of `Table.create` to a table config, and refuses tables that some reader could not read."""
+"""Converts the arguments of `Table.create` to a table config, and refuses a table that some reader could not read."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def table_config(
     options: Mapping[str, str],
     session_time_zone: str | None = None,
 ) -> TableConfig:
-    """The config of a new table. Raises `BadInput` or `Unsupported` for the first invalid argument."""
+    """The config of a new table with these properties. Raises `BadInput` or `Unsupported` for the first argument
+    that is invalid.
+    """
     zone = checked_zone(session_time_zone, ASKED)
     columns = arrow_schema(schema, zone=zone)
     keys = _names(record_key, "record_key")
@@ -86,10 +88,11 @@ def table_config(
 
 
 def arrow_schema(schema: Schema, asked: str = ASKED, zone: str | None = None) -> pa.Schema:
-    """The pyarrow schema of a table, from a pyarrow Schema, a Spark StructType or DDL. DDL requires a running Spark.
+    """The pyarrow schema of a table, converted from a pyarrow Schema, a Spark StructType or a DDL text. A DDL text
+    requires a running Spark session.
 
-    A type that the table stores as another one without loss becomes that one. `zone`: the time zone of timestamps
-    without one.
+    If the table stores a type as another type without loss, the schema has the other type. `zone`: the time zone of
+    timestamps that have no time zone.
     """
     if isinstance(schema, pa.Schema):
         return stored_schema(schema.remove_metadata(), zone)
@@ -109,14 +112,14 @@ def arrow_schema(schema: Schema, asked: str = ASKED, zone: str | None = None) ->
 
 
 def _errors_of_spark() -> type[Exception]:
-    """The errors of Spark's parser; looked up on use, because tables can be made without Spark."""
+    """The errors of Spark's parser; they are imported when needed, because tables can be created without Spark."""
     from pyspark.errors import PySparkException
 
     return PySparkException
 
 
 def check_columns(columns: pa.Schema, asked: str = ASKED) -> None:
-    """Raise `BadInput` or `Unsupported` for columns that a table of nbcc cannot have."""
+    """Raise `BadInput` or `Unsupported` for columns that an nbcc table cannot have."""
     if not columns.names:
         raise BadInput(asked, "its schema has no columns", "give it some")
     seen: set[str] = set()
@@ -142,7 +145,7 @@ def check_columns(columns: pa.Schema, asked: str = ASKED) -> None:
 
 
 def _check_inside(kind: pa.DataType, asked: str) -> None:
-    """Check the fields of structs at any depth: their names are Avro names, too."""
+    """Check the fields of structs at any depth, because their names must be Avro names, too."""
     inner = [kind.field(i) for i in range(kind.num_fields)]
     if pa.types.is_struct(kind):
         names = [field.name for field in inner]
@@ -181,7 +184,7 @@ def _check_modes(merge_mode: str, table_type: str, mode: str) -> None:
 
 
 def check_partial(config: TableConfig, asked: str = ASKED) -> None:
-    """Raise for what a table of partial updates cannot store, such as required columns."""
+    """Raise an error for columns that a table with partial updates cannot store, such as required columns."""
     asked = f"{asked} with {PARTIAL}=SET_COLUMNS"
     if config.partial_update and not config.merge_on_read:
         raise Unsupported(asked, "a COPY_ON_WRITE table has no logs to keep what a row is made of", "use MERGE_ON_READ")
@@ -272,7 +275,7 @@ def _check_type(columns: pa.Schema, name: str, argument: str, fits: bool, needed
 
 
 def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
-    """The fields of a config that these options set."""
+    """The fields of a table config that these options set."""
     known = [option.name for option in OPTIONS]
     unknown = next((name for name in options if name not in known), None)
     if unknown is not None:
@@ -297,6 +300,6 @@ def _names(given: str | Iterable[str] | None, argument: str) -> tuple[str, ...]:
 
 
 def _table_name(name: str) -> str:
-    """The nearest Avro name: schemas are named after the table."""
+    """The Avro name that is most similar to the name of the table; the Avro schemas of the table have this name."""
     cleaned = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return cleaned if _NAME.fullmatch(cleaned) else f"t_{cleaned}"

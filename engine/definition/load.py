@@ -1,4 +1,4 @@
-"""Creates a table in a storage, and loads a table's config from it."""
+"""Creates a table in a storage, and loads the config of a table from its storage."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ _SCHEMA_KEEPERS: Final = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"
 
 
 def create_table(storage: Storage, config: TableConfig) -> None:
-    """Create an empty table. Raises `BadInput`, and changes nothing, if the folder is not empty."""
+    """Create an empty table. Raises `BadInput` and changes nothing if the folder is not empty."""
     here = f"create a table at {storage.url}"
-    if found := storage.list(""):
-        example = found[0].path
+    if objects := storage.list(""):
+        example = objects[0].path
         raise BadInput(here, f"it is not empty ({example}, …)", "choose an empty place")
     if not storage.put_if_absent(PROPERTIES, encode_properties(to_properties(config))):
         raise BadInput(here, "another process has just created one there", "open that table instead")
 
 
 def open_table(storage: Storage) -> TableConfig:
-    """The config of the table in `storage`; `NotATable` if there is none, `Unsupported` if nbcc cannot read it.
+    """The config of the table in `storage`; raises `NotATable` if there is no table, and `Unsupported` if nbcc cannot
+    read it.
 
-    The schema of a table of nbcc is in its properties; that of another table is in its newest commit
-    (docs/hudi-format.md).
+    The schema of an nbcc table is one of its properties. The schema of a table of another engine is in its newest
+    commit (docs/hudi-format.md).
     """
     values = load_properties(storage)
     created_with = values.get("hoodie.table.create.schema")
@@ -76,7 +77,7 @@ def _as_of_now(config: TableConfig, values: Mapping[str, str]) -> TableConfig:
 
 
 def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
-    """The Avro JSON of the newest commit, by requested time, that can have changed the schema."""
+    """The Avro JSON in the newest commit, by requested time, that can have changed the schema."""
     for instant in reversed(timeline.instants):
         if instant.completed and instant.writes:
             commit = load_commit(storage, instant)
@@ -86,7 +87,8 @@ def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
 
 
 def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
-    """The properties, and a description of their damage ('' if none). An audit accepts them if the checksum is valid.
+    """The properties of a table, and a description of their damage ('' if they are undamaged). An audit accepts damaged
+    properties if their checksum is valid.
     """
     try:
         return load_properties(storage), ""
@@ -95,7 +97,9 @@ def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
 
 
 def load_properties(storage: Storage) -> dict[str, str]:
-    """The properties, or their backup if an update was interrupted. Raises `NotATable` if both are damaged."""
+    """The properties of a table, or their backup copy if an update was interrupted. Raises `NotATable` if the
+    properties and the backup are both damaged.
+    """
     return _load(storage)
 
 

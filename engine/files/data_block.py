@@ -1,4 +1,4 @@
-"""Data blocks: rows as Avro records or as a parquet file (docs/hudi-format.md)."""
+"""Data blocks: rows that are stored as Avro records or as a Parquet file (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def encode_data(
     compacted: Sequence[str] = (),
     partial: bool = False,
 ) -> bytes:
-    """The bytes of one data block. The rows have Hudi's meta columns.
+    """Encode rows as the bytes of one data block. The rows must have Hudi's meta columns.
 
-    `instant`: the requested time of the commit. `schema`: the Avro JSON of the rows with meta columns. `compacted`: the
-    instants whose blocks a log compaction replaces. `partial`: the rows set only their own columns; `schema` may have
-    more.
+    `instant`: the requested time of the commit that writes the block. `schema`: the Avro JSON of the rows, including
+    the meta columns. `compacted`: the instants whose blocks a log compaction replaces with this block. `partial`: True
+    if the write set only the columns that `rows` has; `schema` may have more columns.
     """
     if partial:
         schema = _narrowed(schema, rows.column_names)
@@ -64,11 +64,12 @@ def decode_data(
     columns: Sequence[str] | None = None,
     bounds: Limits | None = None,
 ) -> pa.Table:
-    """The rows of an Avro or Parquet data block, with the block's own columns and types. `name` names the file in
-    errors.
+    """The rows of an Avro or Parquet data block, with the columns and types that the block itself has. `name`: the name
+    of the file in error messages.
 
-    `packed` and `columns` are as in `decode_parquet`, and apply to Parquet only. Avro records are decoded completely.
-    `bounds`: the limits (default: those of this process).
+    `packed` and `columns` have the same meaning as in `decode_parquet`, and apply only to Parquet blocks. In an Avro
+    block every record is decoded completely.
+    `bounds`: the limits for decoding (default: the limits of this process).
     """
     if block.kind is BlockKind.PARQUET:
         return decode_parquet(block.content, name, columns, packed=packed, bounds=bounds)
@@ -91,7 +92,7 @@ def _parsed(schema: str) -> Any:
 
 @lru_cache(maxsize=64)
 def _parsed_list(schema: str, bounds: Limits) -> tuple[Any, pa.Schema]:
-    """The parsed Avro schema of an array of these records, and their Arrow schema."""
+    """The parsed Avro schema of an array of records of this schema, and the Arrow schema of the records."""
     record = checked_schema(schema, "a log file", bounds)
     return fastavro.parse_schema({"type": "array", "items": record}), from_avro(schema)
 
@@ -120,7 +121,9 @@ def _decode_records(content: memoryview, schema: str, name: str, bounds: Limits 
 
 
 def _as_array(content: memoryview, count: int) -> io.BytesIO:
-    """The records without their lengths as one Avro array, so that a single call decodes them."""
+    """Convert the records of a block to one Avro array without record lengths, so that a single call decodes all of
+    them.
+    """
     array = io.BytesIO()
     if count < 0:
         raise ValueError(f"a block claims {count} records")

@@ -1,4 +1,4 @@
-"""Delete blocks, version 3: record keys, each with an ordering value (docs/hudi-format.md)."""
+"""Delete blocks, version 3: the keys of deleted records, each with an ordering value (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _ENCODERS: Final[dict[pa.DataType, Callable[[pa.Array], pa.Array]]] = {
 
 
 def is_ordering_type(kind: pa.DataType) -> bool:
-    """Whether all readers can decode deletes with an ordering value of this type."""
+    """Whether all readers can decode deletes whose ordering value has this type."""
     return kind in _ENCODERS
 
 
@@ -80,12 +80,13 @@ def encode_deletes(
     *,
     compacted: Sequence[str] = (),
 ) -> bytes:
-    """The bytes of one delete block of a file group.
+    """Encode the deletes of one file group as the bytes of one delete block.
 
-    `orderings`: values in the exact type of the ordering column, without nulls. So all records of the block use one
-    branch of the union (hudi-rs rejects blocks with several). `None`: the deletes win over everything before them; Hudi
-    writes an int 0 for that. `schema`: the Avro JSON of the log's records. `compacted`: as in `encode_data`. Raises
-    `Unsupported` for a type without a wrapper.
+    `orderings`: the ordering values in the exact type of the ordering column, without nulls. With one exact type, all
+    records of the block use one branch of the union (hudi-rs rejects blocks with several branches). If `orderings` is
+    None, the deletes win over all records before them; Hudi stores an int 0 for this case. `schema`: the Avro JSON of
+    the records in the log. `compacted`: the same as in `encode_data`. Raises `Unsupported` if Hudi has no wrapper for
+    the type of the ordering values.
     """
     content = _encode_list(keys, partition, orderings)
     headers = {Header.INSTANT: instant, Header.SCHEMA: schema, **compacted_header(compacted)}
@@ -107,7 +108,7 @@ def _encode_list(keys: pa.Array, partition: str, orderings: pa.Array | None) -> 
 
 
 def _joined(records: pa.Array) -> bytes:
-    """All elements concatenated to one byte string."""
+    """Concatenate all elements of the array to one byte string."""
     _, offsets, data = records.buffers()
     ends = np.frombuffer(offsets, np.int32)
     first, last = ends[records.offset], ends[records.offset + len(records)]
@@ -157,10 +158,11 @@ _LIST_SCHEMA: Final = _list_schema()
 
 
 def decode_deletes(block: Block, name: str = "log file") -> list[pa.Table]:
-    """The deletes of a block, one table for each type of ordering value (type null for nulls).
+    """The deletes of a block, as one table for each type of ordering value (type null for missing values).
 
-    Columns: key, partition, position (in the block), ordering. An int 0 for an ordering column of another type means a
-    delete that wins over everything before it; the merge handles that. `name` names the file in errors.
+    The columns of each table are key, partition, position (in the block) and ordering. If the ordering column has
+    another type, an int 0 marks a delete that wins over all records before it; the merge handles this case. `name`: the
+    name of the file in error messages.
     """
     if len(block.content) < _HEAD.size:
         raise Damaged(f"read {name}", "a delete block in it is too short", "restore the file from a copy")

@@ -1,4 +1,4 @@
-"""Data files with their times, from commits or directories."""
+"""Data files with their times, found in commits or in directories."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ Group = tuple[str, str]
 
 
 class BaseFile(NamedTuple):
-    """A base file. `requested` is its barrier; `size` is in bytes. (A tuple is created 4x as fast as a dataclass.)"""
+    """A base file of a file group. `requested`: the requested time of the base file, which is its barrier. `size`: the
+    size of the file in bytes. (Python creates a tuple 4x as fast as a dataclass.)
+    """
 
     partition: str
     file_id: str
@@ -34,12 +36,14 @@ class BaseFile(NamedTuple):
 class LogFile(NamedTuple):
     """A log file.
 
-    `requested`: The requested time of its write.
-    `completed`: The completion time of its write; None if pending. The log of a log compaction has the time of its
-        newest input, which determines its slice.
-    `named`: The instant in its name: that of the write. In the old layout, that of the base file its writer found.
-    `covers`: The inputs of the log compaction that wrote it.
-    `appended`: Whether several writes appended blocks (old layout). Then `size` is a lower bound.
+    `requested`: The requested time of the write that put the log.
+    `completed`: The completion time of that write; None if the write is pending. For the log of a log compaction, this
+        is the completion time of its newest input, which determines its slice.
+    `named`: The instant in the name of the log, which is the instant of the write that put it. In the old layout, it is
+        the instant of the base file that the writer found.
+    `covers`: The logs that were merged into this log by a log compaction.
+    `appended`: True if several writes have appended blocks to the log (old layout). For a log with `appended`, `size`
+        is a lower bound.
     """
 
     partition: str
@@ -56,21 +60,21 @@ class LogFile(NamedTuple):
 
     @property
     def files(self) -> Iterator[LogFile]:
-        """This log and, recursively, the logs that it covers."""
+        """This log and, recursively, all logs that it covers."""
         yield self
         for log in self.covers:
             yield from log.files
 
 
 def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:
-    """Whether a read as of `as_of` (None: of the whole timeline) sees the files of the instant."""
+    """Whether a read as of `as_of` uses the files of the instant; if `as_of` is None, a read of the whole timeline."""
     if rules.visibility == "any":
         return as_of is None or instant.requested <= as_of
     return instant.completed is not None and (as_of is None or as_of_time(instant, rules) <= as_of)
 
 
 def as_of_time(instant: Instant, rules: Rules) -> str:
-    """The time of an instant that is compared with the time of a read."""
+    """The time of an instant (requested or completion) that is compared with the time of a read."""
     if rules.as_of_axis == "requested" or instant.completed is None:
         return instant.requested
     return instant.completed
@@ -79,7 +83,7 @@ def as_of_time(instant: Instant, rules: Rules) -> str:
 def listed_files(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> Iterator[BaseFile | LogFile]:
-    """The files that visible instants list in their commits. Unlisted files are ignored."""
+    """The data files that visible instants list in their commits. Files that no commit lists are ignored."""
     for instant in timeline.instants:
         if instant.writes and instant.completed and visible(instant, as_of, rules):
             for stat in commits.commit(instant).stats:
@@ -94,11 +98,12 @@ def directory_files(
     rules: Rules,
     as_of: str | None = None,
 ) -> Iterator[BaseFile | LogFile]:
-    """The files in the partitions whose names contain a visible instant.
+    """The data files in the partition folders whose names contain a visible instant.
 
-    An instant that is not active is looked up in the archive. An instant in neither never completed. Hudi's readers
-    assume instead that every instant older than the active timeline completed, and return rows of failed writes. The
-    size of a file is the listed one, if a commit lists the file.
+    If an instant is not on the active timeline, it is searched for in the archive. An instant that neither the active
+    timeline nor the archive contains never completed. Hudi's readers assume instead that every instant older than the
+    active timeline completed, so they return rows of failed writes. If a commit lists the file, its size is the size in
+    the commit.
     """
     instants: dict[str, Instant] = {}
     archive = commits.archive_now()
@@ -122,7 +127,9 @@ Sizes = dict[str, tuple[int, bool]]
 
 
 def _listed_sizes(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None) -> Sizes:
-    """The sizes of the files of visible active commits; `Unsupported` for unknown names."""
+    """The sizes of the files that visible active commits list; raises `Unsupported` for an unknown kind of file
+    name.
+    """
     sizes: Sizes = {}
     for instant in timeline.completed:
         if not instant.writes or not visible(instant, as_of, rules):
@@ -135,10 +142,10 @@ def _listed_sizes(timeline: Timeline, commits: Commits, rules: Rules, as_of: str
 
 
 def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:
-    """The data file of a write stat; None for a CDC file, which contains no rows of the table.
+    """The data file that a write stat describes; None for a CDC file, which contains no rows of the table.
 
-    Raises `Unsupported` for an unknown name: its rows would be silently lost otherwise. Table version 10 of Hudi has
-    such names, and a reader may have opened the table before its upgrade.
+    Raises `Unsupported` for an unknown kind of file name, because the rows of the file would be lost silently. Unknown
+    names occur in Hudi's table version 10, if a reader opened the table before its upgrade to this version.
     """
     file = data_file(stat.path, stat.size, instant)
     if file is None and not is_change_log(stat):
@@ -151,18 +158,20 @@ def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:
 
 
 def is_change_log(stat: WriteStat) -> bool:
-    """Whether a listed file is a CDC file, which contains no rows of the table."""
+    """Whether the file that a commit lists is a CDC file, which contains no rows of the table."""
     log = parse_log(stat.name)
     return log is not None and log.cdc
 
 
 def data_file(path: str, size: int, instant: Instant) -> BaseFile | LogFile | None:
-    """The data file at `path`, written by `instant`; None for CDC files and other names."""
+    """The data file at `path`, written by the instant `instant`; None for CDC files and for other file names."""
     return data_file_of(path, size, lambda named: instant)
 
 
 def data_file_of(path: str, size: int, writer: Callable[[str], Instant]) -> BaseFile | LogFile | None:
-    """As `data_file`; `writer` maps the instant in the name to the instant that wrote the file."""
+    """The same as `data_file`, except that `writer` maps the instant in the file name to the instant that wrote the
+    file.
+    """
     partition, name = split_path(path)
     if base := parse_base(name):
         instant = writer(base.instant)
@@ -177,7 +186,7 @@ def data_file_of(path: str, size: int, writer: Callable[[str], Instant]) -> Base
 
 
 def _requested(path: str) -> str | None:
-    """The instant in a data file's name; None for other files."""
+    """The instant in the name of a data file; None for other files."""
     if path.startswith(".hoodie/"):
         return None
     name = split_path(path)[1]
@@ -186,7 +195,9 @@ def _requested(path: str) -> str | None:
 
 
 def _instant(requested: str, timeline: Timeline, archive: Archive, listed: Sizes) -> Instant:
-    """The instant that wrote a file. For an archived instant, its listed sizes are added to `listed`."""
+    """The instant that wrote a data file. If the instant is archived, the sizes that its commit lists are added to
+    `listed`.
+    """
     active = timeline.find(requested)
     if active is not None:
         return active

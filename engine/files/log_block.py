@@ -1,4 +1,6 @@
-"""Blocks of log files. A log file is a sequence of blocks; integers are big-endian (docs/hudi-format.md)."""
+"""Encodes and decodes the blocks of log files. A log file is a sequence of blocks, in which integers are big-endian
+(docs/hudi-format.md).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _HEAD: Final = len(MAGIC) + _LONG.size  # magic and length, which a block's leng
 
 
 class BlockKind(IntEnum):
-    """Ordinals of ``HoodieLogBlockType``. CORRUPT is never written; it marks unreadable bytes."""
+    """The kinds of blocks, with the ordinals of Hudi's ``HoodieLogBlockType``. CORRUPT is never written; it
+    represents bytes that cannot be read.
+    """
 
     COMMAND = 0
     DELETE = 1
@@ -32,7 +36,7 @@ class BlockKind(IntEnum):
 
 
 class Header(IntEnum):
-    """Keys of a block's header map. Hudi and hudi-rs fail on unknown keys."""
+    """The keys in the header map of a block. Hudi and hudi-rs fail on a block header with unknown keys."""
 
     INSTANT = 0
     TARGET_INSTANT = 1
@@ -51,7 +55,9 @@ ROLLBACK: Final = "0"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block. `content` is a view of the file's bytes; for CORRUPT, the unreadable bytes."""
+    """One block of a log file. `content` is a view of the file's bytes; in a CORRUPT block, it is the bytes that
+    cannot be read.
+    """
 
     kind: BlockKind
     headers: Mapping[Header, str]
@@ -59,24 +65,24 @@ class Block:
 
     @property
     def instant(self) -> str | None:
-        """The requested time of the commit that wrote it. None (an error in Hudi) means that the commit never
-        completed.
+        """The requested time of the commit that wrote the block. If it is None (an error in Hudi), the block counts as
+        written by a commit that never completed.
         """
         return self.headers.get(Header.INSTANT)
 
     @property
     def partial(self) -> bool:
-        """Whether its rows contain only the columns that the write set."""
+        """Whether the rows of the block contain only the columns that the write set."""
         return self.headers.get(Header.IS_PARTIAL, "").lower() == "true"
 
 
 def compacted_header(instants: Sequence[str]) -> dict[Header, str]:
-    """The header that names the instants whose blocks a log compaction replaces; empty without any."""
+    """The header that names the instants whose blocks a log compaction replaces; an empty header if there are none."""
     return {Header.COMPACTED_INSTANTS: ",".join(instants)} if instants else {}
 
 
 def encode_block(kind: BlockKind, headers: Mapping[Header, str], content: bytes) -> bytes:
-    """The bytes of one block, with headers in the given order and an empty footer."""
+    """Encode one block as bytes, with the headers in the given order and an empty footer."""
     head = b"".join(
         [_TWO_INTS.pack(FORMAT, kind), _INT.pack(len(headers))]
         + [_TWO_INTS.pack(key, len(text)) + text for key, text in ((k, v.encode()) for k, v in headers.items())]
@@ -88,16 +94,19 @@ def encode_block(kind: BlockKind, headers: Mapping[Header, str], content: bytes)
 
 
 def rollback_block(instant: str, target: str) -> bytes:
-    """The command block that undoes the blocks of `target`. Table version 6 writes it; later readers still apply it."""
+    """The command block that undoes the blocks of the instant `target`. Only writers of table version 6 write rollback
+    blocks, but readers of later versions still apply them.
+    """
     headers = {Header.INSTANT: instant, Header.TARGET_INSTANT: target, Header.COMMAND: ROLLBACK}
     return encode_block(BlockKind.COMMAND, headers, b"")
 
 
 def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Block]:
-    """The blocks of a log file in order; an empty file has none.
+    """The blocks of a log file in their order; an empty file contains no block.
 
-    A block is valid if its length fits and the reverse pointer at its end agrees. Other bytes (a torn tail, garbage)
-    are returned as one CORRUPT block up to the next magic. `Damaged` if the file does not begin with a block.
+    A block is valid if its length fits into the file and equals the reverse pointer at its end. Bytes outside a valid
+    block (a torn tail, garbage) are returned as one CORRUPT block, which ends before the next magic bytes. Raises
+    `Damaged` if the file does not begin with a block.
     """
     view = memoryview(data)
     if view and not _magic_at(view, 0):
@@ -121,10 +130,11 @@ def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Bl
 
 
 def without_rolled_back(blocks: Iterable[Block]) -> list[Block]:
-    """The blocks of a log file that no later rollback block undoes, without the rollback blocks.
+    """The blocks of a log file that no later rollback block undoes; rollback blocks are omitted.
 
-    A rollback block undoes all earlier blocks of its target instant and all earlier corrupt blocks. A second one has no
-    further effect. Blocks after a rollback block are valid, as in Apache Hudi 1.x.
+    A rollback block undoes all earlier blocks of its target instant and all earlier corrupt blocks. A second rollback
+    block with the same target has no further effect. Blocks that follow a rollback block are valid, as in Apache Hudi
+    1.x.
     """
     standing: list[Block] = []
     for block in blocks:
@@ -137,12 +147,12 @@ def without_rolled_back(blocks: Iterable[Block]) -> list[Block]:
 
 
 def _pointer(length: int) -> int:
-    """The reverse pointer of a block: the number of its bytes before the pointer."""
+    """The reverse pointer of a block, which is the number of the block's bytes before the pointer."""
     return length + _HEAD - _LONG.size
 
 
 def _end_of_block(view: memoryview, start: int) -> int | None:
-    """The end of the block at `start`; None if it is corrupt."""
+    """The position of the end of the block that begins at `start`; None if the block is corrupt."""
     if len(view) - start < _HEAD or not _magic_at(view, start):
         return None
     length: int = _LONG.unpack_from(view, start + len(MAGIC))[0]

@@ -1,8 +1,8 @@
 """File slices: the base file to which each log belongs, and the merge order of the logs (RFC-66, "file slicing").
 
-Two promises depend on it (docs/contract.md). PART: each completed log is in exactly one slice, the same for all
-readers. TRAVEL: a read as of T uses exactly the files that had completed by T. A compaction that completes later does
-not change the result, because its base file is the merge of the same logs.
+Two promises of docs/contract.md depend on file slicing. PART: each completed log is in exactly one slice, which is the
+same slice for all readers. TRAVEL: a read as of T uses exactly the files that had completed by T. A compaction that
+completes after T does not change a read as of T, because its base file is the merge of the same logs.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _UNKNOWN = "~"  # greater than every instant: the completion time of a pending i
 
 @dataclass(frozen=True, slots=True)
 class FileSlice:
-    """An optional base file and the logs to merge onto it, in merge order.
+    """The files that are merged together: an optional base file, and logs in merge order.
 
-    `barrier`: the requested time of the base file, or of the pending plan for it; None for logs older than every
-    barrier of their group. `tombstones`: logs with the deletes that the compaction of `base` kept.
+    `barrier`: the requested time of the base file or of the plan for it; None for the slice before the first barrier of
+    the group. `tombstones`: the logs with the deletes that the compaction of `base` has kept.
     """
 
     partition: str
@@ -43,7 +43,7 @@ class FileSlice:
         return self.partition, self.file_id
 
     def __str__(self) -> str:
-        """``part=eu/00000000-…: slice 2026…, base file and 2 logs``."""
+        """A text such as ``part=eu/00000000-…: slice 2026…, base file and 2 logs``."""
         where = f"{self.partition}/{self.file_id}" if self.partition else self.file_id
         name = f"slice {self.barrier}" if self.barrier else "slice before every barrier"
         base = "base file" if self.base else "base file planned" if self.barrier else "no base file"
@@ -51,7 +51,7 @@ class FileSlice:
         return f"{where}: {name}, {base} and {logs}"
 
     def _repr_html_(self) -> str:
-        """The files in merge order."""
+        """An HTML table of the files in merge order."""
         named = [("base", self.base), *(("tombstones", log) for log in self.tombstones)]
         files = [*named, *(("log", log) for log in self.logs)]
         rows = [(kind, f.path, f.size, f.requested, f.completed) for kind, f in files if f is not None]
@@ -61,7 +61,7 @@ class FileSlice:
 def load_slices(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> tuple[FileSlice, ...]:
-    """The slices as of `as_of` that some read at or after the horizon of nbcc's cleans needs."""
+    """The slices as of `as_of`, without the slices that only reads before the horizon of nbcc's cleans need."""
     slices = all_slices(storage, timeline, commits, rules, as_of)
     bound = commits.horizon(timeline) if rules.files == "listed" else None
     return slices if bound is None else kept_since(slices, bound, rules)
@@ -70,10 +70,10 @@ def load_slices(
 def all_slices(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> tuple[FileSlice, ...]:
-    """All slices as of `as_of` (None: of the whole timeline), sorted by partition, file id and barrier.
+    """All slices as of `as_of`, sorted by partition, file id and barrier; if `as_of` is None, of the whole timeline.
 
-    `timeline` must be settled for `as_of`. Groups that a completed replace hides are left out. Slices with deleted
-    files are included: a read that needs one must fail, not return fewer rows.
+    The time `as_of` must be settled in `timeline`. The result omits file groups that a completed replace hides. The
+    result includes slices with deleted files: a read that needs such a slice must fail instead of returning fewer rows.
     """
     files = find_files(storage, timeline, commits, rules, as_of)
     hidden = replaced_groups(timeline, commits, rules, as_of)
@@ -82,10 +82,10 @@ def all_slices(
 
 
 def kept_since(slices: tuple[FileSlice, ...], horizon: str, rules: Rules) -> tuple[FileSlice, ...]:
-    """The slices that reads at or after the horizon need: in each group the first of them and all newer ones.
+    """The slices that reads at or after the horizon need: in each file group the first such slice and all newer ones.
 
-    The first one has the newest base file that had completed at the horizon. (Weaker rules compare its barrier, or the
-    barrier of a planned base file.)
+    The first such slice has the newest base file that had completed at the horizon. (Weaker rules compare the base
+    file's barrier, or the barrier of a planned base file.)
     """
     first: dict[Group, str] = {}
     for piece in slices:  # barriers rise within a group
@@ -105,9 +105,9 @@ def _starts(piece: FileSlice, horizon: str, rules: Rules) -> bool:
 def find_files(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> Iterable[BaseFile | LogFile]:
-    """The visible data files, from commits or directories as the rules say.
+    """The visible data files, found in commits or in directories as `rules` require.
 
-    The log of a visible log compaction replaces its inputs.
+    The result contains the log of a visible log compaction in place of its inputs.
     """
     files: Iterable[BaseFile | LogFile]
     if rules.files == "directory" or rules.visibility == "any":
@@ -122,7 +122,7 @@ def find_files(
 def pending_plans(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> dict[Group, list[str]]:
-    """The barriers of plans that exist and have not completed as of `as_of`."""
+    """For each file group: the barriers of plans that exist as of `as_of` and have not completed by then."""
     plans: dict[Group, list[str]] = {}
     for instant in timeline.instants:
         planned = as_of is None or instant.requested <= as_of
@@ -133,12 +133,12 @@ def pending_plans(
 
 
 def _done(instant: Instant, as_of: str | None, rules: Rules) -> bool:
-    """Whether the base files of a plan are visible."""
+    """Whether the base files of a plan are visible as of `as_of`."""
     return instant.completed is not None and visible(instant, as_of, rules)
 
 
 def replaced_groups(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None) -> frozenset[Group]:
-    """The file groups that replace commits completed by `as_of` hide."""
+    """The file groups that are hidden by replacing commits completed at or before `as_of`."""
     return frozenset(
         (partition, file_id)
         for instant in timeline.completed
@@ -151,7 +151,7 @@ def replaced_groups(timeline: Timeline, commits: Commits, rules: Rules, as_of: s
 def build_slices(
     files: Iterable[BaseFile | LogFile], plans: Mapping[Group, Iterable[str]], rules: Rules
 ) -> tuple[FileSlice, ...]:
-    """The slices of these files and pending plans, sorted by partition, file id and barrier (None first)."""
+    """Build the slices of these files and pending plans, sorted by partition, file id and barrier (None first)."""
     bases: dict[Group, dict[str, BaseFile]] = {}
     logs: dict[Group, list[LogFile]] = {}
     for file in files:
@@ -185,10 +185,10 @@ def _slice_group(
 
 
 def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
-    """Whether a log contains the deletes that the compaction of `base` kept: one commit lists both.
+    """Whether a log contains the deletes that the compaction of `base` has kept: one commit lists both files.
 
-    `base` and the log have the same requested time. If times are not claimed, a write may have the requested time of a
-    compaction; its completion time differs then.
+    The caller passes a log and a `base` with the same requested time. If times are not claimed, a write may have the
+    same requested time as a compaction; its completion time is different.
     """
     if base is None:
         return False
@@ -196,18 +196,20 @@ def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
 
 
 def barriers(bases: Iterable[BaseFile], plans: Iterable[str]) -> list[str]:
-    """The sorted barriers of a group: requested times of its base files and of its pending plans."""
+    """The sorted barriers of a file group: the requested times of its base files and of its pending plans."""
     return sorted({*(base.requested for base in bases), *plans})
 
 
 def barrier_of(log: LogFile, limits: Sequence[str], rules: Rules) -> str | None:
-    """The barrier of a log's slice: the greatest of the sorted `limits` not after its time; None if it precedes all."""
+    """The barrier of a log's slice: the greatest of the sorted `limits` that is not after the log's time; None if
+    all are after it.
+    """
     place = bisect_right(limits, slice_time(log, rules))
     return limits[place - 1] if place else None
 
 
 def slice_time(log: LogFile, rules: Rules) -> str:
-    """The time of a log that is compared with the barriers."""
+    """The time of a log (requested or completion) that is compared with the barriers."""
     if rules.slicing == "requested":
         return log.requested
     if rules.slicing == "base_instant":
@@ -216,15 +218,16 @@ def slice_time(log: LogFile, rules: Rules) -> str:
 
 
 def merge_position(log: LogFile, rules: Rules) -> tuple[str, str, int, str]:
-    """The sort key of a log in its slice: time of its write, then version, then token."""
+    """The key that sorts a log in its slice: the time of its write, then its version, then its write token."""
     time = requested_place(log, rules) if rules.merge_order == "requested" else log.completed or _UNKNOWN
     return time, log.requested, log.version, log.token
 
 
 def to_read(slices: Iterable[FileSlice], rules: Rules) -> tuple[FileSlice, ...]:
-    """For each group, the slice whose merge is the group's current state.
+    """For each file group, the slice whose merge is the present state of the group.
 
-    That is the newest slice. While its base file is only planned, its logs are added to the slice before it.
+    A snapshot read uses the newest slice of each group. If the base file of the newest slice is only planned, the logs
+    of this slice are added to the slice before it.
     """
     newest: dict[Group, FileSlice] = {}
     for piece in slices:  # barriers rise within a group
@@ -239,6 +242,8 @@ def _onto(before: FileSlice, planned: FileSlice, rules: Rules) -> FileSlice:
 
 
 def newest_bases(slices: Iterable[FileSlice]) -> tuple[FileSlice, ...]:
-    """For each group with a base file, the newest one without logs: the slices of a read-optimized read."""
+    """For each file group with a base file, the slice of the newest base file, without logs: the slices of a
+    read-optimized read.
+    """
     newest = {piece.group: replace(piece, tombstones=(), logs=()) for piece in slices if piece.base}
     return tuple(newest.values())

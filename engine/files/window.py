@@ -1,4 +1,4 @@
-"""The files of the writes in a window, for incremental reads."""
+"""Finds the files of the writes in a window, for incremental reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SERVICES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
 
 @dataclass(frozen=True, slots=True)
 class WindowFiles:
-    """The new files of a group in a window: logs in merge order, and base files of writes (not of services)."""
+    """The new files of one file group in a window: logs in merge order, and base files of writes (not of services)."""
 
     partition: str
     file_id: str
@@ -28,7 +28,9 @@ class WindowFiles:
 
 
 def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str) -> tuple[WindowFiles, ...]:
-    """The files of the writes in (after, until], by group, without those of table services."""
+    """The files of the writes that completed in (after, until], for each file group, without files of table
+    services.
+    """
     bases: dict[Group, list[BaseFile]] = {}
     logs: dict[Group, list[LogFile]] = {}
     writes = tuple(writes_between(timeline, commits, rules, after, until))
@@ -55,7 +57,7 @@ def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str,
 def writes_between(
     timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str
 ) -> Iterator[tuple[Instant, CommitMetadata]]:
-    """The writes in (after, until] of the active timeline with their metadata, without table services."""
+    """The writes of the active timeline in (after, until], with their metadata, without table services."""
     for instant in timeline.completed:
         if instant.writes and after < incremental_time(instant, rules) <= until:
             commit = commits.commit(instant)
@@ -64,7 +66,7 @@ def writes_between(
 
 
 def last_replaced(writes: Iterable[tuple[Instant, CommitMetadata]]) -> dict[Group, str]:
-    """File group -> the greatest requested time of a replacing write among these writes."""
+    """Maps each file group to the greatest requested time of a replacing write among `writes`."""
     latest: dict[Group, str] = {}
     for instant, commit in writes:
         for stat in commit.stats if commit.replaces else ():
@@ -74,13 +76,15 @@ def last_replaced(writes: Iterable[tuple[Instant, CommitMetadata]]) -> dict[Grou
 
 
 def is_replaced(file: BaseFile | LogFile, replaced: Mapping[Group, str]) -> bool:
-    """Whether a replace hides a file: a log completed before it, or a base file of an earlier replace."""
+    """Whether a replace hides a file: a log that completed before the replace was requested, or an earlier
+    replace's base file.
+    """
     barrier = replaced.get((file.partition, file.file_id), "")
     return file.requested < barrier and (isinstance(file, BaseFile) or (file.completed or "") < barrier)
 
 
 def incremental_time(instant: Instant, rules: Rules) -> str:
-    """The time of a completed instant that is compared with a window."""
+    """The time of a completed instant (requested or completion) that is compared with the bounds of a window."""
     if rules.incremental_axis == "requested" or instant.completed is None:
         return instant.requested
     return instant.completed

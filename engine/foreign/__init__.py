@@ -1,4 +1,6 @@
-"""Tables written by Apache Hudi: the results of Hudi's own reader, and how they differ from nbcc's promises."""
+"""Computes the rows that Hudi's own reader returns for a table of Hudi, and names their differences from nbcc's
+promises.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """The named differences between reads by Apache Hudi 1.2.0 and the promised results, as executable code.
 
-For a table written by Hudi, nbcc's snapshot and read-optimized reads return the same rows as Hudi's. Its as-of and
-incremental reads keep the promises of docs/contract.md instead. With all differences applied, `hudi_as_of` and
-`hudi_incremental` return Hudi's rows: tests compare them with results of Hudi recorded in ``tests/tables``.
+For a table written by Hudi, nbcc's snapshot and read-optimized reads return the same rows as Hudi's. For a table
+written by Hudi, as-of and incremental reads of nbcc keep the promises of docs/contract.md, unlike Hudi's reads. With
+all differences applied, `hudi_as_of` and `hudi_incremental` return Hudi's rows. Tests compare the rows of both
+functions with results of Hudi recorded in ``tests/tables``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from ..timeline import load_settled
 
 
 class Difference(NamedTuple):
-    """One way in which Hudi's answer to a kind of read differs from the promised one."""
+    """One way in which Hudi's answer to a kind of read differs from the promised answer."""
 
     name: str
     read: Literal["as_of", "incremental"]
@@ -70,7 +71,9 @@ DIFFERENCES: Final = {
 
 
 def hudi_as_of(context: Context, config: TableConfig, time: str, differences: Collection[str]) -> Any:
-    """The rows as of `time` with these differences applied; without any, the promised rows."""
+    """Return the rows as of `time` with the given differences applied. If no differences are given, the function
+    returns the promised rows.
+    """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     shape = table_shape(config, context.rules)
     tasks = []
@@ -84,7 +87,9 @@ def hudi_as_of(context: Context, config: TableConfig, time: str, differences: Co
 def _slice_as_of(
     context: Context, pieces: list[FileSlice], time: str, differences: Collection[str]
 ) -> FileSlice | None:
-    """The slice to read of one group; None if it has no visible file. `pieces` are sorted by barrier."""
+    """Return the slice of one file group that the read uses; None if the group has no visible file. `pieces` are sorted
+    by barrier.
+    """
     base_by = "requested" if BASES_BY_REQUESTED in differences else "completed"
     if WRITES_BY_REQUESTED in differences:
         pieces = [piece for piece in pieces if (piece.barrier or "") <= time]
@@ -101,7 +106,8 @@ def _slice_as_of(
 def hudi_incremental(
     context: Context, config: TableConfig, after: str, until: str, differences: Collection[str]
 ) -> pa.Table:
-    """The rows of the window (after, until] with these differences applied. Only for contexts without Spark."""
+    """Return the rows of the window (after, until] with the given differences applied. The context must not use Spark.
+    """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     window = Window(timeline, after, until)
     tasks = window_tasks(context, config, window)
@@ -115,7 +121,9 @@ def hudi_incremental(
 
 
 def _hidden(context: Context, window: Window) -> Iterator[tuple[Group, frozenset[str]]]:
-    """The logs that Hudi omits: those in a slice whose barrier is newer than every requested time of the window."""
+    """Return the logs that Hudi omits: the logs in a slice whose barrier is newer than every requested time of the
+    window.
+    """
     files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
     newest = _newest_requested(files)
     plans = pending_plans(window.timeline, context.commits, context.rules)

@@ -1,4 +1,4 @@
-"""Locks of a table, by Hudi's lock providers."""
+"""The locks that a table can use, named after Hudi's lock providers."""
 
 from __future__ import annotations
 

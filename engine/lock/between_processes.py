@@ -1,4 +1,4 @@
-"""A lock among the processes of one machine, for tables on its file system."""
+"""A lock that excludes the processes of one machine from each other, for a table on the file system of the machine."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _POLL_SECONDS: Final = 0.005
 
 
 class BetweenProcesses:
-    """The lock of the table in a local folder: first among the threads of this process, then among processes.
+    """The lock of a table in a local folder; it is taken first among the threads of this process, then among processes.
 
-    Spark's `format("nbcc")` writes from a separate process, concurrently with users of `Table`. The lock does not
-    exclude other machines, except on a network file system whose `flock` does.
+    The lock between processes is necessary because Spark's `format("nbcc")` writes from a separate process,
+    concurrently with users of `Table`. The lock does not exclude other machines, except on a network file system whose
+    `flock` works across machines.
     """
 
     def __init__(self, url: str, wait_seconds: float = 60.0) -> None:
@@ -47,7 +48,7 @@ class BetweenProcesses:
         self._threads.release()
 
     def _locked(self) -> FileLock:
-        """Wait for the lock; returns the open file that holds it."""
+        """Wait for the lock, and return the open file with which this process holds it."""
         file = opened(self._url, self._path)
         until = time.monotonic() + self._wait
         try:
@@ -66,12 +67,12 @@ class BetweenProcesses:
 
 
 def lock_file(url: str) -> Path:
-    """The path of the lock file of a table in a local folder."""
+    """The path of the lock file for a table in a local folder."""
     return Path(unquote(urlsplit(url).path)) / FILE
 
 
 def opened(url: str, path: Path) -> FileLock:
-    """Open the lock file; `Conflict` if that fails."""
+    """Open the lock file; raise `Conflict` if it cannot be opened."""
     try:
         return FileLock(path)
     except OSError as refused:

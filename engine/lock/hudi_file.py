@@ -1,9 +1,9 @@
-"""Hudi's FileSystemBasedLockProvider: the lock is held while the file ``.hoodie/lock`` exists.
+"""Hudi's FileSystemBasedLockProvider: a writer holds the lock as long as its file ``.hoodie/lock`` exists.
 
-A writer creates the file if absent, and deletes it to release the lock (docs/hudi-format.md). It may remove a file
-older than `hoodie.write.lock.filesystem.expire` minutes (0: never); nbcc's processes do so one at a time. The file is
-not renewed, so the lock can expire while it is held. Hudi deletes the file without checking its
-content, so that it can release the lock of another writer.
+A writer acquires the lock by creating the file if absent, and releases it by deleting the file (docs/hudi-format.md). A
+writer may remove a lock file older than `hoodie.write.lock.filesystem.expire` minutes (0: never); processes of nbcc do
+so one at a time. The holder does not renew the file, so the lock can expire while it is held. Hudi deletes the file
+without a check of its content, so Hudi can release the lock of another writer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NEVER: Final = float("inf")
 
 
 class HudiFileLock(Waiting):
-    """The lock of a table in a local folder, shared with Hudi's writers."""
+    """The lock of a table in a local folder, which nbcc shares with Hudi's writers."""
 
     def __init__(self, url: str, wait_seconds: float = 60.0, expire_minutes: int = 0, now: Now = wall_ms) -> None:
         super().__init__(url, wait_seconds)
@@ -58,7 +58,9 @@ class HudiFileLock(Waiting):
         return True
 
     def _created(self, content: bytes) -> bool:
-        """Put a complete file atomically: an empty file, left by a full disk, would never be released."""
+        """Create the lock file with its whole content in one step: no writer would release an empty file that a
+        full disk leaves.
+        """
         staged = self._path.with_name(f".nbcc.lock.{uuid.uuid4()}")
         try:
             with open(staged, "xb") as file:
@@ -85,7 +87,9 @@ class HudiFileLock(Waiting):
             return f"{FILE} exists"
 
     def _remove_expired(self) -> None:
-        """Remove an expired file under a `flock`. The second check sees a lock that another process took meanwhile."""
+        """Remove an expired lock file while holding a `flock`. The file is checked a second time under the `flock`,
+        because another process may have taken the lock in the meantime.
+        """
         if not self._has_expired():
             return
         with locked(self._path.with_name(".nbcc.lock.guard")):
@@ -93,7 +97,7 @@ class HudiFileLock(Waiting):
                 self._path.unlink(missing_ok=True)
 
     def _has_expired(self) -> bool:
-        """Whether the file is too old. An old empty file is left from a crash."""
+        """Whether the lock file has expired. An empty lock file that is old was left by a crash."""
         try:
             status = self._path.stat()
         except FileNotFoundError:
@@ -105,7 +109,9 @@ class HudiFileLock(Waiting):
 
 
 def _info() -> str:
-    """The content, in Hudi's form. The unique thread name identifies one acquisition."""
+    """The content of the lock file, in the format of Hudi. The thread name in the content is unique, so it
+    identifies one acquisition.
+    """
     now = datetime.now().strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
     name = f"{threading.current_thread().name} of nbcc {uuid.uuid4()}"
     return json.dumps({"lockCreateTime": now, "lockThreadName": name, "lockStacksInfo": []})

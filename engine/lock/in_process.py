@@ -1,4 +1,6 @@
-"""A lock among the threads of one process: every `InProcessLock` of the same name is the same lock."""
+"""A lock that excludes the threads of one process from each other; all `InProcessLock` objects with one name are
+one lock.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,10 @@ _REGISTRY_GUARD: Final = ThreadLock()
 
 
 class InProcessLock:
-    """The lock of the table `name` (its storage's url) within this process.
+    """The lock of the table `name` within this process; the name is the url of the table's storage.
 
-    It does not exclude other processes. In a forked child the lock is free, even if its parent held it.
+    The lock does not exclude other processes. In a forked child process the lock is free, even if the parent process
+    held it at the fork.
     """
 
     def __init__(self, name: str, wait_seconds: float = 60.0) -> None:
@@ -39,7 +42,7 @@ class InProcessLock:
         self._lock.release()
 
     def check_held(self) -> None:
-        """`Conflict` in a forked child of the process that acquired the lock."""
+        """Raise `Conflict` in a forked child of the process that acquired the lock."""
         if self._holder not in (None, os.getpid()):
             raise Conflict(
                 f"release the lock of the table {self._name}",

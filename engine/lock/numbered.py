@@ -1,8 +1,10 @@
-"""RFC-22, option 2: lock files with increasing numbers, only ever created; an expired heartbeat marks a dead holder.
+"""Locks according to RFC-22, option 2: lock files with increasing numbers are only created; an expired heartbeat shows
+that a holder is dead. A heartbeat counts as expired only 500 ms after the end of its lease, because clocks drift.
 
-Acquire puts ``.hoodie/.nbcc/locks/<n>.acquired`` if absent; release puts ``<n>.released``. A writer that finds the
-newest lock unreleased and its heartbeat older than the lease releases it for its holder. The store needs put-if-absent
-only. The number is a fencing token, but no store checks it.
+A writer acquires the lock by putting ``.hoodie/.nbcc/locks/<n>.acquired`` if absent; it releases the lock by putting
+``<n>.released``. If the newest lock is unreleased and its heartbeat is older than the lease, another writer releases it
+on behalf of the holder. Put-if-absent is the only conditional operation that the store must support. The number of the
+lock is a fencing token, but no store checks the token.
 """
 
 from __future__ import annotations
@@ -14,13 +16,15 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from ..storage import TRANSIENT, NotFound, Storage, put_own
-from .waiting import Attempts, Now, Waiting, wall_ms
+from .waiting import DRIFT_MS, Attempts, Now, Waiting, wall_ms
 
 FOLDER: Final = ".hoodie/.nbcc/locks"
 
 
 class _Last(NamedTuple):
-    """The greatest number (0: none), whether it was released, and when each of its files was put (epoch ms)."""
+    """The greatest lock number (0: none), whether that lock was released, and when each of its files was put (epoch
+    ms).
+    """
 
     number: int
     released: bool
@@ -28,7 +32,7 @@ class _Last(NamedTuple):
 
 
 class NumberedLock(Waiting):
-    """A lease of `valid_seconds`; a thread renews its heartbeat every `renew_seconds`."""
+    """A lock that is a lease of `valid_seconds`; a thread renews its heartbeat every `renew_seconds`."""
 
     def __init__(
         self,
@@ -48,7 +52,9 @@ class NumberedLock(Waiting):
 
     @property
     def token(self) -> int:
-        """The number of the last lock acquired here, greater than that of every earlier lock."""
+        """The number of the last lock that this object acquired; it is greater than the number of every earlier
+        lock.
+        """
         return self._number
 
     def try_once(self) -> bool:
@@ -67,8 +73,8 @@ class NumberedLock(Waiting):
         self._attempts.succeeded(owner)
         self._number, self._since, self._over = number, since, threading.Event()
         self._tidy(number)
-        threading.Thread(target=self._beating, args=(number, self._over), daemon=True, name="nbcc-heartbeat").start()
         self._holds = True
+        threading.Thread(target=self._beating, args=(self._over,), daemon=True, name="nbcc-heartbeat").start()
         return True
 
     def left(self) -> float:
@@ -87,14 +93,16 @@ class NumberedLock(Waiting):
         return f"{_path(self._last().number, 'acquired')} is not released"
 
     def _last(self) -> _Last:
-        """The newest lock."""
+        """The newest lock in the storage."""
         files = [(*entry.path.rpartition("/")[2].partition(".")[::2], entry) for entry in self._storage.list(FOLDER)]
         last = max((int(number) for number, _, _ in files if number.isdecimal()), default=0)
         modified = {kind: round(entry.modified * 1000) for number, kind, entry in files if number == f"{last:020d}"}
         return _Last(last, "released" in modified, modified)
 
     def _is_own(self, number: int) -> bool:
-        """Whether an earlier attempt of this process acquired the lock, and its answer or its release was lost."""
+        """Whether an earlier attempt of this process acquired the lock, although the response to it or the
+        release was lost.
+        """
         if self._holds:
             return False
         try:
@@ -103,7 +111,9 @@ class NumberedLock(Waiting):
             return False
 
     def _is_dead(self, last: _Last) -> bool:
-        """Whether the newest heartbeat expired. For an empty or truncated file the put time counts."""
+        """Whether the newest heartbeat of a lock has expired. If the heartbeat file is empty or truncated, the time
+        of its put counts instead.
+        """
         for kind in ("heartbeat", "acquired"):
             try:
                 since = int(json.loads(self._storage.get(_path(last.number, kind)))["since"])
@@ -111,16 +121,30 @@ class NumberedLock(Waiting):
                 continue
             except (ValueError, KeyError, TypeError):
                 since = last.modified.get(kind, self._now())
-            return self._now() > since + self._valid_ms
+            return self._now() > since + self._valid_ms + DRIFT_MS
         return False  # another process deleted the files after the listing
 
-    def _beating(self, number: int, over: threading.Event) -> None:
+    def renew(self) -> bool:
+        """Put a heartbeat; return False if the lease has expired, or was released.
+
+        A heartbeat that arrives after the end of the lease does not extend the lease, because another writer may have
+        released the lock in the meantime.
+        """
+        number, over = self._number, self._over
+        since = self._now()
+        if over.is_set() or not self.left():
+            return False
+        self._storage.put(_path(number, "heartbeat"), json.dumps({"since": since}).encode())
+        if over.is_set() or not self.left():
+            return False
+        self._since = since
+        return True
+
+    def _beating(self, over: threading.Event) -> None:
         while not over.wait(self._renew):
             with suppress(*TRANSIENT):  # a later renewal may succeed; if none does in time, the lease expires
-                since = self._now()
-                self._storage.put(_path(number, "heartbeat"), json.dumps({"since": since}).encode())
-                if number == self._number:
-                    self._since = since
+                if not self.renew():
+                    return
 
     def _tidy(self, number: int) -> None:
         for entry in self._storage.list(FOLDER):

@@ -1,8 +1,8 @@
-"""The protocol of a table's lock."""
+"""The interface of a table's lock."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
@@ -10,32 +10,43 @@ from ..storage import under_lease
 
 
 class Lock(Protocol):
-    """Mutual exclusion of the writers of one table while they take times and publish."""
+    """Excludes the other writers of one table while a writer takes times and publishes."""
 
     def acquire(self) -> None:
-        """Wait for the lock; `LockTimeout` if it is not acquired in time."""
+        """Wait for the lock; raise `LockTimeout` if it is not acquired in time."""
         ...
 
     def release(self) -> None:
-        """Release the lock. Only its holder may call this."""
+        """Release the lock. Only the holder of the lock may call this method."""
         ...
 
 
 @runtime_checkable
 class Lease(Protocol):
-    """A lock that another writer may take when its time is over, although its holder is alive."""
+    """A lock that another writer may take once its time is over, even if its holder is alive."""
 
     def left(self) -> float:
-        """The seconds until then, by this machine's clock."""
+        """The seconds until the lease expires, according to this machine's clock."""
         ...
 
 
+def _call(release: Callable[[], None]) -> None:
+    release()
+
+
 @contextmanager
-def held(lock: Lock) -> Iterator[None]:
-    """Hold the lock during a block. Under a lease each request of the block ends before the lease."""
+def held(lock: Lock, release_by: Callable[[Callable[[], None]], object] = _call) -> Iterator[None]:
+    """Hold the lock during a block. If the lock is a lease, every storage request of the block must end before the
+    lease expires.
+
+    `release_by`: called with the release function after a block without an error; it may do other work concurrently
+    with the release.
+    """
     lock.acquire()
     try:
         with under_lease(lock.left if isinstance(lock, Lease) else None):
             yield
-    finally:
+    except BaseException:
         lock.release()
+        raise
+    release_by(lock.release)

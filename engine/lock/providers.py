@@ -1,4 +1,4 @@
-"""Creates the lock that a table's properties name, using the names of Hudi's lock providers."""
+"""Creates the lock that the properties of a table name; the names are those of Hudi's lock providers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ BETWEEN_MACHINES: Final = (STORAGE_BASED, "NumberedLockProvider", "ZookeeperBase
 
 
 class UnresolvedLock:
-    """A placeholder until the table is open. `open_table` replaces it by the lock that the properties name."""
+    """A placeholder for the lock of a table that is not yet open. `open_table` replaces the placeholder with the
+    lock that the properties of the table name.
+    """
 
     def acquire(self) -> None:
         raise AssertionError("the table is not open")
@@ -32,16 +34,20 @@ class UnresolvedLock:
 
 
 def provider_of(storage: Storage, agreed: Coordination) -> str:
-    """The table's lock provider. The default in a shared store is the lease, otherwise '' (processes of one machine).
+    """The name of the table's lock provider. The default is the lease in a shared store, and otherwise '' (a lock
+    between the processes of one machine).
 
-    The lease takes 4 requests per lock, numbered files 8 or more, and Hudi's writers share it. It needs conditional
-    updates: in a store without them the first write fails and recommends NumberedLockProvider.
+    The lease needs 4 requests for each acquisition, numbered files need 8 or more, and Hudi's writers can use the lease
+    too. The lease requires conditional updates: in a store without them, the first write fails and recommends
+    NumberedLockProvider.
     """
     return agreed.lock or (STORAGE_BASED if is_shared(storage.url) else "")
 
 
 def lock_of(storage: Storage, agreed: Coordination) -> Lock:
-    """The lock of a table. Leases and numbered files are in the table's own storage."""
+    """The lock of a table, built according to `agreed`. The files of leases and of numbered locks are in the
+    table's own storage.
+    """
     url, wait = storage.url, agreed.lock_wait_ms / 1000
     lease = (agreed.lease_seconds, agreed.renew_seconds)
     local = url.startswith("file:") and os.name == "posix"

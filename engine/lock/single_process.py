@@ -1,4 +1,4 @@
-"""InProcessLockProvider on a local table: a lock among threads, and a file lock that detects other processes."""
+"""InProcessLockProvider for a local table: a lock between threads, and a file lock that detects other processes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from .in_process import InProcessLock
 
 
 class SingleProcessLock(InProcessLock):
-    """The lock of a table in a local folder that one process writes.
+    """The lock of a table in a local folder to which only one process writes.
 
-    The first `acquire` claims the table for this process. The claim ends with the last such lock of the process. A
-    second process that writes is refused even if the two never hold the lock at the same time.
+    The first `acquire` claims the table for this process. The claim ends when the process deletes its last lock object
+    for the table. A second process that writes is refused, even if the two processes never hold the lock at the same
+    time.
     """
 
     def __init__(self, url: str, wait_seconds: float = 60.0) -> None:
@@ -35,7 +36,7 @@ class SingleProcessLock(InProcessLock):
 
 
 class _Claim:
-    """An exclusive `flock`, released when this object is deleted."""
+    """An exclusive `flock` on a file, which is released when this object is deleted."""
 
     def __init__(self, file: FileLock) -> None:
         self.file = file

@@ -1,11 +1,14 @@
-"""Hudi's StorageBasedLockProvider (RFC-91): a lease in ``.hoodie/.locks/table_lock.json``, renewed while it is held.
+"""Hudi's StorageBasedLockProvider (RFC-91): a lease in the object ``.hoodie/.locks/table_lock.json``, renewed while it
+is held.
 
-The content is ``{"expired", "validUntil" (epoch ms), "owner"}``; it is replaced only if unchanged since it was read. A
-lease is free 500 ms after it expired, because clocks drift. Its holder may still be alive, and the file has no fencing
-number: only `decision = log` protects a table from such a holder (docs/locks.md).
+The object contains ``{"expired", "validUntil" (epoch ms), "owner"}``; a writer replaces it only if it has not changed
+since it was read. A lease counts as free only 500 ms after it has expired, because clocks drift. The holder of an
+expired lease may still be alive, and the file has no fencing number that a store could check. Only `decision = log`
+protects a table from a holder whose lease has expired (docs/locks.md).
 
-The holder remembers the version that it has put. So it renews and releases the lease by one request, and takes it again
-by one if no other writer has held it since.
+The holder remembers the version of the object that it has put. The holder can renew or release the lease in one
+request, because it has stored the version of the object. The same process can take the lease a second time in one
+request if no other writer has held it in the meantime.
 """
 
 from __future__ import annotations
@@ -18,15 +21,14 @@ from typing import Final, NamedTuple
 
 from ..storage import TRANSIENT, Storage
 from ..storage.conditional import ConditionalObject, Version, conditional_object
-from ..storage.verified_puts import replace_verified
-from .waiting import Attempts, Now, Waiting, wall_ms
+from ..storage.verified_puts import Replaced, replace_verified
+from .waiting import DRIFT_MS, Attempts, Now, Waiting, wall_ms
 
 FILE: Final = ".hoodie/.locks/table_lock.json"
-DRIFT_MS: Final = 500
 
 
 class Lease(NamedTuple):
-    """The content of the object; `until` in milliseconds since the epoch."""
+    """The content of the lease object; `until` is in milliseconds since the epoch."""
 
     expired: bool
     until: int
@@ -34,7 +36,9 @@ class Lease(NamedTuple):
 
 
 class _Held:
-    """One acquisition: the state shared by the thread that renews it and the thread that releases it."""
+    """One acquisition of the lease: the state shared by the thread that renews the lease and the thread that
+    releases it.
+    """
 
     def __init__(self, owner: str, version: Version, until: int) -> None:
         self.owner, self.process = owner, os.getpid()
@@ -44,9 +48,10 @@ class _Held:
 
 
 class StorageLock(Waiting):
-    """A lease of `valid_seconds` in the table's own storage. A thread renews it every `renew_seconds`.
+    """A lock that is a lease of `valid_seconds` in the table's own storage. A thread renews the lease every
+    `renew_seconds`.
 
-    `file`: the object of the lease, if not the one in `storage`.
+    `file`: the object that stores the lease; default: the one in `storage`.
     """
 
     def __init__(
@@ -69,23 +74,25 @@ class StorageLock(Waiting):
         self._was_last = False
 
     def try_once(self) -> bool:
-        if self._was_last and self._take(self._released):
-            return True
-        known = self._file.read()
+        if self._was_last:
+            done, known = self._take(self._released)
+            if done:
+                return True
+        else:
+            known = self._file.read()
         # Only then is the remembered version worth a request at the next attempt.
         self._was_last = known is not None and self._released is not None and known.data == self._released.data
-        return (known is None or self._is_free(known)) and self._take(known)
+        return (known is None or self._is_free(known)) and self._take(known).done
 
-    def _take(self, known: Version | None) -> bool:
-        """Replace a free lease by one of this process; False if another writer was faster."""
+    def _take(self, known: Version | None) -> Replaced:
+        """Replace a free lease with a lease of this process, unless another writer does so first."""
         until, owner = self._end(), self._attempts.begin()
-        written = replace_verified(self._file, _text(expired=False, until=until, owner=owner), known)
-        if written is None:
-            return False
-        self._attempts.succeeded(owner)
-        self._held = held = _Held(owner, written, until)
-        threading.Thread(target=self._renewing, args=(held,), daemon=True, name="nbcc-lease").start()
-        return True
+        taken = replace_verified(self._file, _text(expired=False, until=until, owner=owner), known)
+        if taken.done and taken.version is not None:
+            self._attempts.succeeded(owner)
+            self._held = held = _Held(owner, taken.version, until)
+            threading.Thread(target=self._renewing, args=(held,), daemon=True, name="nbcc-lease").start()
+        return taken
 
     def left(self) -> float:
         """The seconds until the lease expires; 0 if this process does not hold it."""
@@ -104,7 +111,7 @@ class StorageLock(Waiting):
                 self.warn_of_lease(failed, self._valid_ms // 1000)
 
     def renew(self) -> bool:
-        """Extend the lease; False if another owner has it, or it was released."""
+        """Extend the lease; return False if another owner has it, or if it was released."""
         return (held := self._held_here()) is not None and self._renew_held(held)
 
     def held_by(self) -> str:
@@ -115,7 +122,7 @@ class StorageLock(Waiting):
         return f"{FILE} changes hands" if known is None else f"{FILE} holds no lease that can be read"
 
     def _held_here(self) -> _Held | None:
-        """The acquisition of this process; None in a forked child of the holder."""
+        """This process's acquisition of the lease; None in a forked child of the holder."""
         return self._held if self._held is not None and self._held.process == os.getpid() else None
 
     def _renew_held(self, held: _Held) -> bool:
@@ -129,12 +136,11 @@ class StorageLock(Waiting):
                 if known is not None and lease is None:
                     return True  # unreadable, so it may be another owner's lease: retry at the next renewal
                 until = self._end()
-                written = replace_verified(self._file, _text(expired=False, until=until, owner=held.owner), known)
-                if written is not None:
-                    held.version, held.until = written, until
+                done, now = replace_verified(self._file, _text(expired=False, until=until, owner=held.owner), known)
+                if done and now is not None:
+                    held.version, held.until = now, until
                     return True
-                now = self._file.read()
-                if now == known:
+                if (now and now.data) == (known and known.data):
                     return True  # refused although unchanged: retry at the next renewal
                 known = now
             return False
@@ -146,24 +152,28 @@ class StorageLock(Waiting):
                     return
 
     def _expire(self, held: _Held) -> Version | None:
-        """Replace the lease by a released one; the new version. None if another writer has the lease."""
+        """Replace the lease with a released one, and return the new version of the object. Returns None if another
+        writer has the lease.
+        """
         known: Version | None = held.version
         for _ in range(2):  # a put of a renewal whose answer was lost may have replaced the version
             lease = None if known is None else lease_of(known)
             if lease is None or lease.owner != held.owner:
                 return None
             text = _text(expired=True, until=lease.until, owner=held.owner)
-            if written := replace_verified(self._file, text, known):
-                return written
-            known = self._file.read()
+            done, known = replace_verified(self._file, text, known)
+            if done:
+                return known
         return None
 
     def _end(self) -> int:
-        """When a lease that begins now ends, in milliseconds since the epoch."""
+        """The time at which a lease that begins now would end, in milliseconds since the epoch."""
         return self._now() + self._valid_ms
 
     def _is_free(self, known: Version) -> bool:
-        """Whether the lease expired. An unreadable one counts as held for `valid_seconds` after its put."""
+        """Whether the lease has expired or was released. A lease that cannot be decoded counts as held for
+        `valid_seconds` after its put.
+        """
         lease = lease_of(known)
         if lease is None:
             return self._now() > known.modified_ms + self._valid_ms + DRIFT_MS
@@ -173,7 +183,7 @@ class StorageLock(Waiting):
 
 
 def lease_of(known: Version) -> Lease | None:
-    """The lease in an object; None if the content is empty, truncated or not a lease."""
+    """The lease that an object contains; None if the content is empty, truncated or not a lease."""
     try:
         content = json.loads(known.data)
         expired, until, owner = content["expired"], content["validUntil"], content["owner"]

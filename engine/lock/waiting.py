@@ -1,4 +1,4 @@
-"""The common part of locks between processes: wait among this process's threads, then poll."""
+"""The common part of all locks between processes: wait among the threads of this process, then poll."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ from .in_process import InProcessLock
 
 _POLL_SECONDS: Final = 0.02
 
+DRIFT_MS: Final = 500
+"""A lease counts as free only so many milliseconds after its end, because the clocks of writers drift."""
+
 
 class Waiting(ABC):
-    """A lock between processes. Subclasses implement one attempt (`try_once`), the release and the name of the holder.
+    """A lock between processes, which polls until it is free. Subclasses implement one attempt (`try_once`), the
+    release (`give_back`) and the name of the holder (`held_by`).
     """
 
     def __init__(self, url: str, wait_seconds: float) -> None:
@@ -52,7 +56,7 @@ class Waiting(ABC):
             time.sleep(_POLL_SECONDS)
 
     def warn_of_lease(self, failed: Exception, seconds: int) -> None:
-        """Warn that a lock could not be released, and when it ends by itself."""
+        """Warn that a lock could not be released, and after how many `seconds` it ends by itself."""
         reason = str(failed).partition("\n")[0]
         warnings.warn(
             f"the lock of {self.url} was not released ({reason}); others can take it in {seconds} s", stacklevel=5
@@ -64,25 +68,25 @@ class Waiting(ABC):
 
     @abstractmethod
     def give_back(self) -> None:
-        """Release the lock. No effect if this process has lost it."""
+        """Release the lock. The release has no effect if this process has lost the lock."""
 
     @abstractmethod
     def held_by(self) -> str:
-        """A short description of the holder, for the error after the wait."""
+        """A short description of the holder, for the error that is raised when the wait ends without the lock."""
 
 
 class Attempts:
-    """The owner names of this process's attempts at a lock since it last acquired it, the successful one included.
+    """The owner names of this process's attempts at a lock, from the last successful attempt on.
 
-    A put with an unknown outcome may have succeeded, so a lock with such an owner belongs to this process. It does not
-    belong to a forked child.
+    A put with an unknown outcome may have succeeded, so a lock with one of these owner names belongs to this process. A
+    lock with one of these names does not belong to a forked child of this process.
     """
 
     def __init__(self) -> None:
         self._process, self._owners = 0, set[str]()
 
     def begin(self) -> str:
-        """A new owner name."""
+        """Begin an attempt and return its new owner name."""
         if self._process != os.getpid():
             self._process, self._owners = os.getpid(), set()
         owner = str(uuid.uuid4())
@@ -90,11 +94,13 @@ class Attempts:
         return owner
 
     def succeeded(self, owner: str) -> None:
-        """The lock is held under `owner`; forget the other attempts, which cannot have acquired it."""
+        """Record that the lock is held under the name `owner`, and forget the other attempts, which cannot have
+        acquired it.
+        """
         self._owners = {owner}
 
     def include(self, owner: str) -> bool:
-        """Whether `owner` is one of them."""
+        """Whether `owner` is the name of one of this process's attempts."""
         return self._process == os.getpid() and owner in self._owners
 
 
@@ -103,5 +109,5 @@ Now = Callable[[], int]
 
 
 def wall_ms() -> int:
-    """The machine's clock in milliseconds since the epoch."""
+    """The time of the machine's clock in milliseconds since the epoch."""
     return time.time_ns() // 1_000_000

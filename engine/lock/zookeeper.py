@@ -1,4 +1,6 @@
-"""Hudi's ZookeeperBasedLockProvider: Curator's mutex at ``<base_path>/<lock_key>``, by kazoo (extra ``zookeeper``)."""
+"""Hudi's ZookeeperBasedLockProvider: Curator's mutex at ``<base_path>/<lock_key>``, accessed with kazoo (extra
+``zookeeper``).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from .waiting import Waiting
 
 
 class ZookeeperLock(Waiting):
-    """An ephemeral sequential node. The server removes it if its client is silent for longer than its session."""
+    """A lock that is held by means of an ephemeral sequential node of ZooKeeper. The server removes the node if the
+    client sends nothing for longer than its session lasts.
+    """
 
     def __init__(
         self, url: str, hosts: str, path: str, wait_seconds: float = 60.0, session_seconds: float = 60.0

@@ -1,1 +1,1 @@
-"""Which times can be read, and which files answer a read."""
+"""Determines which times can be read, and which files answer a read."""

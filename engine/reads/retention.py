@@ -1,4 +1,4 @@
-"""How far back a table can be read after cleaning, archiving and restores."""
+"""Determines how far back a table can be read after cleaning, archiving and restores."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..timeline.container import decode_record
 
 
 def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str, *, pinned: bool = False) -> None:
-    """Raise `Cleaned` if a read as of `time` may need deleted files. With `pinned`, a time that a savepoint pins is
-    accepted.
+    """Raise `Cleaned` if a read as of `time` may need files that were deleted. `pinned`: True if a time is accepted
+    because a savepoint pins it.
     """
     bound = horizon(context, timeline)
     if bound is not None and time < bound and not (pinned and timeline.is_pinned(time)):
@@ -18,8 +18,8 @@ def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str, 
 
 
 def refuse_undone(timeline: Timeline, time: str, asked: str) -> None:
-    """Raise `Cleaned` if a restore has undone writes that a read as of `time` would show. `timeline` includes the
-    archive.
+    """Raise `Cleaned` if a restore has undone writes that a read as of `time` would otherwise show. `timeline` must
+    include the archive.
     """
     for plan in timeline.restores:
         saved = timeline.find(plan.savepoint)
@@ -33,11 +33,12 @@ def refuse_undone(timeline: Timeline, time: str, asked: str) -> None:
 
 
 def horizon(context: Context, timeline: Timeline) -> str | None:
-    """The horizon: reads as of an earlier completion time are refused; None if nothing was cleaned.
+    """The horizon: the completion time before which reads are refused; None if no clean has deleted files.
 
-    A plan of a clean by nbcc records it. A clean by Hudi retains an instant E. In each group it keeps the newest slice
-    that is older than E, and every later one (docs/hudi-format.md). E is a requested time. A read uses that slice only
-    after every write requested before E has completed.
+    The plan of a clean by nbcc records the horizon of that clean. A clean by Hudi retains one instant, E, as the
+    earliest that can be read. In each file group that clean keeps the newest slice that is older than E, and every
+    later slice (docs/hudi-format.md). Hudi identifies the retained instant E by its requested time. A read uses this
+    oldest slice only if every write requested before E has completed.
     """
     ours = context.commits.horizon(timeline)
     cleans = [i for i in timeline.completed if i.action == "clean" and not context.commits.clean(i.requested).horizon]
@@ -50,8 +51,8 @@ def horizon(context: Context, timeline: Timeline) -> str | None:
 
 
 def _earliest_retained(context: Context, clean: Instant) -> str | None:
-    """The earliest instant that a clean of Hudi retains; the clean's own time if it retains file versions; None if it
-    deleted nothing.
+    """The earliest instant that a clean by Hudi retains; the clean's requested time if it retains file versions; None
+    if it deleted no file.
     """
     record = decode_record(context.commits.content(clean), clean.file_name)
     if not record.get("totalFilesDeleted"):
@@ -60,13 +61,13 @@ def _earliest_retained(context: Context, clean: Instant) -> str | None:
 
 
 def archived_completions(context: Context, timeline: Timeline) -> list[str]:
-    """The sorted completion times of the archived writes."""
+    """The completion times of the archived writes, in ascending order."""
     return Archive(context.storage).completions() if timeline.archived else []
 
 
 def refuse_unlisted(context: Context, timeline: Timeline, asked: str) -> None:
-    """Raise `Unsupported` if another engine has archived commits of a table of nbcc: the files that they list would be
-    missed.
+    """Raise `Unsupported` if another engine has archived commits of an nbcc table, because reads would miss the files
+    of these commits.
     """
     if context.rules.files == "listed" and timeline.archived:
         raise Unsupported(
@@ -77,7 +78,7 @@ def refuse_unlisted(context: Context, timeline: Timeline, asked: str) -> None:
 
 
 def refuse_archived_window(context: Context, timeline: Timeline, after: str, asked: str) -> None:
-    """Raise `Unsupported` if writes that completed after `after` may be archived."""
+    """Raise `Unsupported` if writes that completed after the time `after` may be archived."""
     archived = archived_completions(context, timeline)
     if archived and after < archived[-1]:
         raise Unsupported(

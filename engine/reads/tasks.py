@@ -1,4 +1,4 @@
-"""Converts a timeline into the tasks whose rows answer a read."""
+"""Converts a timeline into tasks; the rows that the tasks return are the answer of a read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..context import Context
 from ..data.shape import table_shape
 from ..data.tasks import BaseInput, LogInput, ReadTask
 from ..errors import BadInput
-from ..files.group_files import BaseFile, LogFile
+from ..files.group_files import BaseFile, LogFile, visible
 from ..files.slices import FileSlice, all_slices, load_slices, merge_position, to_read
 from ..rules import HUDI, Rules
 from ..timeline import Instant, Timeline
@@ -22,9 +22,10 @@ from .retention import refuse_cleaned, refuse_undone, refuse_unlisted
 
 
 def slices_as_of(context: Context, timeline: Timeline, time: str | None = None) -> tuple[FileSlice, ...]:
-    """All file slices as of `time`; None: as of the end of `timeline`. `timeline` must be settled at `time`.
+    """All file slices as of the time `time`; if `time` is None, as of the end of `timeline`. The time `time` must be
+    settled in `timeline`.
 
-    Raises `Cleaned` or `Unsupported` if files of that time were deleted or cannot be located.
+    Raises `Cleaned` if files of that time were deleted, and `Unsupported` if they cannot be located.
     """
     _refuse_lost(context, timeline, time)
     return load_slices(context.storage, timeline, context.commits, context.rules, time)
@@ -40,8 +41,12 @@ def _refuse_lost(context: Context, timeline: Timeline, time: str | None, pinned:
 def state_tasks(
     context: Context, config: TableConfig, timeline: Timeline, time: str | None = None
 ) -> tuple[ReadTask, ...]:
-    """One task for each file group. Together they read the table as of `time`; a savepoint may pin that time."""
+    """The tasks that read the table as of `time`, one for each file group. `time` may be a time that a savepoint
+    pins.
+    """
     _refuse_lost(context, timeline, time, pinned=True)
+    if context.rules.files == "listed":
+        context.commits.fetch(i for i in timeline.completed if i.writes and visible(i, time, context.rules))
     slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
     return tuple(
         read_task(piece, config, group_rules(context, timeline, piece.base.requested if piece.base else None))
@@ -51,10 +56,11 @@ def state_tasks(
 
 
 def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules:
-    """The rules for merging a file group whose base file was requested at `base`.
+    """The rules according to which a file group is merged whose base file was requested at the time `base`.
 
-    In a table of nbcc, a group whose base file another engine made is merged by Hudi's rules (docs/contract.md,
-    Assumptions). That engine may have dropped deletes, and continues to merge the group's logs in its own order.
+    In an nbcc table, a file group whose base file another engine wrote is merged according to Hudi's rules
+    (docs/contract.md, Assumptions). The other engine may have dropped deletes, and it continues to merge the logs of
+    the group in its own order.
     """
     looks = context.rules.files == "listed" and context.rules.unmarked == "by_its_engine"
     instant = completed_write(context, timeline, base) if base and looks else None
@@ -64,13 +70,13 @@ def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules
 
 
 def completed_write(context: Context, timeline: Timeline, requested: str) -> Instant | None:
-    """The write with this requested time, in the timeline or the archive."""
+    """The write with this requested time, found in the timeline or in the archive."""
     found = timeline.find(requested)
     return found or context.whole(timeline).find(requested)
 
 
 def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:
-    """The task that merges one slice."""
+    """The task that merges one file slice."""
     base, size = (piece.base.path, piece.base.size) if piece.base else (None, None)
     tombstones, logs = (log_inputs(found) for found in in_merge_order(piece, rules))
     shape = table_shape(config, rules)
@@ -78,8 +84,8 @@ def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:
 
 
 def in_merge_order(piece: FileSlice, rules: Rules) -> tuple[list[LogFile], list[LogFile]]:
-    """Two lists: tombstone logs that rank with the base file, and logs in merge order. If logs are merged before the
-    base file, tombstone logs are in the second list.
+    """Two lists of logs: the tombstone logs, which rank with the base file, and the other logs in merge order. If the
+    rules merge logs before the base file, the tombstone logs are in the second list.
     """
     first = rules.fold == "logs_first"
     logs = sorted((*piece.tombstones, *piece.logs) if first else piece.logs, key=lambda log: merge_position(log, rules))
@@ -95,7 +101,7 @@ def base_input(base: BaseFile) -> BaseInput:
 
 
 def selected(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
-    """The schema of these columns, in their order; the whole schema for no columns."""
+    """The schema of the columns `columns`, in the order of the list; the whole schema if the list is empty."""
     columns = texts(columns, f"take the columns {columns!r}")
     for name in columns:
         if name not in schema.names:

@@ -1,4 +1,6 @@
-"""Converts a time in any accepted form: an `Instant` (its completion time), an instant string or an aware datetime."""
+"""Converts a time to an instant string; the time may be an `Instant` (its completion time), an instant string or an
+aware datetime.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,9 @@ _FORMS: Final = "a time is an Instant, 17 digits yyyyMMddHHmmssSSS in UTC, or a 
 
 
 def instant_of(time: Time, asked: str) -> str:
-    """The 17-digit instant of `time`; `asked` describes the request in errors. `BadInput` if it is not a time.
-
-    14 digits mean the end of that second, as in Hudi; zeros mean the beginning of the table. A datetime is truncated to
-    milliseconds.
+    """The 17-digit instant of `time`; error messages use `asked` to describe the request. Raises `BadInput` if `time`
+    is not a valid time. An instant string of 14 digits means the end of that second, as in Hudi; zeros mean the
+    beginning of the table. A datetime is truncated to whole milliseconds.
     """
     if isinstance(time, Instant):
         return _completion(time, asked)

@@ -1,4 +1,6 @@
-"""Which points in time can be read: settled ones, on the completion axis (docs/contract.md, TRAVEL and INCR)."""
+"""Determines which points in time can be read: settled ones, on the completion axis (docs/contract.md, TRAVEL and
+INCR).
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ from ..writes.decision_log import catch_up, decide, uses_decision_log
 
 
 def settled_at(context: Context, time: str, asked: str) -> Timeline:
-    """A timeline that contains every instant completed at or before `time`, and perhaps later ones.
+    """A timeline that contains every instant completed at or before `time`; it may contain later ones too.
 
-    A time is settled once an instant with that or a greater completion time is published, or the generator has returned
-    that or a greater time under the lock. Then no instant can complete at or before it any more. One listing shows
-    whether the time is settled, but may miss instants published during the listing. So the timeline is listed again.
-    Raises `BadInput` for a time in the future.
+    A time T is settled if an instant completed at T or later is published, or if the clock has returned T or later
+    under the lock. Once T is settled, no instant can complete at or before T. One listing shows whether the time is
+    settled, but that listing may miss instants that are published during it. The timeline is listed a second time to
+    find instants that the first listing missed. Raises `BadInput` if `time` is in the future.
     """
     timeline = load(context.storage)
     if (timeline.greatest_completion or "") < time:
@@ -33,7 +35,7 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
 
 
 def _settle(context: Context, timeline: Timeline) -> str:
-    """A new time, taken under the lock: every later completion has a greater one."""
+    """Take a new time under the lock and return it: every later completion time is greater."""
     with held(context.lock):
         while True:
             last = catch_up(context) if uses_decision_log(context) else None
@@ -43,10 +45,11 @@ def _settle(context: Context, timeline: Timeline) -> str:
 
 
 def refuse_requested_time(timeline: Timeline, time: str, asked: str) -> None:
-    """Raise `BadInput` if `time` is the requested time of a write. A write is ordered by its completion time.
+    """Raise `BadInput` if `time` is the requested time of a write. A requested time does not determine what a read
+    shows, because writes are ordered by completion time.
 
-    A time that is also a completion time is accepted: the two can be equal if clocks differ by more than the configured
-    bound.
+    If `time` is also the completion time of an instant, it is accepted: the two can be equal if clocks differ by more
+    than the bound.
     """
     write = timeline.find(time)
     if write is None or any(instant.completed == time for instant in timeline.completed):
@@ -63,7 +66,9 @@ def refuse_requested_time(timeline: Timeline, time: str, asked: str) -> None:
 
 
 def refuse_before_first(timeline: Timeline, time: str, asked: str, archived: Sequence[str] = ()) -> None:
-    """Raise `BadInput` if no write had completed by `time`. `archived`: the completion times of archived writes."""
+    """Raise `BadInput` if no write had completed at or before `time`. `archived`: the completion times of the
+    archived writes.
+    """
     first = min((*archived, *(completion_of(i) for i in timeline.completed if i.writes)), default=None)
     if first is None:
         raise BadInput(f"{asked} {time}", "the table has no commit yet", "write to it first")

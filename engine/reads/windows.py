@@ -1,4 +1,4 @@
-"""Windows (after, until] of settled completion times, and the tasks that read them."""
+"""Windows (after, until] of settled completion times, and the tasks that read the writes of a window."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..file_names import in_partition
 from ..files.group_files import BaseFile, Group
 from ..files.window import WindowFiles, window_files
 from ..timeline import Timeline, WriteStat, completion_of, load_settled
+from ..timeline.loading import list_again
 from .retention import refuse_archived_window, refuse_cleaned, refuse_undone, refuse_unlisted
 from .tasks import base_input, log_inputs, slices_as_of
 from .times import BEGINNING, Time, instant_of
@@ -23,7 +24,7 @@ ASKED = "read a window"
 
 
 class Window(NamedTuple):
-    """A settled window, and a timeline that holds every instant completed in it."""
+    """A settled window, and a timeline that contains every instant that completed in the window."""
 
     timeline: Timeline
     after: str
@@ -32,8 +33,9 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A completed replace (insert overwrite or delete partition). From `completed` on, it hides the writes that
-    completed in `partition` before `requested`. `partition` is a path; '' in an unpartitioned table.
+    """A completed replacing write (insert overwrite or delete partition). From the time `completed` on, the replace
+    hides the writes of `partition` that completed before the time `requested`. `partition` is the path of the
+    partition; it is '' in an unpartitioned table.
     """
 
     partition: str
@@ -42,10 +44,10 @@ class Replaced:
 
 
 def settled_window(context: Context, after: Time, until: Time | None, asked: str) -> Window:
-    """The window between two times. An open window ends at the newest completion; it is empty if `after` is later than
-    that.
+    """The window between the times `after` and `until`. If `until` is None, the window ends at the newest completion;
+    it is empty if `after` is later than the newest completion.
 
-    Raises `BadInput` for invalid or future times, or if `after` is later than `until`.
+    Raises `BadInput` if a time is invalid or in the future, or if `after` is later than `until`.
     """
     start = instant_of(after, f"{asked} after")
     if until is not None:
@@ -55,15 +57,19 @@ def settled_window(context: Context, after: Time, until: Time | None, asked: str
         return Window(settled_at(context, end, f"{asked} until"), start, end)
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     end = timeline.greatest_completion or BEGINNING
+    if any(plan.requested == end for plan in timeline.restores):
+        # The restore may have been planned between the two listings. Then they omit what completed before its request.
+        timeline = list_again(timeline, end, context.storage, context.rules, context.commits)
     if start > end:
         return Window(settled_at(context, start, f"{asked} after"), start, start)
     return Window(timeline, start, end)
 
 
 def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[Group, WindowTask]:
-    """One task for each file group with writes in the window. The task merges those writes alone.
+    """One task for each file group to which writes of the window have added files. Each task merges only the writes of
+    the window.
 
-    Raises `Unsupported` if partitions were overwritten in the window.
+    Raises `Unsupported` if partitions were replaced in the window.
     """
     refuse_unanswerable(context, window)
     files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
@@ -79,7 +85,7 @@ def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[
 
 
 def refuse_unanswerable(context: Context, window: Window) -> None:
-    """Raise `Cleaned` or `Unsupported` for a window whose writes the table no longer records."""
+    """Raise `Cleaned` or `Unsupported` if the table no longer records all writes of the window."""
     refuse_unlisted(context, window.timeline, ASKED)
     refuse_cleaned(context, window.timeline, window.after, f"{ASKED} after")
     refuse_undone(window.timeline, window.after, f"{ASKED} after")
@@ -89,9 +95,11 @@ def refuse_unanswerable(context: Context, window: Window) -> None:
 
 
 def refuse_replacements(context: Context, window: Window, *, clustering: bool) -> None:
-    """Raise `Unsupported` if file groups were replaced in the window: a replace does not list its changed rows.
+    """Raise `Unsupported` if file groups were replaced in the window, because a replace does not list the rows that it
+    changed.
 
-    `clustering`: refuse clustering as well, which moves rows to other groups.
+    `clustering`: True if the function also refuses clustering in the window, because clustering moves rows to other
+    file groups.
     """
     for instant in window.timeline.completed:
         if instant.action != "replacecommit" or not window.after < completion_of(instant) <= window.until:
@@ -105,8 +113,8 @@ def refuse_replacements(context: Context, window: Window, *, clustering: bool) -
 
 
 def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
-    """All base files of each group up to the end of the window, oldest first. A window of requested times may contain
-    writes that completed after its end.
+    """All base files of each file group up to the end of the window, the oldest first. If rules use requested times, a
+    window may contain writes that completed after its end.
     """
     by_completion = context.rules.incremental_axis == "completion"
     until = window.until if by_completion else window.timeline.greatest_completion or window.until
@@ -118,8 +126,8 @@ def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
 
 
 def _previous_base_files(context: Context, window: Window) -> dict[str, BaseInput | None]:
-    """Path of each base file -> the base file that its write merged, according to the commits of nbcc. Two writes may
-    have merged the same one.
+    """Maps the path of each base file to the base file that its write merged, according to the commits of nbcc. Two
+    writes may have merged the same base file.
     """
     stats = [
         stat
@@ -141,9 +149,8 @@ def _previous_base_files(context: Context, window: Window) -> dict[str, BaseInpu
 def _base_inputs(
     group: WindowFiles, there: dict[Group, list[BaseFile]], named: dict[str, BaseInput | None], with_before: bool
 ) -> tuple[ChangedBase, ...]:
-    """The base files that writes put in the window, each with its predecessor. A deleted row is absent from a
-    copy-on-write file, so the comparison needs the predecessor. Only copy-on-write ones say by absence what was
-    deleted.
+    """The base files that the writes of the window have put, each with the base file that it replaced. The comparison
+    needs the replaced base file, because a deleted row is absent from a copy-on-write file.
     """
 
     def before(base: BaseFile) -> BaseInput | None:

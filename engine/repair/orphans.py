@@ -1,4 +1,4 @@
-"""Finds orphans: data files that belong to no write, and whether each can be deleted safely."""
+"""Finds orphans, which are data files that belong to no write, and decides whether each can be deleted safely."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ _ANOTHER: Final = "any of them may have written it, and file names do not identi
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """An orphan. `kept`: the reason why it must not be deleted; '' if it can be deleted."""
+    """A data file that belongs to no write. `kept`: the reason why the file must not be deleted; '' if the file can be
+    deleted.
+    """
 
     path: str
     size: int
@@ -21,11 +23,11 @@ class Orphan:
 
 
 def orphan_files(audit: Audit) -> tuple[Orphan, ...]:
-    """The orphans among the data files, sorted by path.
+    """Return the orphans among the data files, sorted by path.
 
     `audit` listed the files before the timeline. A running writer puts its instant before its files, so a file whose
     instant is on no timeline belongs to no running write. If the archive cannot be read, or does not reach back to a
-    file, its instant may have completed: such files are kept.
+    file, the file's instant may have completed. An orphan whose instant may have completed gets a reason in `kept`.
     """
     archive_fault = next((fault for fault in audit.faults if fault.kind == "archive"), None)
     nowhere = [

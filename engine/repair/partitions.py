@@ -10,7 +10,7 @@ from ..storage import Storage
 
 
 def missing_metadata(audit: Audit) -> dict[str, str]:
-    """Partition without metadata file -> the first instant that wrote to it."""
+    """Return a mapping from each partition without a metadata file to the first instant that wrote to the partition."""
     first: dict[str, str] = {}
     for path, requested in audit.listed.items():
         partition = split_path(path)[0]
@@ -20,6 +20,6 @@ def missing_metadata(audit: Audit) -> dict[str, str]:
 
 
 def write_metadata(storage: Storage, missing: Iterable[tuple[str, str]]) -> list[str]:
-    """Put the missing metadata files of these (partition, instant); returns the paths that were put."""
+    """Put the missing metadata file of each pair (partition, instant); returns the paths of the new files."""
     files = [partition_metadata(partition, instant) for partition, instant in missing]
     return [path for path, data in files if storage.put_if_absent(path, data)]

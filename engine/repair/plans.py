@@ -1,6 +1,6 @@
-"""Pending compaction plans, and the removal of one.
+"""Finds pending compaction plans, and removes one of them.
 
-The names of logs do not depend on a plan. Without the plan the logs belong to the previous slice. So the removal
+The names of logs do not depend on a plan. Without the plan the logs belong to the previous slice. The removal of a plan
 deletes the files that the compaction has written, then its inflight instant, then the plan.
 """
 
@@ -18,7 +18,9 @@ from ..timeline.timeline import FOLDER
 
 @dataclass(frozen=True, slots=True)
 class PendingPlan:
-    """A pending plan. `gone`: its missing inputs. `written`: the files that its compaction has already put."""
+    """A pending compaction plan. `gone`: the inputs of the plan that are missing. `written`: the files that the
+    compaction has already put.
+    """
 
     barrier: str
     state: str
@@ -29,7 +31,7 @@ class PendingPlan:
 
 
 def pending_plans(audit: Audit) -> tuple[PendingPlan, ...]:
-    """The pending compactions, by barrier."""
+    """Return the pending compactions, sorted by barrier."""
     plans = []
     for instant in audit.timeline.pending_compactions:
         plan = audit.plans.get(instant.requested)
@@ -53,9 +55,9 @@ def pending_plans(audit: Audit) -> tuple[PendingPlan, ...]:
 
 
 def drop_plan(storage: Storage, plan: PendingPlan) -> list[str]:
-    """Remove a plan; returns the deleted paths in order. The caller holds the table's lock.
+    """Remove a plan; returns the deleted paths in the order of deletion. The caller holds the table's lock.
 
-    Raises `Conflict` if it has completed meanwhile, `BadInput` if it no longer exists.
+    Raises `Conflict` if the compaction of the plan has completed, and `BadInput` if the plan no longer exists.
     """
     timeline = load(storage)
     instant = timeline.find(plan.barrier, "compaction")

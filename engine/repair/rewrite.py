@@ -1,7 +1,8 @@
-"""Writes the rows of a log file that readers ignore again.
+"""Writes the rows of a log file again if readers ignore the file.
 
-Records must be ranked by ordering value. Then an old row loses against a newer one, even if it is written later. The
-write is a batch whose id contains the path of the file. So it is written at most once, and its commit records the path.
+The table must rank records by ordering value. An old row then loses against a newer row, even if the old row is written
+later. The write is a batch whose id contains the path of the log file. A batch id commits at most once, so the rows are
+not written twice. The commit records the batch id, and with it the path of the log file.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from ..timeline import Instant, load_settled
 
 
 def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
-    """Write the rows and deletes of the log file at `path` again. A repeated call returns the first instant.
+    """Write the rows and deletes of the log file at `path` again. A repeated call writes nothing, and returns the
+    instant of the first call.
 
     Raises `BadInput` if the log does not exist or readers see its rows, and `Unsupported` if the table does not rank
     records by ordering value.
@@ -51,7 +53,7 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
 
 
 def _refuse_seen(context: Context, path: str, asked: str) -> None:
-    """Raise `BadInput` if readers see the log: rewritten rows would win against later ones of equal ordering value."""
+    """Raise `BadInput` if readers see the log. Rewritten rows would win against later rows of equal ordering value."""
     timeline = context.whole(load_settled(context.storage, context.rules, commits=context.commits))
     slices = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)
     if any(path == file.path for segment in slices for log in segment.logs for file in log.files):

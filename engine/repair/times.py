@@ -1,8 +1,8 @@
 """Corrects the completion time of an instant (promise MONO, docs/contract.md).
 
-A completion time occurs only in the name of the instant's file, so it can be changed. A requested time also occurs in
-the names of data files, so it cannot. A change must not alter the order of all times: slices, plans and reads depend on
-it.
+A completion time can be changed, because it occurs only in the name of the instant's file. A requested time cannot be
+changed, because it also occurs in the names of data files. A changed time must not alter the order of all times, on
+which slices, plans and reads depend.
 """
 
 from __future__ import annotations
@@ -25,20 +25,24 @@ FARTHEST_ZONE_MS: Final = 14 * 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Retiming:
-    """A planned change. `put`: the new path of the first file in `deleted`; '' if files are only deleted."""
+    """A planned change of an instant's times. `put`: the new path of the first file in `deleted`; '' if the change only
+    deletes files.
+    """
 
     put: str
     deleted: tuple[str, ...]
 
 
 def latest_time(audit: Audit, now: str) -> str:
-    """The latest time that some writer's clock can show now, given the bounds on clocks and time zones."""
+    """Return the latest time that any writer's clock can show now, given the bounds on clocks and time zones."""
     zone = audit.properties.get("hoodie.table.timeline.timezone", "LOCAL")
     return to_instant(to_millis(now) + SHARED_SKEW_MS + (0 if zone == "UTC" else FARTHEST_ZONE_MS))
 
 
 def retiming(audit: Audit, requested: str, now: str) -> Retiming:
-    """The change that corrects the times of an instant. `BadInput` if they are correct or cannot be corrected."""
+    """Return the change that corrects the times of an instant. Raises `BadInput` if the times of the instant are
+    correct or cannot be corrected.
+    """
     asked = f"correct the times of the instant {requested}"
     completions = sorted(
         (i for i in audit.completions if i.requested == requested and i.action != "savepoint"),
@@ -60,7 +64,9 @@ def retiming(audit: Audit, requested: str, now: str) -> Retiming:
 
 
 def retime(storage: Storage, change: Retiming) -> None:
-    """Execute the change, the put first. The caller holds the lock. `Conflict` if two files of one instant differ."""
+    """Execute the change: put the new file, then delete the old files. The caller holds the table's lock. Raises
+    `Conflict` if two files of one instant have different content.
+    """
     if change.put:
         storage.put(change.put, storage.get(change.deleted[0]))
     elif change.deleted[0].rpartition(".")[2] not in ("requested", "inflight"):
@@ -70,7 +76,9 @@ def retime(storage: Storage, change: Retiming) -> None:
 
 
 def _pending_change(audit: Audit, requested: str, now: str, asked: str) -> Retiming:
-    """The deletion of a pending instant in the future, its data files first. No reader has seen them."""
+    """Return the change that deletes a pending instant in the future, its data files first. No reader has seen the
+    files of a pending instant.
+    """
     pending = [i for i in audit.timeline.pending if i.requested == requested]
     if not pending:
         raise BadInput(asked, "it is not on the active timeline", "name an instant that validate reports")
@@ -84,7 +92,9 @@ def _pending_change(audit: Audit, requested: str, now: str, asked: str) -> Retim
 
 
 def _wanted(audit: Audit, instant: Instant, now: str, asked: str) -> str:
-    """The correct completion time; `BadInput` if times of other instants are between it and the present one."""
+    """Return the correct completion time. Raises `BadInput` if the time of another instant is between the correct and
+    the recorded completion time.
+    """
     present = instant.completed or ""
     others = [i for i in {*audit.completions, *audit.timeline.pending} if i != instant and i.action != "savepoint"]
     times = {time for other in others for time in (other.requested, other.completed) if time}
@@ -115,7 +125,7 @@ def _path(instant: Instant) -> str:
 
 
 def _refuse_different(storage: Storage, later: tuple[str, ...]) -> None:
-    """`Conflict` unless all files of one completed instant have equal content."""
+    """Raise `Conflict` unless all files of one completed instant have equal content."""
     requested, action = later[0].rpartition("/")[2].partition("_")[0], later[0].rpartition(".")[2]
     paths = [e.path for e in storage.list(FOLDER) if e.path.startswith(f"{FOLDER}/{requested}_")]
     if len({storage.get(path) for path in paths if path.endswith(f".{action}")}) > 1:

@@ -1,4 +1,6 @@
-"""The Arrow types that a table accepts for its columns: those that can be cast without loss."""
+"""Defines the Arrow types that a table accepts for a column: the types that can be cast to the column's type without
+loss.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,10 @@ _BY_VALUE: Final = ((pa.int64(), pa.int32()), (pa.uint64(), pa.int64()), (pa.uin
 
 
 def stored_type(kind: pa.DataType, zone: str | None = None) -> pa.DataType:
-    """The type that a new table stores for a column of type `kind`; `kind` itself if it needs no conversion.
+    """Return the type that a new table stores for a column of type `kind`; `kind` itself if the column needs no
+    conversion.
 
-    `zone`: the time zone of timestamps that have none.
+    `zone`: the time zone of timestamps that have no time zone.
     """
     plain = next((stored for matches, stored in _STORED if matches(kind)), None)
     if plain is not None or kind.num_fields == 0:
@@ -54,14 +57,14 @@ def _stored_field(field: pa.Field, zone: str | None) -> pa.Field:
 
 
 def stored_schema(schema: pa.Schema, zone: str | None = None) -> pa.Schema:
-    """The columns of a new table for data of this schema."""
+    """Return the columns of a new table for data of this schema."""
     return pa.schema([_stored_field(field, zone) for field in schema])
 
 
 def fits(found: pa.DataType, wanted: pa.DataType, zone: str | None = None, *, by_value: bool = True) -> bool:
-    """Whether values of type `found` can be stored in a column of type `wanted` without loss.
+    """Return True if values of type `found` can be stored in a column of type `wanted` without loss.
 
-    `by_value`: also accept types whose values may fit; `fitted` then checks the values.
+    `by_value`: True to accept also a type of which only some values fit; `fitted` then checks the values.
     """
     stored = stored_type(found, zone)
     if same_type(stored, wanted):
@@ -73,7 +76,9 @@ def fits(found: pa.DataType, wanted: pa.DataType, zone: str | None = None, *, by
 
 
 def fitted(column: pa.ChunkedArray, wanted: pa.DataType, zone: str | None = None) -> pa.ChunkedArray:
-    """The column, cast to `wanted` if `fits` allows it. Raises `pa.ArrowInvalid` for a value that does not fit."""
+    """Return the column, cast to the type `wanted` if `fits` allows the cast. Raises `pa.ArrowInvalid` for a value that
+    the type `wanted` cannot represent.
+    """
     if pa.types.is_timestamp(column.type) and column.type.tz is None and zone is not None:
         column = pc.assume_timezone(column, zone)
     if pa.types.is_dictionary(column.type):
@@ -82,7 +87,7 @@ def fitted(column: pa.ChunkedArray, wanted: pa.DataType, zone: str | None = None
 
 
 def checked_zone(zone: str | None, asked: str) -> str | None:
-    """The name of a time zone, or None; `BadInput` for the name of no time zone."""
+    """Return `zone` if it is None or the name of a time zone; raises `BadInput` for any other value."""
     if zone is not None:
         try:
             ZoneInfo(zone)
@@ -93,7 +98,7 @@ def checked_zone(zone: str | None, asked: str) -> str | None:
 
 
 def same_type(one: pa.DataType, other: pa.DataType) -> bool:
-    """Whether two types are the same, apart from the names and nullability of nested items."""
+    """Return True if two types are equal, apart from the names and nullability of nested items."""
     if pa.types.is_list(one) and pa.types.is_list(other):
         return same_type(one.value_type, other.value_type)
     if pa.types.is_map(one) and pa.types.is_map(other):

@@ -30,7 +30,8 @@ _PLAIN: Final = {avro: arrow for arrow, avro in _PRIMITIVES if isinstance(avro, 
 
 
 def avro_json(schema: pa.Schema, table: str, meta: bool = False) -> str:
-    """The Avro schema as compact JSON, with the record names that Spark uses. `meta`: with Hudi's meta columns.
+    """Return the Avro schema as compact JSON, with the record names that Spark uses. `meta`: True to add Hudi's meta
+    columns.
 
     Raises `Unsupported` for a type that some reader of Hudi tables does not support.
     """
@@ -42,7 +43,9 @@ def avro_json(schema: pa.Schema, table: str, meta: bool = False) -> str:
 
 
 def from_avro(text: str) -> pa.Schema:
-    """The Arrow schema of an Avro record schema in JSON; `Unsupported` for types without an Arrow counterpart."""
+    """Convert an Avro record schema in JSON to an Arrow schema. Raises `Unsupported` for an Avro type without an Arrow
+    counterpart.
+    """
     record = json.loads(text)
     known: dict[str, Any] = {}
     return pa.schema([_arrow_field(field, known) for field in record["fields"]])
@@ -83,7 +86,7 @@ def _nullable(field: pa.Field, name: str, space: str) -> Any:
 
 
 def _decimal_bytes(precision: int) -> int:
-    """The smallest number of bytes for every decimal of this precision in two's complement."""
+    """Return the least number of bytes that can store every decimal of this precision in two's complement."""
     return int(10**precision).bit_length() // 8 + 1
 
 
@@ -93,7 +96,9 @@ def _arrow_field(field: Mapping[str, Any], known: dict[str, Any]) -> pa.Field:
 
 
 def _arrow_type(avro: Any, name: str, known: dict[str, Any]) -> tuple[pa.DataType, bool]:
-    """(Arrow type, nullable). `known` collects named types, to which later fields may refer."""
+    """Return (Arrow type, nullable) of an Avro type. `known` collects the named types, because later fields may refer
+    to a type by its name.
+    """
     if isinstance(avro, list):
         branches = [branch for branch in avro if branch != "null"]
         if len(branches) == 1:

@@ -1,7 +1,8 @@
-"""Validation of an Avro schema from a file before a decoder uses it.
+"""Validates an Avro schema from a file before a decoder uses the schema.
 
-The decoder is native code: a recursive schema, or one with thousands of levels, overflows its stack. With a type
-without bytes, a few bytes can encode any number of values. Hudi writes no such schemas.
+The decoder is native code: a recursive schema, or one with thousands of levels, overflows its stack. In an array of a
+type whose values have no bytes, a few bytes can encode any number of values. Hudi writes neither recursive schemas nor
+arrays of types without bytes.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ _NAMED: Final = ("record", "error", "enum", "fixed")
 
 
 def checked_schema(text: str | bytes, name: str, bounds: Limits | None = None) -> Any:
-    """The parsed schema. ValueError if it is invalid in the sense above, `LimitExceeded` if it is too large.
+    """Return the parsed schema. Raises ValueError if the schema is recursive or otherwise refused by this module.
+    Raises `LimitExceeded` if the schema is too deep or too large.
 
-    `name` names the file in errors.
+    `name` is the file's name in errors.
     """
     try:
         schema = json.loads(text)
@@ -36,7 +38,9 @@ class _Check:
         self._known: dict[str, tuple[Any, str]] = {}
 
     def width(self, kind: Any, space: str, depth: int, within: frozenset[str]) -> int:
-        """The minimum number of bytes of a value. `within`: the enclosing named types."""
+        """Return the minimum number of bytes that encode a value of the type. `within`: the named types that enclose
+        the type.
+        """
         self._types += 1
         if depth > self._bounds.schema_depth:
             raise exceeded(self._name, f"its schema is nested deeper than {depth - 1} levels", "schema_depth")
@@ -92,7 +96,7 @@ class _Check:
 
 
 def _full_name(kind: Mapping[str, Any], space: str) -> tuple[str, str]:
-    """(namespace for the types inside a named type, full name)."""
+    """Return the namespace for the types inside a named type, and the full name of the named type."""
     name = kind.get("name")
     if not isinstance(name, str):
         raise ValueError("its schema has a named type without a name")

@@ -1,4 +1,4 @@
-"""Hudi's meta columns, and schemas with and without them."""
+"""Adds Hudi's meta columns to a schema, or removes the meta columns from a schema."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ META_COLUMNS: Final = (
 
 
 def with_meta(schema: pa.Schema) -> pa.Schema:
-    """The schema of files and reads: the meta columns, then the table's columns."""
+    """Return the schema of files and reads: the meta columns, then the table's columns."""
     return pa.schema([*(pa.field(name, pa.string()) for name in META_COLUMNS), *schema])
 
 
 def without_meta(schema: pa.Schema) -> pa.Schema:
-    """The table's own columns."""
+    """Return the schema without Hudi's meta columns."""
     return pa.schema([field for field in schema if field.name not in META_COLUMNS])

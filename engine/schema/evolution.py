@@ -1,8 +1,9 @@
-"""The permitted changes of a table's columns. Old files are read under the new schema.
+"""Checks that a change of a table's columns is permitted. Files written before a change of columns are read under the
+new schema.
 
-Added columns must be nullable, because older files lack them. Dropped columns are ignored in older files. A type may
-only change into a wider one. The order of columns may change. Key, partition and ordering columns must not change: file
-groups and ranks depend on their values.
+An added column must be nullable, because older files lack the column. Readers ignore a dropped column in older files.
+The type of a column may only change into a wider type. The order of columns may change. Key, partition and ordering
+columns must not change: file groups and ranks depend on their values.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ WIDER: Final = frozenset(
 
 
 def check_evolution(versions: Iterable[pa.Schema], new: pa.Schema, fixed: Collection[str]) -> None:
-    """`BadInput` unless a table with these schema `versions`, oldest first, may change to the columns `new`.
+    """Raise `BadInput` unless a table with these schema `versions`, oldest first, may change to the columns `new`.
 
     `fixed`: the names of columns that must not change.
     """

@@ -28,19 +28,19 @@ _PRIMITIVES: Final[tuple[tuple[pa.DataType, str, str], ...]] = (  # Arrow, DDL, 
 
 
 def ddl(schema: pa.Schema) -> str:
-    """The schema as the column list of a Spark ``CREATE TABLE``."""
+    """Return the schema as the column list of a Spark ``CREATE TABLE`` statement."""
     return ", ".join(_ddl_field(field, " ") for field in schema)
 
 
 def to_spark(schema: pa.Schema) -> StructType:
-    """The Spark schema of rows with this Arrow schema."""
+    """Return the Spark schema of rows with this Arrow schema."""
     from pyspark.sql import types
 
     return types.StructType([types.StructField(f.name, _to_spark(f.type, f.name), f.nullable) for f in schema])
 
 
 def from_spark(struct: StructType | str) -> pa.Schema:
-    """The Arrow schema of a Spark schema, given as a StructType or (this needs a running Spark) as DDL.
+    """Return the Arrow schema of a Spark schema. The argument is a StructType or DDL; only DDL needs a running Spark.
 
     Raises `Unsupported` for a type that some reader of Hudi tables does not support.
     """

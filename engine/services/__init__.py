@@ -1,1 +1,3 @@
-"""What table services share: the files that a plan takes, a clean deletes, or a restore undoes."""
+"""Functions that table services share: they select the files that a plan takes, a clean deletes, or a restore
+undoes.
+"""

@@ -1,11 +1,11 @@
-"""Selects the instants that may leave the active timeline: the oldest completed ones that no reader or writer needs
-there.
+"""Selects the instants to archive: the oldest completed ones that no reader or writer needs on the active timeline.
 
-Instants are archived in the order of their requested times. So every instant older than the active timeline is
-completed, as Apache Hudi's readers assume. An instant is not archived if it was requested or completed after the
-request of a pending one. So the files of a failed write remain recognisable until they are deleted. And an optimistic
-writer sees every write that completed since it began. Instants after a savepoint are not archived either, because a
-restore undoes instants of the active timeline.
+Instants are archived in the order of their requested times. In this order, every instant older than the active timeline
+is completed, which Apache Hudi's readers assume. An instant is not archived if it was requested or completed after a
+pending instant was requested. Archiving stops at a pending instant, so the files of a failed write remain recognisable
+until a rollback deletes them. For the same reason, the active timeline contains every write that completed since a
+pending optimistic writer began. Instants after a savepoint are not archived, because a restore can undo only instants
+of the active timeline.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ RETAINED = 20
 
 
 def refuse_retained(retained: int) -> None:
-    """Raise `BadInput` if no write would stay active: readers of other engines take an empty timeline for an empty
-    table.
+    """Raise `BadInput` if no write would remain active, because readers of other engines treat an empty timeline as an
+    empty table.
     """
     if not isinstance(retained, int) or isinstance(retained, bool) or retained < 1:
         raise BadInput(
@@ -43,9 +43,10 @@ def refuse_retained(retained: int) -> None:
 def archivable(
     context: Context, timeline: Timeline, whole: Timeline, retained: int, last: Decision | None
 ) -> tuple[Instant, ...]:
-    """The instants of the active timeline that may be archived, by requested time. Called under the lock.
+    """The instants of the active timeline that may be archived, ordered by requested time. The caller holds the lock.
 
-    `whole`: the timeline joined with the archive; `last`: the last decision of the decision log, if there is one.
+    `whole`: the timeline joined with the archive.
+    `last`: the last decision of the decision log, or None.
     """
     stay = _stay(context, timeline, whole, retained, last)
     waits = context.rules.archive_bound == "pending"
@@ -92,14 +93,14 @@ def pending_files(timeline: Timeline, instants: Iterable[Instant]) -> Iterator[s
 
 
 def begun_as(timeline: Timeline, instant: Instant) -> str:
-    """The action under which a completed instant was pending."""
+    """The action that a completed instant had while it was pending."""
     return timeline.begun_as.get((instant.requested, instant.completes_as), instant.action)
 
 
 def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:
-    """The archived form of an instant: its completed file, and its plan if it has one.
+    """Convert an instant to the form in which it is archived: its completed file, and its plan if it has one.
 
-    Both are decoded before the originals are deleted. Raises `NotATable` if that fails.
+    Both files are decoded before the archiver deletes the originals. Raises `NotATable` if a file cannot be decoded.
     """
     action = begun_as(timeline, instant)
     plan = None
@@ -123,7 +124,7 @@ _PLANS: Final[Mapping[str, Callable[[bytes, str], object]]] = {
 
 
 def refuse_different(context: Context, archived: Iterable[Archived]) -> None:
-    """Raise `Damaged` if the archived content of an instant differs from its file on the active timeline."""
+    """Raise `Damaged` if the archive and the active timeline have different content for one instant."""
     for row in archived:
         name = row.instant.file_name
         try:

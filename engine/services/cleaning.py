@@ -1,4 +1,4 @@
-"""Plans a clean: a policy determines the horizon, and the horizon the files that no later read needs."""
+"""Plans a clean: a policy determines the horizon, and the horizon determines which files no later read needs."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ HOUR_MS: Final = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How much history stays readable, by Hudi's names.
+    """The policy that determines how much history stays readable; the names are Hudi's.
 
-    `KEEP_LATEST_COMMITS`: The states after each of the newest `retained` writes.
-    `KEEP_LATEST_BY_HOURS`: Every state of the last `retained` hours.
-    `KEEP_LATEST_FILE_VERSIONS`: The states since the `retained` newest base files of each file group.
+    `KEEP_LATEST_COMMITS`: Keeps the states after each of the newest `retained` writes.
+    `KEEP_LATEST_BY_HOURS`: Keeps every state of the last `retained` hours.
+    `KEEP_LATEST_FILE_VERSIONS`: Keeps the states since the `retained` newest base files of each file group.
     """
 
     name: PolicyName
@@ -49,7 +49,9 @@ class Policy:
 def horizon_of(
     policy: Policy, timeline: Timeline, commits: Commits, slices: Iterable[FileSlice], now: str
 ) -> str | None:
-    """The completion time from which on reads are answered; None if the policy retains everything so far."""
+    """The completion time before which reads are refused after the clean; None if the policy retains the whole
+    history.
+    """
     if policy.name == "KEEP_LATEST_BY_HOURS":
         since = to_millis(now) - policy.retained * HOUR_MS
         return to_instant(since) if since > 0 else None
@@ -60,12 +62,16 @@ def horizon_of(
 
 
 def is_write(timeline: Timeline, commits: Commits, instant: Instant) -> bool:
-    """Whether a completed instant changes rows. A compaction does not, unless it belongs to a replacing write."""
+    """Whether a completed instant can change rows. A compaction changes no rows, unless it belongs to a replacing
+    write.
+    """
     return not timeline.is_service(instant) or commits.commit(instant).replaces
 
 
 def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str]:
-    """The completion time of the oldest retained base file, for each group with more base files than are retained."""
+    """For each file group with more than `retained` base files: the completion time of the oldest one that is
+    retained.
+    """
     bases: dict[Group, list[str]] = {}
     for piece in slices:  # barriers rise within a group
         if piece.base is not None and piece.base.completed is not None:
@@ -76,8 +82,8 @@ def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str
 def plan_clean(
     context: Context, timeline: Timeline, slices: tuple[FileSlice, ...], policy: Policy, horizon: str
 ) -> CleanPlan | None:
-    """The plan of a clean with this horizon; None if no file would be deleted. Files that savepoints or pending plans
-    name are kept.
+    """The plan of a clean with this horizon; None if no file would be deleted. The plan omits files that savepoints or
+    pending plans name.
     """
     kept = kept_since(slices, horizon, context.rules)
     stay = {id(piece) for piece in kept}
@@ -92,16 +98,18 @@ def plan_clean(
 
 
 def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
-    """The input logs of pending log compactions. They are kept even if a replace has hidden their slice."""
+    """The input logs of the log compactions that are pending. A clean keeps these logs even if a replacing write
+    has hidden their slice.
+    """
     pending = (i for i in timeline.pending if timeline.is_log_compaction(i))
     operations = (each for i in pending for each in context.commits.log_plan(i.requested).operations)
     return frozenset(in_partition(each.partition, name) for each in operations for name in each.logs)
 
 
 def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:
-    """The files that earlier cleans kept for savepoints and log compactions, and that no read needs any more.
+    """The files that earlier cleans kept for savepoints and log compactions, and that no read needs any longer.
 
-    `load_slices` omits slices before the horizon, so a later clean would not find these files there.
+    A later clean must search for skipped files, because `load_slices` omits the slices before the horizon.
     """
     done = [i for i in timeline.instants if i.action == "clean"]
     cleans = [context.commits.clean(i.requested) for i in done]
@@ -113,13 +121,13 @@ def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> fro
 
 
 def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bool:
-    """Whether a log compaction was pending when one of these cleans was planned."""
+    """Whether a log compaction was pending when one of these `cleans` was planned."""
     plans = [i for i in timeline.instants if timeline.is_log_compaction(i)]
     return any(i.requested < clean.requested < (i.completed or "~") for clean in cleans for i in plans)
 
 
 def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> Instant | None:
-    """The oldest requested time at which Hudi's readers may read: every retained group begins at or before it."""
+    """The oldest write, by requested time, as of which Hudi's readers may still read after a clean."""
     first: dict[Group, str] = {}
     for piece in kept:
         first.setdefault(piece.group, piece.barrier or "")

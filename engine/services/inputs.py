@@ -1,4 +1,6 @@
-"""The input files of a plan, with the sizes that their commits list. A plan records names only."""
+"""Finds the input files of a plan, with the sizes that their commits list. Sizes are looked up in commits because a
+plan records only the names of its files.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from ..timeline import CompactionOperation, Timeline
 
 
 class PlanInputs:
-    """The inputs of one plan. Each commit that lists an input is read once."""
+    """The input files of one plan. The object reads each commit that lists an input only once."""
 
     def __init__(self, context: Context, timeline: Timeline, requested: str) -> None:
         self.context = context
@@ -20,7 +22,7 @@ class PlanInputs:
         self._sizes: dict[str, dict[str, int]] = {}
 
     def base(self, operation: CompactionOperation) -> BaseInput | None:
-        """The base file of the plan."""
+        """The base file that an operation of the plan merges."""
         if operation.base_file is None:
             return None
         named = parse_base(operation.base_file)
@@ -30,7 +32,7 @@ class PlanInputs:
         return BaseInput(path, self._size(path, named.instant))
 
     def logs(self, operation: CompactionOperation) -> list[LogInput]:
-        """The logs of the plan, in its order."""
+        """The logs that an operation of the plan merges, in the order of the plan."""
         return [self._log(operation.partition, name) for name in operation.logs]
 
     def _log(self, partition: str, name: str) -> LogInput:
@@ -41,7 +43,9 @@ class PlanInputs:
         return LogInput(path, named.instant, self._size(path, named.instant))
 
     def _size(self, path: str, instant: str) -> int | None:
-        """The listed size; None if no completed instant lists the file, which plans of other engines allow."""
+        """The size of a file according to its commit; None if no completed instant lists the file, which other
+        engines' plans allow.
+        """
         if instant not in self._sizes:
             write = completed_write(self.context, self.timeline, instant)
             stats = self.context.commits.commit(write).stats if write is not None and write.completed else ()

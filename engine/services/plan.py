@@ -1,4 +1,4 @@
-"""The inputs of compactions and log compactions (RFC-66, "Non-serial compaction plan schedule")."""
+"""Selects the inputs of compactions and log compactions (RFC-66, "Non-serial compaction plan schedule")."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..timeline import CompactionOperation, CompactionPlan, Timeline, own_extra
 
 
 def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
-    """The slices that a compaction can merge: slices with logs, in groups without a pending plan.
+    """The slices that a compaction can merge: slices with logs, in file groups without a pending plan.
 
-    Empty under `Rules(scheduling="serial")` while a write is pending.
+    The result is empty under `Rules(scheduling="serial")` while a write is pending.
     """
     rules = planner_rules(context.rules)
     if rules.scheduling == "serial" and any(instant.action == "deltacommit" for instant in timeline.pending):
@@ -33,10 +33,10 @@ def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, .
 
 
 def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
-    """The newest slices of their groups with several completed logs, which one log can replace.
+    """The slices whose logs one log can replace: the newest slice of each file group, if it has several completed logs.
 
-    These logs stay contiguous in completion order, because later writes complete later. Groups with a pending log
-    compaction are left out, and groups that are merged by Hudi's rules.
+    In completion order no other log comes between the logs of a slice, because later writes complete later. The result
+    omits groups with a pending log compaction and groups that are merged according to Hudi's rules.
     """
     refuse_unlisted(context, timeline, "schedule a log compaction")
     newest = {s.group: s for s in load_slices(context.storage, timeline, context.commits, context.rules)}
@@ -52,7 +52,7 @@ def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlic
 
 
 def make_log_plan(config: TableConfig, slices: Iterable[FileSlice]) -> CompactionPlan:
-    """The plan of a log compaction over these slices, in Hudi's format."""
+    """Build the plan of a log compaction that covers these slices, in Hudi's format."""
     operations = (
         CompactionOperation(
             partition=piece.partition,
@@ -68,15 +68,15 @@ def make_log_plan(config: TableConfig, slices: Iterable[FileSlice]) -> Compactio
 
 
 def planner_rules(rules: Rules) -> Rules:
-    """The rules by which a planner selects files. With `plan_takes` "any_log" it also takes logs that have not
-    completed.
+    """The rules according to which a planner selects files. If `plan_takes` is "any_log", the planner also takes logs
+    that have not completed.
     """
     return replace(rules, visibility="any") if rules.plan_takes == "any_log" else rules
 
 
 def takes(log: LogFile, barrier: str, rules: Rules) -> bool:
-    """Whether a plan takes a log: it must have completed strictly before the barrier. Later logs belong to the next
-    slice.
+    """Whether a plan takes a log: the log must have completed strictly before the barrier of the plan. Logs that
+    complete later belong to the next slice.
     """
     if rules.plan_takes == "any_log":
         return True
@@ -86,7 +86,7 @@ def takes(log: LogFile, barrier: str, rules: Rules) -> bool:
 def make_plan(
     context: Context, config: TableConfig, timeline: Timeline, slices: Iterable[FileSlice], barrier: str
 ) -> CompactionPlan:
-    """The plan with this barrier over the slices with inputs, ordered by partition and file group."""
+    """Build the plan with this barrier for the slices that have inputs, ordered by partition and file group."""
     operations = []
     for piece in slices:
         taken = replace(piece, logs=tuple(log for log in piece.logs if takes(log, barrier, context.rules)))
@@ -97,7 +97,7 @@ def make_plan(
 
 
 def _operation(piece: FileSlice, rules: Rules) -> CompactionOperation:
-    """The plan of one file group: file names without their partition, in merge order."""
+    """The plan's operation for one file group: file names without the partition, in merge order."""
     tombstones, others = in_merge_order(piece, rules)
     logs = (*tombstones, *others)
     return CompactionOperation(

@@ -1,8 +1,9 @@
-"""Replacing writes: each hides all rows that completed in its partitions before K, its requested time.
+"""Replacing writes: each hides all rows of its partitions that completed before its requested time, K.
 
-For non-blocking writers, a replace is a compaction plan at K without inputs, for every file group of its partitions.
-Its base files hold the new rows, or none (docs/contract.md, SNAP). The plan is a barrier as soon as it is published. A
-log that completes later belongs to the next slice and is merged with the new rows, as after a compaction.
+Under non-blocking concurrency control, a replace is a compaction plan at K without inputs, for every file group of its
+partitions. The base files of the replace contain the new rows, or no rows (docs/contract.md, SNAP). The requested time
+of a replace acts as a barrier as soon as its plan is published. A log that completes after K belongs to the next slice
+and is merged with the new rows, as after a compaction.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ ACTION = "compaction"
 def replace_partitions(
     context: Context, config: TableConfig, partitions: Collection[str], data: Any, operation: str
 ) -> Instant:
-    """Replace all rows of these partitions, named by path, with `data` (None: with no rows).
+    """Replace all rows of the named partitions with the rows of `data`; None: delete all rows of these partitions.
 
-    Raises `Conflict`, with nothing published, while a plan is pending in one of the partitions. With a decision log it
-    also does so if another decision came first. An optimistic writer also raises it if a write to the partitions has
-    completed since it began.
+    Raises `Conflict` and publishes nothing while a plan is pending in one of the partitions. With a decision log,
+    `Conflict` is also raised if another actor has put a decision first. An optimistic writer also raises `Conflict` if
+    another write to the partitions has completed since the writer began.
     """
     _refuse_where_unsupported(context, config, operation)
     groups = tuple(
@@ -76,7 +77,8 @@ def replace_partitions(
 
 
 def _already_taken(requested: str, operation: str, now: Timeline) -> Conflict | None:
-    """The reason why the write must not be published: a service of another engine has completed its plan without files.
+    """The reason why a replacing write must not be published, or None: a service of another engine has completed its
+    plan without files.
     """
     found = now.find(requested, ACTION)
     if found is None or found.completed is None:
@@ -95,7 +97,9 @@ def _refuse_where_unsupported(context: Context, config: TableConfig, operation: 
 
 
 def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], operation: str) -> tuple[str, Timeline]:
-    """Publish the plan under the lock that covers its requested time. Returns the timeline under that lock as well."""
+    """Publish the plan of a replace under the same lock under which its requested time is taken. Returns the plan's
+    requested time and the timeline that was listed under that lock.
+    """
     with held(context.lock):
         last = latest_decision(context)
         timeline = load(context.storage)
@@ -126,7 +130,8 @@ def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], op
 def _written(
     context: Context, config: TableConfig, requested: str, groups: Collection[Group], data: Any
 ) -> list[WrittenFile]:
-    """The written base files, one for every group. Without one, a group's old rows would be visible after the replace.
+    """Write the base files of a replace, one for every file group, and return them. If a group had no new base file,
+    its old rows would remain visible after the replace.
     """
     shape = table_shape(config, context.rules)
     files = [] if data is None else context.jobs.write(data, WriteTask(shape, requested, bulk=True))

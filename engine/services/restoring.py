@@ -1,7 +1,8 @@
-"""Selects the instants that a restore undoes: those that completed after the pinned one, and every pending one.
+"""Selects the instants that a restore undoes: those that completed after the pinned instant, and all pending ones.
 
-Savepoints use completion times, and so restores do. Apache Hudi before 1.1 used requested times. It kept a write that
-was requested before the savepoint and completed after it (HUDI-9667).
+A restore compares completion times, because a savepoint pins the state as of a completion time. Restores of Apache Hudi
+before 1.1 compare requested times. A restore by an older release keeps a write that was requested before the savepoint
+and completed after it (HUDI-9667).
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from ..timeline.restores import RestorePlan
 
 
 def plan_restore(context: Context, timeline: Timeline, saved: Instant, requested: str) -> RestorePlan:
-    """The plan of a restore to a savepoint: pending instants first, then completed ones from the newest on. Called
-    under the lock.
+    """Build the plan of a restore to a savepoint: pending instants first, then completed instants, the newest first.
+    The caller holds the lock.
     """
     pinned = pinned_by(timeline, saved)
     by_completion = context.rules.restore_by == "completion"

@@ -1,4 +1,4 @@
-"""Resumes a planned service: the named instant, or the oldest pending one."""
+"""Resumes a planned service: the instant that the caller names, or the oldest pending one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..writes.commit_protocol import complete, forget_markers, marked_files
 
 
 def timeline_with(context: Context, action: str, instant: Time | None) -> Timeline:
-    """The active timeline, joined with the archive if it lacks the named instant."""
+    """The active timeline; joined with the archive if the active timeline lacks the named instant."""
     timeline = load(context.storage)
     return timeline if instant is None or timeline.find(_named(instant), action) else context.whole(timeline)
 
@@ -22,20 +22,20 @@ def timeline_with(context: Context, action: str, instant: Time | None) -> Timeli
 def plan_to_resume(
     timeline: Timeline, action: str, instant: Time | None, among: Callable[[Instant], bool] = lambda _: True
 ) -> Instant | None:
-    """The named instant of this action, which may be completed. Without a name the oldest pending one, or None.
+    """The instant of this action that the caller names, whether pending or completed. If the caller names none: the
+    oldest pending instant of the action, or None.
 
-    `among`: the instants of the action that the caller accepts, if several services share the action.
+    `among`: the instants that the caller accepts, if several services use the same action.
 
-    Raises:
-        BadInput: the timeline has no such instant with that requested time.
+    Raises: BadInput: the timeline has no acceptable instant with the requested time.
     """
     pending = [each for each in timeline.pending if each.action == action and among(each)]
     if instant is None:
         return next(iter(pending), None)
     requested = _named(instant)
-    found = timeline.find(requested, action)
-    if found is not None and among(found):
-        return found
+    named = timeline.find(requested, action)
+    if named is not None and among(named):
+        return named
     names = ", ".join(each.requested for each in pending)
     raise BadInput(
         f"run the {action} {requested}",
@@ -45,23 +45,26 @@ def plan_to_resume(
 
 
 def _completed_by_another(context: Context, action: str, requested: str) -> Instant | Conflict | None:
-    """The instant if another runner has completed it; a `Conflict` if its plan was removed; None if it is pending."""
-    found = timeline_with(context, action, requested).find(requested, action)
-    if found is None:
+    """Return the instant if another runner has completed it; None if it is pending; raise `Conflict` if its plan
+    was removed.
+    """
+    resumed = timeline_with(context, action, requested).find(requested, action)
+    if resumed is None:
         return Conflict(
             f"complete the {action} {requested}",
             "its plan is no longer on the timeline: a restore has undone it, or it was dropped",
             f"plan another {action}, if there is anything to do",
         )
-    return found if found.completed else None
+    return resumed if resumed.completed else None
 
 
 def files_or_completed(
     context: Context, action: str, requested: str, work: Callable[[], Sequence[WrittenFile]]
 ) -> Sequence[WrittenFile] | Instant:
-    """The files that `work` wrote for a plan; or the completed instant of another runner, if `work` failed after that.
+    """Return the files that `work` wrote for a plan; or, if `work` failed, the instant that another runner has
+    completed.
 
-    Once the plan is completed, a clean may delete inputs that a slower runner still reads.
+    `work` can fail because a clean may delete the inputs of a plan once another runner has completed it.
     """
     try:
         return work()
@@ -80,11 +83,13 @@ def files_or_completed(
 def completed(
     context: Context, action: str, requested: str, commit: bytes, files: Sequence[WrittenFile] = ()
 ) -> Instant:
-    """Complete a resumed plan with `files`. If another runner was first, delete `files` and return its instant."""
+    """Complete a resumed plan with `files`, and return its completed instant. If another runner has completed the
+    plan first, delete `files` and return the instant of that runner.
+    """
     faster = partial(_completed_by_another, context, action, requested)
     return complete(context, requested, action, files=files, commit=commit, completed_by_another=faster, beats=False)
 
 
 def _named(instant: Time) -> str:
-    """The requested time of an instant, which a user names by an `Instant` or by that time."""
+    """The requested time of an instant that a user names, either as an `Instant` or by its requested time."""
     return instant.requested if isinstance(instant, Instant) else str(instant)

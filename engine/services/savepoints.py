@@ -1,4 +1,6 @@
-"""The effects of savepoints on services: a clean keeps the pinned files, and no later instant is archived."""
+"""The effects of savepoints on services: a clean keeps the pinned files, and no instant after a savepoint is
+archived.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,12 @@ from ..timeline.savepoints import Savepoint, decode_savepoint
 
 
 def decoded(context: Context, saved: Instant) -> Savepoint:
-    """The content of a completed savepoint."""
+    """The content of the file of a completed savepoint."""
     return decode_savepoint(context.commits.content(saved), saved.file_name)
 
 
 def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
-    """The paths that a clean must keep for the savepoints of a timeline."""
+    """The paths of the files that a clean must keep for the savepoints of a timeline."""
     if context.rules.savepoint_keeps == "nothing":
         return frozenset()
     paths = (path for saved in timeline.savepoints for path in decoded(context, saved).paths)
@@ -25,41 +27,41 @@ def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
 
 
 def files_as_of(context: Context, timeline: Timeline, time: str) -> frozenset[str]:
-    """The files that a read as of a settled time opens, including the inputs of log compactions."""
+    """The files that a read as of the settled time `time` opens, and the inputs of log compactions."""
     slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
     return frozenset(path for piece in to_read(slices, context.rules) for path in paths_of(piece))
 
 
 def paths_of(piece: FileSlice) -> list[str]:
-    """The paths of all files of a slice."""
-    found = (piece.base, *piece.tombstones, *(file for log in piece.logs for file in log.files))
-    return [file.path for file in found if file is not None]
+    """The paths of all files in a slice."""
+    files = (piece.base, *piece.tombstones, *(file for log in piece.logs for file in log.files))
+    return [file.path for file in files if file is not None]
 
 
 def to_pin(timeline: Timeline, instant: Time | None) -> Instant:
-    """The instant to pin: the named one, by default the newest completed one that adds files."""
+    """The instant to pin: the one that the user names, or by default the newest completed one that adds files."""
     writes = [each for each in timeline.completed if each.writes]
     if instant is None and not writes:
         raise BadInput("make a savepoint", "nothing has completed in this table", "write to it first")
     if instant is None:
         return writes[-1]
     requested = instant.requested if isinstance(instant, Instant) else str(instant)
-    found = timeline.find(requested)
-    if found is None or not found.completed:
-        exists = "it is not completed" if found else "the timeline has no write or compaction with that requested time"
+    pinned = timeline.find(requested)
+    if pinned is None or not pinned.completed:
+        exists = "it is not completed" if pinned else "the timeline has no write or compaction with that requested time"
         raise BadInput(f"make a savepoint of {requested}", exists, "name a completed instant of the active timeline")
-    return found
+    return pinned
 
 
 def to_use(timeline: Timeline, instant: Time | None, asked: str) -> Instant:
-    """The named completed savepoint, by default the newest."""
+    """The completed savepoint that the user names, or by default the newest one."""
     there = timeline.savepoints
     if instant is None and there:
         return max(there, key=completion_of)
     requested = instant.requested if isinstance(instant, Instant) else str(instant or "")
-    found = next((each for each in there if each.requested == requested), None)
-    if found is None:
+    savepoint = next((each for each in there if each.requested == requested), None)
+    if savepoint is None:
         names = ", ".join(each.requested for each in there)
         exists = f"the savepoints are {names}" if names else "the table has no savepoint"
         raise BadInput(f"{asked} {requested}".rstrip(), exists, "name one of them" if names else "make one first")
-    return found
+    return savepoint

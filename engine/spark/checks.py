@@ -1,6 +1,7 @@
-"""Checks of what Spark needs before it starts: Java, its modules, its version.
+"""Checks that this machine has what Spark needs before Spark starts: a Java runtime, Java's modules, and a supported
+version.
 
-Nothing here imports PySpark or starts Spark, so `nbcc doctor` runs on any machine.
+This module neither imports PySpark nor starts Spark, so `nbcc doctor` runs on any machine.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ..extras import install
 
 PYTHON_FLOOR: Final = (3, 11)
 JAVA_VERSIONS: Final = (17, 21)
-SPARK_FLOOR: Final = (4, 1)  # the first with `repartitionById` and `arrow_udf`
+SPARK_FLOOR: Final = (4, 2)  # the first with limits of Python streaming sources
 DISK_FLOOR: Final = 1 << 30
 VECTOR_MODULE: Final = "jdk.incubator.vector"
 
@@ -33,7 +34,9 @@ _INSTALL_SPARK: Final = install("spark")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check: its subject, whether it passed, and otherwise how to install what is missing."""
+    """The result of one check: the checked part, True if the check passed, and otherwise how to install the missing
+    part.
+    """
 
     name: str
     ok: bool
@@ -47,7 +50,7 @@ class Finding:
 
 
 def checks() -> list[Finding]:
-    """All findings, in the order in which Spark needs them."""
+    """Return the results of all checks, in the order in which Spark needs the checked parts."""
     return [check() for check in CHECKS]
 
 
@@ -73,7 +76,7 @@ def java() -> Finding:
 
 
 def java_vector_module() -> Finding:
-    """Check for the module that Spark's launcher requests by name. Runtimes made by jlink often omit it."""
+    """Check for the module that Spark's launcher requests by name. Runtimes made by jlink often omit this module."""
     command = java_command()
     modules = None if command is None else _output(command, "--list-modules")
     there = re.search(rf"^{re.escape(VECTOR_MODULE)}(@|$)", modules or "", re.MULTILINE) is not None
@@ -115,7 +118,8 @@ CHECKS: Final[tuple[Callable[[], Finding], ...]] = (python, java, java_vector_mo
 
 
 def java_command() -> str | None:
-    """The `java` that Spark's launcher runs: from JAVA_HOME if that is set, otherwise from PATH."""
+    """Return the `java` command that Spark's launcher runs: from JAVA_HOME if the variable is set, otherwise from PATH.
+    """
     home = os.environ.get("JAVA_HOME")
     if home:
         command = Path(home, "bin", "java")
@@ -124,7 +128,7 @@ def java_command() -> str | None:
 
 
 def _output(command: str, option: str) -> str | None:
-    """The output of `java` on both streams; None if it fails or does not start."""
+    """Return the output of `java` on both streams; None if `java` fails or does not start."""
     try:
         done = subprocess.run(
             [command, option],
@@ -140,7 +144,7 @@ def _output(command: str, option: str) -> str | None:
 
 
 def _install_java() -> str:
-    """How to install a Java runtime with this machine's package manager."""
+    """Return the command or the instruction that installs a Java runtime on this machine."""
     version = JAVA_VERSIONS[0]
     managers = {
         "apt-get": f"apt-get install openjdk-{version}-jre-headless",

@@ -1,7 +1,7 @@
 """Runs the tasks of the data path as Spark jobs over DataFrames. Table data never reaches the driver.
 
-Each operation is one job: starting a job costs a tenth of a second. Batches reach Python as Arrow data. Small factories
-make the functions that executors run, so that only the needed values are pickled.
+Each operation runs as one job, because the start of a job takes a tenth of a second. Batches reach Python as Arrow
+data. Small factories create the functions that executors run, so that Spark pickles only the needed values.
 """
 
 from __future__ import annotations
@@ -41,7 +41,11 @@ _ANSWERS: Final = pa.schema([("answer", pa.binary())])  # pickled: a `WrittenFil
 
 
 class SparkJobs:
-    """Runs tasks on the executors of `spark`. They open `storage` themselves and generate their own file names."""
+    """Runs tasks on the executors of `spark`. The executors open `storage` themselves and generate their own file
+    names.
+    """
+
+    takes_conditions_later = False
 
     def __init__(self, spark: SparkSession, storage: Storage, names: Names) -> None:
         self._spark = spark
@@ -50,7 +54,7 @@ class SparkJobs:
 
     @property
     def has_local_properties(self) -> bool:
-        """Whether the driver can read the id of the streaming query whose batch it writes."""
+        """True if the driver can read the id of the streaming query whose batch it writes."""
         return not is_connect(self._spark)
 
     def write(self, data: DataFrame, task: WriteTask) -> list[WrittenFile]:
@@ -66,14 +70,17 @@ class SparkJobs:
         return sorted(files, key=lambda file: (file.partition, file.file_id, file.version or 0))
 
     def digest(self, data: DataFrame, shape: TableShape, sets: frozenset[str] | None) -> Digest:
-        """The digest of a batch, by one job without a shuffle. Spark returns one answer for each successful task."""
+        """Return the digest of a batch, computed by one job without a shuffle. Spark returns one answer for each
+        successful task.
+        """
         answers = _stored_columns(data, shape).mapInArrow(_digester(shape, sets), to_spark(_ANSWERS))
         return sum(_collect(answers), Digest())
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
-        """Run one Spark task for each compaction task; it returns file names and counts only.
+        """Run one Spark task for each compaction task. Each Spark task returns file names and counts only.
 
-        With a `SparkContext` this uses an RDD: Spark would take a tenth of a second to plan and compile a DataFrame.
+        If there is a `SparkContext`, the method uses an RDD, because Spark would need a tenth of a second to plan and
+        compile a DataFrame.
         """
         if not tasks:
             return []
@@ -109,11 +116,11 @@ class SparkJobs:
 
     @property
     def _width(self) -> int:
-        """The number of tasks of a shuffle."""
+        """Return the number of tasks of a shuffle."""
         return int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
 
     def _one_task_each(self, tasks: Sequence[T], run: Callable[[T], Batches], schema: pa.Schema) -> DataFrame:
-        """A DataFrame of the results of `run`, with one Spark task for each task."""
+        """Return a DataFrame of the results of `run`, with one Spark task for each read task."""
 
         def run_named(batches: Batches) -> Batches:
             for batch in batches:
@@ -125,19 +132,19 @@ class SparkJobs:
         return numbers.mapInArrow(run_named, to_spark(schema))
 
     def _plain_file(self, task: AnyRead) -> str | None:
-        """The path of the base file that alone answers `task`, if Spark's own Parquet reader can read it.
+        """Return the path of the base file that alone answers `task`, if Spark's own Parquet reader can read the file.
 
-        A file of another size than its commit lists is left to nbcc's reader, which raises an error.
+        If a file does not have the size that its commit lists, nbcc's reader reads it and raises an error.
         """
         url = urlsplit(self._storage.url)
-        if not isinstance(task, ReadTask) or not task.base_only or url.scheme != "file":
+        if not isinstance(task, ReadTask) or not task.base_only or task.where is not None or url.scheme != "file":
             return None
         path = f"{unquote(url.path)}/{task.base}"
         return f"file:{path}" if not GLOB_CHARACTERS.intersection(path) and _has_size(path, task.base_size) else None
 
 
 def _has_size(path: str, listed: int | None) -> bool:
-    """Whether the file has the listed size; a listed size of None or 0 is unknown."""
+    """Return True if the file has the listed size. A listed size of None or 0 is unknown."""
     try:
         return not listed or os.stat(path).st_size == listed
     except OSError:
@@ -145,12 +152,14 @@ def _has_size(path: str, listed: int | None) -> bool:
 
 
 def is_connect(spark: SparkSession) -> bool:
-    """Whether this is a session of Spark Connect, which has no `SparkContext`."""
+    """Return True for a session of Spark Connect, which has no `SparkContext`."""
     return not hasattr(spark, "sparkContext")
 
 
 def _bucket_of(shape: TableShape) -> Callable[..., Column]:
-    """The bucket as a function of the key columns. Only these columns reach Python before the shuffle."""
+    """Return a function from the key columns to a column of buckets. Only the key columns are sent to Python before the
+    shuffle.
+    """
 
     def bucket(*keys: pa.Array) -> pa.Array:
         return bucket_column(pa.table(keys, names=shape.keys.record_key), shape)
@@ -189,20 +198,20 @@ def _digester(shape: TableShape, sets: frozenset[str] | None) -> Mapper:
 
 
 def _stored_columns(data: DataFrame, shape: TableShape) -> DataFrame:
-    """The table's columns of a batch, and the column of delete flags if the batch has one."""
+    """Return the table's columns of a batch, and the column of delete flags if the batch has such a column."""
     flags = [IS_DELETED] if IS_DELETED in data.columns and IS_DELETED not in shape.schema.names else []
     return data.select(*shape.schema.names, *flags)
 
 
 def _conformed(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """The rows in the table's exact types: Spark's batches carry the session's time zone."""
+    """Cast the rows to the table's exact types, because timestamps in Spark's batches have the session's time zone."""
     unnamed = IS_DELETED in rows.column_names and IS_DELETED not in shape.schema.names
     flagged = [rows.schema.field(IS_DELETED)] if unnamed else []
     return conform(rows, pa.schema([*shape.schema, *flagged]))
 
 
 def _table(batches: Batches) -> pa.Table | None:
-    """All rows of a Spark task as one table; None if there are none."""
+    """Return all rows of a Spark task as one table; None if the task has no rows."""
     filled = [batch for batch in batches if batch.num_rows]
     return pa.Table.from_batches(filled) if filled else None
 

@@ -41,10 +41,12 @@ def session(
     conf: Mapping[str, str] | None = None,
     log: str | os.PathLike[str] | None = None,
 ) -> SparkSession:
-    """The running session, or a new one. A new session is local, in UTC, and the JVM's output goes to a file.
+    """Return the running session, or start a new one. A new session is local, uses UTC, and writes the JVM's output to
+    a file.
 
-    `conf` overrides single settings; the JVM appends to the file `log` (default: `jvm_log()`). Raises `CannotRun` with
-    the first check that fails, if the JVM does not start, or if the workers of the running session cannot import nbcc.
+    `conf` overrides single settings of Spark. The JVM appends its output to the file `log` (default: `jvm_log()`).
+    Raises `CannotRun` if a check fails, if the JVM does not start, or if the workers of the running session cannot
+    import nbcc.
     """
     made_by_user = _running()
     if not made_by_user:
@@ -65,7 +67,7 @@ def session(
 
 
 def jvm_log() -> Path:
-    """The default file for the output of this process's JVM."""
+    """Return the default file for the output of this process's JVM."""
     return Path(tempfile.gettempdir(), f"nbcc-spark-{os.getpid()}.log")
 
 
@@ -82,7 +84,8 @@ def _refuse_what_fails() -> None:
 
 
 def _launch(conf: object, log: Path) -> None:
-    """Start the JVM with both output streams in `log`; PySpark would use the terminal."""
+    """Start the JVM with both output streams in the file `log`, because PySpark would print the output on the terminal.
+    """
     from pyspark import SparkContext
     from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
@@ -99,10 +102,10 @@ def _launch(conf: object, log: Path) -> None:
 
 
 def _prepare_environment() -> None:
-    """Set the environment that the JVM and Python workers inherit: this interpreter, this nbcc, and the local address
-    only.
+    """Set the environment variables that the JVM and Python workers inherit. The variables name this Python
+    interpreter, the folder of this nbcc, and the local address as the only address.
 
-    Workers import nbcc by PYTHONPATH; they do not inherit changes of `sys.path`.
+    Workers import nbcc through PYTHONPATH, because workers do not inherit changes of `sys.path`.
     """
     home = str(Path(__file__).absolute().parents[3])
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from .ahead import ListedAhead, listed_ahead, together
 from .failures import TRANSIENT
 from .local_storage import LocalStorage, paths_below, sizes_but
 from .object_storage import ObjectStorage
 from .opening import open_storage
 from .paths import confined, confined_folder
 from .protocol import Entry, NotFound, Storage
+from .ranged import ByteRange, RangedStorage, merged_ranges
 from .time_limit import under_lease
 from .verified_puts import put_own, put_unique
 
 __all__ = [
     "TRANSIENT",
+    "ByteRange",
     "Entry",
+    "ListedAhead",
     "LocalStorage",
     "NotFound",
     "ObjectStorage",
+    "RangedStorage",
     "Storage",
     "confined",
     "confined_folder",
+    "listed_ahead",
+    "merged_ranges",
     "open_storage",
     "paths_below",
     "put_own",
     "put_unique",
     "sizes_but",
+    "together",
     "under_lease",
 ]

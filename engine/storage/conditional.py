@@ -17,7 +17,9 @@ from .protocol import Storage
 
 
 class Version(NamedTuple):
-    """One version of an object: content, the store's tag (`mark`), and put time in milliseconds since the epoch."""
+    """One version of an object: its content, the store's tag (`mark`), and the time of its put in milliseconds since
+    the epoch.
+    """
 
     data: bytes
     mark: Any = None
@@ -25,16 +27,16 @@ class Version(NamedTuple):
 
 
 class ConditionalObject(Protocol):
-    """An object of a store that can compare before it replaces."""
+    """An object in a store that can replace the object if the object has a given version."""
 
     def read(self) -> Version | None:
-        """The current version; None if there is no object."""
+        """Return the current version of the object; None if there is no object."""
         ...
 
     def write(self, data: bytes, known: Version | None) -> Version | None:
         """Replace the version `known` (None: no object) and return the new one.
 
-        None if the store holds another version.
+        Returns None if the version in the store is not `known`.
         """
         ...
 
@@ -44,12 +46,14 @@ class ConditionalStorage(Protocol):
     """A storage with conditional replacement."""
 
     def conditional_object(self, path: str) -> ConditionalObject:
-        """The object at `path`, which need not exist."""
+        """Return the object at `path`, which need not exist."""
         ...
 
 
 def conditional_object(storage: Storage, path: str) -> ConditionalObject:
-    """The object at `path` of the table's own storage; `Unsupported` if the storage cannot replace conditionally."""
+    """Return the object at `path` of the table's own storage. Raises `Unsupported` if the storage cannot replace
+    objects conditionally.
+    """
     if isinstance(storage, ConditionalStorage):
         return storage.conditional_object(path)
     raise _unsupported(f"{storage.url}/{path}")
@@ -58,7 +62,7 @@ def conditional_object(storage: Storage, path: str) -> ConditionalObject:
 class LocalObject:
     """An object of a local file system, compared and replaced under a `flock`.
 
-    The lock excludes only processes of the same machine that use this class.
+    The `flock` excludes only processes that run on the same machine and use this class.
     """
 
     def __init__(self, root: str, path: str, url: str) -> None:
@@ -91,7 +95,7 @@ class LocalObject:
 
 
 class StoreObject:
-    """An object of an object store, by conditional puts. `ask` sends a request to the open store."""
+    """An object of an object store, which is replaced by conditional puts. `ask` sends a request to the open store."""
 
     def __init__(self, ask: Callable[[str, str, Callable[[Any], Any]], Any], url: str, path: str) -> None:
         self._ask, self._name, self._path = ask, f"{url}/{path}", path
@@ -123,7 +127,7 @@ class StoreObject:
 
 
 def _mark(meta: Any) -> dict[str, str]:
-    """The condition that names the version of an answer."""
+    """Return the tags in the store's answer that identify the version of the object."""
     return {name: meta[name] for name in ("e_tag", "version") if meta.get(name) is not None}
 
 

@@ -38,7 +38,7 @@ _SECRET: Final = re.compile("key|secret|token|password|credential|sas", re.IGNOR
 
 
 def of_file_system(operation: str, path: str, url: str, error: OSError) -> StorageError:
-    """The `StorageError` for an error of the operating system."""
+    """Return the `StorageError` for an error of the operating system."""
     reason = error.strerror or str(error) or type(error).__name__
     remedy = _REMEDIES.get(error.errno or 0, "repair what the file system reports, and run the operation again")
     exists = f"the file system answered: {reason}"
@@ -46,7 +46,8 @@ def of_file_system(operation: str, path: str, url: str, error: OSError) -> Stora
 
 
 def of_store(operation: str, path: str, url: str, error: BaseException, options: Mapping[str, Any]) -> StorageError:
-    """The `StorageError` for an error of the store's library. Its text never contains credentials."""
+    """Return the `StorageError` for an error of the store's library. The text of the error never contains credentials.
+    """
     if isinstance(error, store.PermissionDeniedError | store.UnauthenticatedError | PermissionError):
         remedy = _CREDENTIALS
     elif isinstance(error, store.UnknownConfigurationKeyError | TypeError | ValueError):
@@ -61,12 +62,15 @@ def of_store(operation: str, path: str, url: str, error: BaseException, options:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether Rust code panicked. The class is not an Exception and cannot be imported, so its name is compared."""
+    """Return True if the exception is a panic of Rust code. The class of a panic is not an Exception and cannot be
+    imported, so this function compares the class name.
+    """
     return type(error).__name__ == "PanicException"
 
 
 def shown(error: BaseException, options: Mapping[str, Any]) -> str:
-    """The first line of a store's error, without user names, signed queries, response bodies and secret options."""
+    """Return the first line of a store's error, without user names, signed queries, response bodies and secret options.
+    """
     text = str(error).partition("\n")[0]
     code = _CODE.search(str(error))
     text = text.partition("<")[0] + (code[1] if code else "")
@@ -78,16 +82,16 @@ def shown(error: BaseException, options: Mapping[str, Any]) -> str:
 
 
 def without_user(url: str) -> str:
-    """The URL without user name and password."""
+    """Return the URL without user name and password."""
     return _USER.sub("", url)
 
 
 def asked(operation: str, path: str, url: str) -> str:
-    """The `asked` phrase of an error of this operation."""
+    """Return the phrase for the field `asked` of an error that the operation `operation` raises."""
     what = f"{path!r} in " if path else ""
     return f"{operation} {what}the table at {without_user(url)}"
 
 
 def _is_unsure(error: BaseException) -> bool:
-    """Whether the store may have executed the request although it failed: no answer, or an ambiguous one."""
+    """Return True if the store may have executed the failed request, because its answer is missing or ambiguous."""
     return isinstance(error, store.GenericError | store.JoinError) or is_panic(error)

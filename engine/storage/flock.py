@@ -1,8 +1,9 @@
 """An exclusive `flock` on a file that a forked child neither holds nor releases.
 
-A `flock` belongs to the open file description, which a child inherits: the file stays locked until the last process has
-closed it. So a child closes every inherited descriptor at once. It must not unlock: that would release the parent's
-lock. The parent unlocks explicitly, because a child between fork and exec may still have the descriptor.
+A `flock` belongs to the open file description, which a forked child inherits. The file stays locked until every process
+has closed its descriptor of that description. A forked child therefore closes every inherited descriptor at once. A
+child must not unlock the file, because that would release the parent's lock. The parent unlocks the file explicitly,
+because a child between fork and exec may still have the descriptor open.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _changing: Final = threading.RLock()  # held by a fork, so that no descriptor is
 
 
 class FileLock:
-    """One open file. `OSError` if it can be neither opened nor created."""
+    """An open lock file. The constructor raises `OSError` if the file can be neither opened nor created."""
 
     def __init__(self, path: Path) -> None:
         self._pid = os.getpid()
@@ -29,11 +30,13 @@ class FileLock:
 
     @property
     def is_open(self) -> bool:
-        """Whether this process opened the file and has not closed it. False in a forked child."""
+        """Return True if this process opened the file and has not closed it. Returns False in a forked child, because
+        its descriptor is closed.
+        """
         return self._descriptor is not None and self._pid == os.getpid()
 
     def lock(self, *, wait: bool = True) -> bool:
-        """Lock the file; False if `wait` is false and another open file has it locked."""
+        """Lock the file. Returns False if `wait` is false and another open file description holds the lock."""
         import fcntl
 
         assert self.is_open, "the file is closed"
@@ -45,7 +48,8 @@ class FileLock:
         return True
 
     def close(self) -> None:
-        """Unlock and close the file. No effect in a forked child, where it is already closed."""
+        """Unlock and close the file. In a forked child this method has no effect, because the file is already closed.
+        """
         import fcntl
 
         with _changing:

@@ -1,4 +1,6 @@
-"""A guard for the store library: its threads do not survive a fork, so a forked child would hang."""
+"""Refuses the use of the store library in a forked child. A forked child would hang, because the threads of the library
+do not survive a fork.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ _STARTED: Final[list[int]] = []
 
 
 def refuse_forked(url: str) -> None:
-    """Call before each use of the library; `Unsupported` in a child of a process that has used it."""
+    """Raise `Unsupported` in a forked child of a process that has used the store library. Every use of the library
+    calls this function first.
+    """
     process = os.getpid()
     if not _STARTED:
         _STARTED.append(process)

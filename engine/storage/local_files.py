@@ -1,12 +1,12 @@
 """Files below one local folder: atomic and durable puts, reached through folder descriptors that follow no links.
 
-The first access to a folder opens each folder from the root down without following links. If a component is a link, it
-is resolved: the walk restarts if the target is below the root, and is refused otherwise. Later accesses open the folder
-by its path and compare its device and inode with those of the first.
+The first access to a folder opens each folder from the root down without following links. If a component of the path is
+a link to a folder below the root, the access continues at the target of the link. A link to any other target is
+refused. Later accesses open the folder by its path, and compare device and inode with the values at the first access.
 
-A put is durable when it returns: the file is synced before the link to its name, the folder after it. A folder is
-synced in its parent before its first file, even if another process has just created it. Of an empty file only the
-folder entry is synced.
+A put is durable when it returns. The put syncs the file before it links the file to its name, and syncs the folder
+afterwards. The parent of a folder is synced before the first put into the folder, even if another process created the
+folder. For an empty file the put syncs only the folder.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ import itertools
 import os
 import secrets
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Final, TypeVar
 
 from ..errors import BadInput, UnsafePath
+from .local_content import content, irregular, part
 from .paths import REMEDY
+
+T = TypeVar("T")
 
 STAGE: Final = ".nbcc-stage-"
 """Prefix of the temporary file of a put. Its suffix is that of a checksum side file, so Hadoop's readers skip it."""
@@ -36,7 +39,8 @@ _NUMBERS: Final = itertools.count()
 
 
 class LocalFiles:
-    """The files below `root`. Without `durable` nothing is synced, so that a power failure may lose or tear files."""
+    """The files below `root`. If `durable` is false, nothing is synced, and a power failure may lose or truncate files.
+    """
 
     def __init__(self, root: str, durable: bool = True) -> None:
         self._root = root
@@ -45,7 +49,7 @@ class LocalFiles:
         self._known: set[str] = set()  # folders that this process has made durable in their parents
 
     def create(self, path: str, data: bytes) -> bool:
-        """Put a new file; False if the name exists."""
+        """Put a new file; returns False if a file of that name exists."""
         head, _, name = path.rpartition("/")
         folder = self._open(head, make=True)
         try:
@@ -58,7 +62,7 @@ class LocalFiles:
             os.close(folder)
 
     def replace(self, path: str, data: bytes, durable: bool = True) -> None:
-        """Put a file, replacing an existing one."""
+        """Put a file, and replace an existing file of the same name."""
         head, _, name = path.rpartition("/")
         folder = self._open(head, make=True)
         try:
@@ -75,33 +79,43 @@ class LocalFiles:
             os.close(folder)
 
     def read(self, path: str) -> bytes:
-        """The content of a regular file; FileNotFoundError, also for a folder. Never waits for a FIFO or a device."""
+        """Return the content of a regular file. Raises FileNotFoundError for a missing file or a folder. The method
+        never waits for a FIFO or a device.
+        """
+        return self._read(path, content)
+
+    def read_ranges(self, path: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Return the bytes of each range (start, end) of a regular file; fewer bytes if the file ends before."""
+        return self._read(path, lambda file, _: [part(file, start, end) for start, end in ranges])
+
+    def _read(self, path: str, take: Callable[[int, int], T]) -> T:
+        """Return the result of `take` for the descriptor and the size of the file."""
         head, _, name = path.rpartition("/")
         folder = self._open(head)
         try:
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
         except OSError as refused:
             if refused.errno == errno.ENXIO:  # a socket, or a device without a driver
-                raise _irregular(path) from None
+                raise irregular(path) from None
             if refused.errno != errno.ELOOP:
                 raise
             file = -1
         finally:
             os.close(folder)
         if file < 0:
-            return self._read_linked(path)
+            return self._read_linked(path, take)
         try:
             status = os.fstat(file)
             if stat.S_ISDIR(status.st_mode):
                 raise FileNotFoundError(errno.ENOENT, "it is a folder", path)
             if not stat.S_ISREG(status.st_mode):
-                raise _irregular(path)
-            return _content(file, status.st_size)
+                raise irregular(path)
+            return take(file, status.st_size)
         finally:
             os.close(file)
 
     def remove(self, head: str, names: Iterable[str], durable: bool = True) -> None:
-        """Remove files of a folder and their checksum side files. Missing files are ignored; links are not followed."""
+        """Remove files of a folder and their checksum side files; missing files are ignored, links are not followed."""
         try:
             folder = self._open(head, flags=_CHANGE)
         except (FileNotFoundError, NotADirectoryError):
@@ -114,7 +128,8 @@ class LocalFiles:
             os.close(folder)
 
     def has_folder(self, head: str) -> bool:
-        """Whether there is such a folder below the root; `UnsafePath` if a link to it leads elsewhere."""
+        """Return True if the folder `head` exists below the root; raises `UnsafePath` if a link leads outside the root.
+        """
         try:
             os.close(self._open(head))
         except (FileNotFoundError, NotADirectoryError):
@@ -122,7 +137,7 @@ class LocalFiles:
         return True
 
     def _open(self, head: str, *, make: bool = False, flags: int = _SEARCH) -> int:
-        """A descriptor of the folder. The caller closes it."""
+        """Return a descriptor of the folder, which the caller closes."""
         flags = _CHANGE if make else flags
         if head and (identity := self._walks.get((head, make))):
             with suppress(OSError):  # the walk below raises the precise error
@@ -188,7 +203,9 @@ class LocalFiles:
         return BadInput(f"write below {self._root}", str(refused.strerror), "name a folder that can be made")
 
     def _resolved(self, path: str) -> str:
-        """The path below the root to which links lead; `UnsafePath` if they lead elsewhere."""
+        """Return the path below the root to which the links in a path lead. Raises `UnsafePath` if the links lead
+        outside the root.
+        """
         root, target = os.path.realpath(self._root), os.path.realpath(f"{self._root}/{path}")
         if target == root:
             return ""
@@ -196,11 +213,11 @@ class LocalFiles:
             raise UnsafePath(f"access {path!r}", "a symbolic link in it leads out of the table's folder", REMEDY)
         return target[len(root.rstrip("/")) + 1 :]
 
-    def _read_linked(self, path: str) -> bytes:
+    def _read_linked(self, path: str, take: Callable[[int, int], T]) -> T:
         resolved = self._resolved(path)
         if resolved in ("", path):  # the root, or a link that leads to itself
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        return self.read(resolved)
+        return self._read(resolved, take)
 
     def _remember(self, path: str) -> None:
         if len(self._known) >= _KNOWN:
@@ -225,7 +242,7 @@ class LocalFiles:
 
 
 def make_folders(path: str, durable: bool) -> None:
-    """Create a folder and its missing parents, each durable in its parent."""
+    """Create a folder and its missing parents, and sync the parent of each new folder."""
     missing = []
     while not os.path.isdir(path):
         missing.append(path)
@@ -245,7 +262,7 @@ def make_folders(path: str, durable: bool) -> None:
 
 
 def sync_folder(folder: int) -> None:
-    """Sync a folder's entries, if the file system can sync folders."""
+    """Sync the entries of a folder, if the file system can sync folders."""
     try:
         os.fsync(folder)
     except OSError as refused:
@@ -254,13 +271,14 @@ def sync_folder(folder: int) -> None:
 
 
 def checksum_of(path: str) -> str:
-    """The Hadoop checksum side file of `path`. A stale one makes Java readers refuse the file (docs/hudi-format.md)."""
+    """Return the path of the checksum side file, which makes Java readers refuse `path` if stale (docs/hudi-format.md).
+    """
     folder, _, name = path.rpartition("/")
     return f"{folder}/.{name}.crc" if folder else f".{name}.crc"
 
 
 def _opened(above: int, name: str, make: bool, flags: int) -> tuple[int, bool]:
-    """A descriptor of a folder inside another one, and whether this call created it."""
+    """Return a descriptor of a folder inside another folder, and True if this call created the folder."""
     flags |= os.O_NOFOLLOW
     try:
         return os.open(name, flags, dir_fd=above), False
@@ -293,16 +311,10 @@ def _identity(folder: int) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _content(file: int, size: int) -> bytes:
-    parts = []
-    while part := os.read(file, max(size, 0) + 1):
-        parts.append(part)
-        size -= len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
-
-
 def _stage_name() -> str:
-    """A unique file name: a random text per process (a forked child draws its own) and a counter."""
+    """Return a unique file name: a random text for each process and a counter. A forked child generates its own random
+    text.
+    """
     process = os.getpid()
     if _RANDOM[0] != process:
         _RANDOM[:] = process, secrets.token_hex(8)
@@ -310,7 +322,7 @@ def _stage_name() -> str:
 
 
 def _staged(folder: int, data: bytes, durable: bool) -> str:
-    """Write a new temporary file with this content; returns its name."""
+    """Write a new temporary file with this content; returns the name of the file."""
     stage = _stage_name()
     file = os.open(stage, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
     try:
@@ -334,8 +346,3 @@ def _unlinked(folder: int, name: str) -> bool:
     except FileNotFoundError:
         return False
     return True
-
-
-def _irregular(path: str) -> UnsafePath:
-    exists = "it is a pipe, a socket or a device, not a regular file"
-    return UnsafePath(f"read {path!r}", exists, "remove it, or restore the file from a copy that you trust")

@@ -1,7 +1,7 @@
 """The storage protocol on object stores, through obstore.
 
-Only objects that writers agree on are put conditionally, in one request each. Data files go up unconditionally, in
-parts, because stores have no conditional multipart put. Large objects are read in ranges.
+An object for which several writers may compete is put conditionally, in one request. Data files are uploaded
+unconditionally, in parts, because stores have no conditional multipart put. Large objects are read in ranges.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from ..errors import BadInput, StorageError
 from .conditional import ConditionalObject, StoreObject
 from .failures import asked, is_panic, of_store, shown, without_user
 from .forked import refuse_forked
-from .options import is_durable, store_arguments
+from .options import as_duration, is_durable, store_arguments
 from .parallel import in_parallel
 from .paths import confined, confined_folder
 from .protocol import Entry, NotFound
+from .ranged import ByteRange
 from .time_limit import request_limit
 
 if TYPE_CHECKING:
@@ -39,8 +40,14 @@ PAUSES: Final = (0.1, 0.4, 1.6)
 """Seconds to wait after each put that failed and left no object, and after each request that the store refuses as in
 conflict with another. The library itself repeats requests that are answered with a server error, such as SlowDown."""
 
+LONG_SECONDS: Final = 20.0
+"""After this time the library has repeated a request itself."""
+
 PART_BYTES: Final = 8 << 20
 """Objects with more bytes are put in parts and read in ranges of this size."""
+
+RANGE_GAP: Final = 64 << 10
+"""Ranges of an object that are at most this many bytes apart are read by one request."""
 
 
 class ObjectStorage:
@@ -52,6 +59,7 @@ class ObjectStorage:
         is_durable(self._options)
         self._arguments = store_arguments(url, self._options)
         self._stores: dict[float | None, ObjectStore] = {}
+        self._last_seen: dict[str, str] = {}
 
     def __reduce__(self) -> tuple[type[ObjectStorage], tuple[str, dict[str, Any]]]:
         return type(self), (self.url, self._options)
@@ -60,7 +68,7 @@ class ObjectStorage:
         return f"{type(self).__name__}({without_user(self.url)!r})"
 
     def _reach(self) -> ObjectStore:
-        """The store with the time limit of the next request, opened at first use."""
+        """Return the store with the time limit of the next request. The first use opens the store."""
         refuse_forked(without_user(self.url))
         limit = request_limit(without_user(self.url))
         if limit not in self._stores:
@@ -81,11 +89,11 @@ class ObjectStorage:
             raise self._typed("open", "", refused) from refused
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """As in the protocol; also True if the object already has this content.
+        """Create `path` with `data`, atomically. Returns True also if the object already has the content `data`.
 
-        The library raises the same error for the store's 412, its 409 and the answer to its own retry; after a time-out
-        the outcome is unknown. So the object is read: if there is none, the put is repeated. Equal content counts as
-        success; `put_own` explains why.
+        The library raises one error for the store's statuses 412 and 409 and for the answer to the library's own retry.
+        After a time-out the outcome of a put is unknown. After a failed put the method reads the object. If there is no
+        object, the method repeats the put. An object with the content `data` counts as success; `put_own` explains why.
         """
         confined(path)
         unsure: StorageError | None = None
@@ -113,9 +121,10 @@ class ObjectStorage:
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, use_multipart=False))
 
     def put_in_parts(self, path: str, data: bytes) -> bool:
-        """Put a data file, in parts if it is large. No other attempt may use its name.
+        """Put a data file, in parts if the file is large. No other attempt may use the name of the file.
 
-        Parts that were put before an error stay in the store until its rule for incomplete uploads deletes them.
+        Parts that were put before an error stay in the store until the store's rule for incomplete uploads deletes the
+        parts.
         """
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, chunk_size=PART_BYTES))
         return True
@@ -126,15 +135,38 @@ class ObjectStorage:
         except _ABSENT:
             raise NotFound(path) from None
 
-    def list(self, prefix: str) -> list[Entry]:
+    def get_ranges(self, path: str, ranges: Sequence[ByteRange]) -> list[bytes]:
+        """Return the bytes of each range of an object; fewer bytes if the object ends before the range."""
+        starts, ends = [each.start for each in ranges], [each.end for each in ranges]
+        request = partial(obstore.get_ranges, path=confined(path), starts=starts, ends=ends, coalesce=RANGE_GAP)
+        try:
+            return [bytes(part) for part in self._repeated("read", path, request)]
+        except _ABSENT:
+            raise NotFound(path) from None
+
+    def list(self, prefix: str, after: str = "") -> list[Entry]:
+        """List all objects below a folder, sorted by path. `after`: list only objects whose paths are greater than
+        `after`.
+        """
         confined_folder(prefix)
-        pages = self._repeated("list", prefix, lambda store: [*obstore.list(store, prefix or None)])
+        request = partial(obstore.list, prefix=prefix or None, offset=after or None)
+        pages = self._repeated("list", prefix, lambda store: [*request(store)])
         return sorted(
             Entry(item["path"], item["size"], item["last_modified"].timestamp())
             for page in pages
             for item in page
             if not is_checksum(item["path"].rpartition("/")[2])
         )
+
+    def last_seen(self, folder: str) -> str:
+        """Return the path after which a listing of the folder may begin, because all objects up to it are known.
+        Returns '' if no object is known.
+        """
+        return self._last_seen.get(folder, "")
+
+    def remember(self, folder: str, path: str) -> None:
+        """Let later listings of the folder begin after the path `path`."""
+        self._last_seen[folder] = path
 
     def delete(self, path: str) -> None:
         self._remove(confined(path))
@@ -154,21 +186,29 @@ class ObjectStorage:
             return
 
     def _repeated(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send a request that may be executed twice. Repeat it if the store answers 409, or not at all."""
+        """Send a request that may be executed twice. The method repeats the request if the store answers 409 or does
+        not answer.
+
+        After most failures the library repeats the request for minutes. A failure that the library reports after its
+        repetitions is final.
+        """
+        began = time.monotonic()
         for pause in PAUSES:
             try:
                 return self._ask(operation, path, request)
             except _TAKEN as refused:
                 error = self._typed(operation, path, refused)
             except StorageError as failed:
-                if not failed.unsure:
+                if not failed.unsure or time.monotonic() - began > LONG_SECONDS:
                     raise
                 error = failed
             time.sleep(pause)
         raise error
 
     def _ask(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send a request. Absence and a failed put condition are raised unchanged, other errors as `StorageError`."""
+        """Send a request. The method raises absence and a failed put condition unchanged, and any other error as
+        `StorageError`.
+        """
         store = self._reach()
         try:
             return request(store)
@@ -188,7 +228,9 @@ class ObjectStorage:
 
 
 def _content(store: ObjectStore, path: str) -> bytes:
-    """The object's content. If it is large, its stream is dropped, and ranges are read: large objects never change."""
+    """Return the content of an object. If the object is large, the function reads it in ranges instead of one stream,
+    because large objects never change.
+    """
     answer = obstore.get(store, path)
     size = answer.meta["size"]
     if size <= 2 * PART_BYTES:
@@ -201,19 +243,25 @@ def _content(store: ObjectStore, path: str) -> bytes:
 
 
 def _limited(arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
-    """Arguments that end each request, its repetitions included, within `limit` seconds."""
-    pauses = {"init_backoff": timedelta(seconds=limit / 64), "max_backoff": timedelta(seconds=limit / 8), "base": 2}
+    """Return the arguments with which the library ends each request, its repetitions included, within `limit` seconds.
+    """
+    first, longest_pause = timedelta(seconds=min(0.1, limit / 16)), timedelta(seconds=limit / 8)
+    pauses = {"init_backoff": first, "max_backoff": longest_pause, "base": 2}
+    client = arguments.get("client_options", {})
+    longest = min(timedelta(seconds=limit / 2), as_duration(client.get("timeout")) or timedelta.max)
     return {
-        "client_options": {**arguments.get("client_options", {}), "timeout": timedelta(seconds=limit / 2)},
+        "client_options": {**client, "timeout": longest},
         "retry_config": {"backoff": pauses, "max_retries": 10, "retry_timeout": timedelta(seconds=limit / 4)},
     }
 
 
 def is_checksum(name: str) -> bool:
-    """Whether the name is that of a Hadoop checksum side file, which a copied table may contain."""
+    """Return True for the name of a Hadoop checksum side file, which a copied table may contain."""
     return name[:1] == "." and name[-4:] == ".crc"
 
 
 def _is_of_store(error: BaseException) -> bool:
-    """Whether the library raised the error. Others, such as an interrupt, propagate unchanged."""
+    """Return True if the store library raised the error. An error of other origin, such as an interrupt, propagates
+    unchanged.
+    """
     return isinstance(error, BaseError | OSError | ValueError | TypeError) or is_panic(error)

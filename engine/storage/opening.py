@@ -16,10 +16,11 @@ from .options import checked_options
 def open_storage(
     location: str | os.PathLike[str], options: Mapping[str, Any] | None = None
 ) -> LocalStorage | ObjectStorage:
-    """The store at `location`: a path of the local file system, or a URL (``file:``, ``s3:``, ``gs:``, ``az:``, …).
+    """Return the storage at `location`, which is a path of the local file system or a URL (``file:``, ``s3:``, ``gs:``,
+    ``az:``, …).
 
-    The option `durable` (default true) is that of `LocalStorage`; all others go to obstore (credentials, region, …).
-    Nothing is read or created yet.
+    `LocalStorage` uses the option `durable` (default true). All other options go to obstore (credentials, region, …).
+    The function reads and creates nothing in the storage.
     """
     text = os.fspath(location)
     options = checked_options(options)
@@ -32,5 +33,5 @@ def open_storage(
 
 
 def _local_url(path: str) -> str:
-    """The canonical URL of a folder: executors, locks and caches identify the table by it."""
+    """Return the canonical URL of a folder, by which executors, locks and caches identify the table."""
     return Path(path).expanduser().resolve().as_uri()

@@ -1,8 +1,11 @@
-"""The storage options: nbcc's own one, and those of obstore for object stores (docs/storage-options.md)."""
+"""The storage options: nbcc's option `durable`, and the options of obstore for object stores (docs/storage-options.md).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -52,12 +55,14 @@ _ALIASES: Final[Mapping[str, Mapping[str, str]]] = {
     "azure": {"sas_token": "sas_key", "bearer_token": "token", "access_key": "account_key", "master_key": "account_key",
               "authority_id": "tenant_id", "identity_endpoint": "msi_endpoint"},
 }  # fmt: skip
+_DURATION: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m)")
+_UNITS: Final = {"ms": "milliseconds", "s": "seconds", "m": "minutes"}
 _NESTED: Final = ("client_options", "retry_config", "credential_provider", "config")
 """Arguments of obstore that hold more than one text: from Python alone."""
 
 
 def checked_options(options: object) -> dict[str, Any]:
-    """A copy of `storage_options`; `BadInput` unless it maps names to values."""
+    """Return a copy of `storage_options`; raises `BadInput` unless `storage_options` maps names to values."""
     if options is None:
         return {}
     if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
@@ -67,7 +72,7 @@ def checked_options(options: object) -> dict[str, Any]:
 
 
 def local_options(options: Mapping[str, Any]) -> bool:
-    """The option `durable` of a local table; `BadInput` for any other option."""
+    """Return the value of the option `durable` of a local table; raises `BadInput` for any other option."""
     if unknown := sorted(set(options) - {DURABLE}):
         raise BadInput(
             f"open a local table with the storage option {unknown[0]!r}",
@@ -78,7 +83,7 @@ def local_options(options: Mapping[str, Any]) -> bool:
 
 
 def is_durable(options: Mapping[str, Any]) -> bool:
-    """The value of `durable`: a bool or its text; the default is true."""
+    """Return the value of the option `durable`, which is a bool or the text of a bool; the default is true."""
     value = options.get(DURABLE, True)
     meaning = value if isinstance(value, bool) else _MEANINGS.get(str(value).strip().lower())
     if meaning is None:
@@ -86,12 +91,21 @@ def is_durable(options: Mapping[str, Any]) -> bool:
     return meaning
 
 
+def as_duration(value: object) -> timedelta | None:
+    """Return the duration in an option of the HTTP client, such as ``250ms``; None for a text in another form."""
+    if isinstance(value, timedelta):
+        return value
+    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    return None if found is None else timedelta(**{_UNITS[found[2]]: float(found[1])})
+
+
 def store_arguments(url: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of `obstore.store.from_url` for these options. Values of secrets appear in no message.
+    """Return the arguments of `obstore.store.from_url` for these storage options. No error message contains the value
+    of a secret option.
 
     Names are accepted in any case, with or without the prefix of the store (aws_, google_, azure_storage_). Options of
-    the HTTP client go into `client_options`. Raises `BadInput` for a name that the store does not have: obstore itself
-    panics on some of them.
+    the HTTP client go into `client_options`. Raises `BadInput` for the name of an option that the store does not have,
+    because obstore itself panics on some unknown names.
     """
     kind = _kind_of(url)
     own = STORES.get(kind, ())
@@ -120,7 +134,7 @@ def _kind_of(url: str) -> str:
 
 
 def _plain(name: str, kind: str) -> str:
-    """The normalised name of an option, as in the tables above."""
+    """Return the normalised name of an option, as in the tables of this module."""
     plain = name.lower()
     for prefix in _PREFIXES.get(kind, ()):
         plain = plain.removeprefix(prefix)

@@ -1,4 +1,4 @@
-"""Requests to an object store that do not depend on each other, sent at the same time."""
+"""Sends requests to an object store at the same time if no request depends on another one."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ WIDTH: Final = 8
 
 
 def in_parallel(requests: Iterable[Callable[[], T]]) -> list[T]:
-    """The answers of all requests, in order, each in a thread of its own. Raises the first error after all have ended.
+    """Run each request in a separate thread, and return the answers in the order of the requests. Raises the first
+    error after all requests have ended.
 
-    The time limit of requests under a lease holds in the threads, too.
+    The time limit of requests under a lease also applies in the threads.
     """
     calls = [*requests]
     with ThreadPoolExecutor(min(WIDTH, max(1, len(calls))), thread_name_prefix="nbcc-request") as pool:

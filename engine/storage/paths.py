@@ -1,4 +1,6 @@
-"""Validation of paths: a storage accepts only paths below the table's root. Paths in metadata are not trusted."""
+"""Validation of paths: a storage accepts only paths below the table's root. A path in a table's metadata is validated,
+because the metadata may be hostile.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ REMEDY: Final = "find the file or link that names this path, and restore the tab
 
 
 def confined(path: str) -> str:
-    """Returns the path if it is relative and stays below the root. Every operation of every storage calls this.
+    """Return the path if it is relative and stays below the root. Every operation of every storage calls this function.
 
     Raises `UnsafePath` for an absolute path, an empty segment, ``.``, ``..`` and control characters. `local_files`
     checks symbolic links.
@@ -25,5 +27,5 @@ def confined(path: str) -> str:
 
 
 def confined_folder(prefix: str) -> str:
-    """As `confined`, for the folder of a listing, which may be the root ('')."""
+    """Validate the folder of a listing like `confined`; the folder may also be the root ('')."""
     return prefix and confined(prefix)

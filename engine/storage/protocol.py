@@ -1,4 +1,4 @@
-"""The storage protocol: six operations, the only access of the engine to a table's files."""
+"""The storage protocol: the engine accesses a table's files only by these six operations."""
 
 from __future__ import annotations
 
@@ -22,20 +22,22 @@ class Entry(NamedTuple):
 
 
 class Storage(Protocol):
-    """Objects under one table's root. Paths are relative to it and separated by '/'.
+    """The objects below one table's root. Paths are relative to the root and separated by '/'.
 
-    Implementations can be pickled; executors reopen the store from `url`.
-    A listing is not a snapshot. It contains every object that exists during the whole listing, and may or may not
-    contain objects that are created or deleted during it.
+    Implementations can be pickled; executors reopen the store from `url`. A listing is not a snapshot of the objects at
+    one time. A listing contains every object that exists while the listing runs. A listing may or may not contain an
+    object that is created or deleted while the listing runs.
     """
 
     @property
     def url(self) -> str:
-        """The URL by which executors reopen the store."""
+        """The URL with which executors open the storage again."""
         ...
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create `path` with `data`, atomically. False if it exists; it is unchanged then."""
+        """Create `path` with `data`, atomically. If `path` exists already, the method returns False and leaves the
+        content unchanged.
+        """
         ...
 
     def put(self, path: str, data: bytes) -> None:
@@ -43,17 +45,18 @@ class Storage(Protocol):
         ...
 
     def get(self, path: str) -> bytes:
-        """The content of `path`. Raises `NotFound`."""
+        """Return the content of `path`; raises `NotFound` if there is no object at `path`."""
         ...
 
     def list(self, prefix: str) -> list[Entry]:
-        """All objects below the folder `prefix` ('' is the root), sorted by path, without checksum side files."""
+        """Return all objects below the folder `prefix` ('' is the root), sorted by path, without checksum side files.
+        """
         ...
 
     def delete(self, path: str) -> None:
-        """Delete `path` and its checksum side file. No error if it does not exist."""
+        """Delete `path` and its checksum side file. A missing file is not an error."""
         ...
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        """Delete several paths in as few requests as possible. Not atomic."""
+        """Delete several paths in as few requests as possible. The deletion of several paths is not atomic."""
         ...

@@ -1,4 +1,4 @@
-"""A storage that records puts and deletes, and either executes or (in a dry run) simulates them."""
+"""A storage that records puts and deletes, and either executes each put and delete or (in a dry run) simulates it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from .verified_puts import put_unique
 
 
 def _nothing(_path: str) -> None:
-    """The default callback: does nothing."""
+    """Do nothing; this function is the default callback."""
 
 
 class Recording:
-    """The storage of one operation. `put_paths` and `deleted` list its paths in order.
+    """The storage of one operation, with a record of its puts and deletes. `put_paths` and `deleted` list the paths
+    that the operation put and deleted, in order.
 
-    With `dry_run` nothing is written to `storage`, but reads reflect the simulated puts and deletes: any operation can
-    run to its end. `deleting` is called with each path before its delete.
+    If `dry_run` is true, nothing is written to `storage`. Reads in a dry run reflect the simulated puts and deletes, so
+    that every operation can run to its end. `deleting` is called with each path before the delete of the path.
     """
 
     def __init__(self, storage: Storage, dry_run: bool = False, deleting: Callable[[str], None] = _nothing) -> None:
@@ -90,7 +91,9 @@ class Recording:
         self.deleted.extend(paths)
 
     def conditional_object(self, path: str) -> ConditionalObject:
-        """The object of the wrapped storage. Only locks use it, and a dry run takes no lock."""
+        """Return the conditional object of the wrapped storage. Only locks use conditional objects, and a dry run
+        acquires no lock.
+        """
         return conditional_object(self._storage, path)
 
     def _holds(self, path: str) -> bool:

@@ -17,9 +17,10 @@ _LEFT: Final[ContextVar[Callable[[], float] | None]] = ContextVar("seconds left 
 
 @contextmanager
 def under_lease(left: Callable[[], float] | None) -> Iterator[None]:
-    """Limit the requests of this thread during the block. `left` returns the seconds left of the lock's lease.
+    """Limit the duration of this thread's requests during the block. `left` returns the seconds that are left of the
+    lock's lease.
 
-    None: the lock has no lease, so requests have no limit.
+    If `left` is None, the lock has no lease, and the requests have no limit.
     """
     token = _LEFT.set(left)
     try:
@@ -29,9 +30,10 @@ def under_lease(left: Callable[[], float] | None) -> Iterator[None]:
 
 
 def request_limit(url: str) -> float | None:
-    """The limit in seconds of the next request of this thread, less than what is left of the lease; None: no limit.
+    """Return the limit in seconds of this thread's next request, which is less than the remaining lease; None means no
+    limit.
 
-    Raises `Conflict`, before any request, if the lease has expired or is about to.
+    Raises `Conflict`, before any request, if the lease has expired or is about to expire.
     """
     left_of_lease = _LEFT.get()
     if left_of_lease is None:

@@ -1,12 +1,13 @@
-"""Puts that recognise their own earlier success.
+"""Puts that succeed if an earlier attempt of the same put has already created the object.
 
-A store may execute a put and still report a failure: the answer is lost, or the client's own retry finds the object of
-the first attempt. So the object decides, not the answer. The content of such a put must be unique to its writer.
+A store may execute a put and still report a failure. For example, the answer is lost, or the client's own retry finds
+the object of the first attempt. After a failure this module therefore compares the object's content with the put's
+content. The content of a verified put must be unique to its writer.
 """
 
 from __future__ import annotations
 
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from ..errors import StorageError
 from .conditional import ConditionalObject, Version
@@ -22,36 +23,45 @@ class StorageInParts(Protocol):
     """A storage in which data files are put unconditionally."""
 
     def put_in_parts(self, path: str, data: bytes) -> bool:
-        """Put a data file, in parts if it is large. No other attempt may use its name.
+        """Put a data file, in parts if it is large. No other attempt may use the name of the file.
 
-        False if the storage detects another file of that name.
+        Returns False if the storage detects a different file of that name.
         """
         ...
 
 
 def put_unique(storage: Storage, path: str, data: bytes) -> bool:
-    """Put a data file whose name no other attempt uses. False if there is another file of that name.
+    """Put a data file whose name no other attempt uses. Returns False if there is a different file of that name.
 
-    In an object store the put is unconditional, because large files go up in parts: a put that is repeated after a lost
-    answer replaces the same bytes.
+    In an object store the put is unconditional, because large files are uploaded in parts. A put that is repeated after
+    a lost answer replaces the object by the same bytes.
     """
     if isinstance(storage, StorageInParts):
         return storage.put_in_parts(path, data)
     return put_own(storage, path, data)
 
 
-def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> Version | None:
-    """Replace the version `known` by `data`; the new version, or None if another writer's is there. `data` must be
-    unique to this put.
+class Replaced(NamedTuple):
+    """The result of `replace_verified`: True if the put succeeded, and the version that the object has after the put.
+    """
 
-    After a failed answer the object is read. The put is repeated while the object is still `known`. Raises the store's
-    last error if all attempts fail.
+    done: bool
+    version: Version | None
+
+
+def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> Replaced:
+    """Replace the version `known` by `data`, which must be unique to this put. The replacement fails if the object has
+    the version of another writer.
+
+    After a failed answer the function reads the object. The function repeats the put while the object still has the
+    version `known`. Raises the store's last error if all attempts fail.
     """
     error: Exception | None = None
+    now: Version | None = None
     for _ in range(ATTEMPTS):
         try:
             if written := target.write(data, known):
-                return written
+                return Replaced(True, written)
             error = None
         except TRANSIENT as failed:
             if isinstance(failed, StorageError) and not failed.unsure:
@@ -59,20 +69,22 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
             error = failed
         now = target.read()
         if now is not None and now.data == data:
-            return now
+            return Replaced(True, now)
         if (now and now.data) != (known and known.data):
-            return None
+            return Replaced(False, now)
     if error is not None:
         raise error
-    return None
+    return Replaced(False, now)
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:
-    """Create `path` with `data`. Also True if it already contains `data`; False for any other content.
+    """Create `path` with `data`. Returns True also if `path` already contains `data`; returns False if `path` has any
+    other content.
 
-    Equal content counts as success. Either the content names its writer (a requested time, a completion time, a write
-    token), so only an earlier attempt of the same writer can have put it; or its effect does not depend on the writer
-    (a plan for the same time, an inflight file). If the object disappears between put and read, it is put again.
+    Content equal to `data` counts as success. Most content names its writer by a requested time, a completion time or a
+    write token. Only an earlier attempt of the same writer can have put content that names the writer. The effect of
+    other content, such as an inflight file, does not depend on the writer. If the object disappears between put and
+    read, the function puts the object again.
     """
     for _ in range(ATTEMPTS):
         if storage.put_if_absent(path, data):

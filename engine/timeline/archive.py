@@ -26,26 +26,36 @@ _FILE: Final = re.compile(r"(\d+)_(\d+)_(\d+)\.parquet")
 
 
 class ArchiveFile(NamedTuple):
-    """One file of a manifest. Equal name and size (bytes) means equal content."""
+    """An archive file as a manifest lists it. Two archive files with equal name and equal size (in bytes) have
+    equal content.
+    """
 
     name: str
     size: int
 
     @property
     def level(self) -> int:
-        """Its level in the tree; 0 if the name has none."""
+        """The level of the file in the LSM tree; 0 if its name contains no level."""
         match = _FILE.fullmatch(self.name)
         return int(match[3]) if match else 0
 
     def spans(self, requested: str) -> bool:
-        """Whether it may contain an instant with this requested time."""
+        """Whether the archive file may contain an instant with this requested time."""
         match = _FILE.fullmatch(self.name)
         return match is None or match[1] <= requested <= match[2]
 
 
+def newest_of(path: str) -> str:
+    """The greatest requested time in the archive file at `path`, according to its name; '' for other files."""
+    match = _FILE.fullmatch(path.rpartition("/")[2])
+    return match[2] if match else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """An archived instant. `metadata` and `plan`: the bytes of its completed and requested files."""
+    """An archived instant. `metadata`: the bytes of the instant's completed file.
+    `plan`: the bytes of its requested file.
+    """
 
     requested: str
     completed: str
@@ -59,17 +69,20 @@ class Archived:
 
     @property
     def states(self) -> Iterator[Instant]:
-        """The states in a timeline: the completed one, and the requested one that identifies a (log) compaction."""
+        """The states that represent the instant in a timeline: the completed one, and the requested one that
+        identifies a (log) compaction.
+        """
         yield self.instant
         if self.plan and self.action in _PLANNED:
             yield Instant(self.requested, _PLANNED[self.action], "requested")
 
 
 class Archive:
-    """The archived timeline as of the first query, or of the last `refresh`.
+    """The archived timeline as of the first query, or as of the last call of `refresh`.
 
-    Query it *after* the listing of the active timeline. The archiver deletes instants after its manifest is written, so
-    an instant that the listing missed is in the archive. An instant in neither never completed.
+    Query the archive *after* listing the active timeline. The archiver deletes instants only after it has written its
+    manifest, so an instant that is absent from the listing is in the archive. An instant that is neither in the listing
+    nor in the archive never completed.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -81,14 +94,18 @@ class Archive:
         self._known: dict[tuple[str, str], Archived] = {}
 
     def refresh(self, seen: bool = True) -> None:
-        """Forget the manifest. Decoded files stay cached, because they never change.
+        """Forget the manifest, so that the next query reads the current one. Archive files that are already decoded
+        stay cached, because archive files never change.
 
-        `seen`: whether a listing showed archive files. If not, a missing version file means an empty archive.
+        `seen`: whether a listing has shown archive files. If no listing has shown one, a missing version file means
+        that the archive is empty.
         """
         self._files, self._seen = None, seen
 
     def find(self, requested: str) -> Archived | None:
-        """The archived write with this requested time, or None. Reads only files that span the time."""
+        """The archived write with this requested time, or None. The query reads only the archive files that may
+        contain this time.
+        """
         for rows in self._read(lambda file: file.spans(requested)):
             for archived in rows:
                 if archived.requested == requested and archived.instant.writes:
@@ -96,45 +113,56 @@ class Archive:
         return None
 
     def completion(self, requested: str) -> str | None:
-        """The completion time of that write; None if it is not archived."""
+        """The completion time of the write with this requested time; None if that write is not archived."""
         archived = self.find(requested)
         return archived.completed if archived else None
 
     def completions(self) -> list[str]:
-        """The sorted completion times of all archived writes. Reads every file."""
+        """The sorted completion times of all archived writes. The query reads every archive file."""
         return sorted(archived.completed for archived in self.instants() if archived.instant.writes)
 
     def instants(self) -> tuple[Archived, ...]:
-        """All archived instants of all actions. Reads every file once."""
+        """All archived instants of all actions. The query reads every archive file once."""
         return tuple(archived for rows in self._read(lambda file: True) for archived in rows)
 
     def states(self) -> tuple[Instant, ...]:
-        """The timeline states of all archived instants. Reads every file once."""
+        """The timeline states of all archived instants. The query reads every archive file once."""
         self.instants()
         return tuple(state for file in self.files() for state in self._states[file])
 
-    def newest(self) -> str:
-        """The greatest archived requested time, by the names of the files; '' if the archive is empty."""
-        return max((match[2] for file in self.files() if (match := _FILE.fullmatch(file.name))), default="")
-
     def cached(self, instant: Instant) -> Archived | None:
-        """An archived instant from the files read so far; None if not among them. Reads nothing."""
+        """An archived instant from the archive files that were read before; None if they do not contain it. The
+        query reads no file.
+        """
         return self._known.get((instant.requested, instant.action))
 
     def files(self) -> list[ArchiveFile]:
-        """The files that the manifest lists."""
+        """The archive files that the manifest lists."""
         if self._files is None:
             name = self._current()
             self._files = [] if name is None else decode_manifest(self._storage.get(f"{HISTORY}/{name}"), name)
         return self._files
 
+    def newest(self) -> str:
+        """The greatest requested time in the names of the archive files; '' if there is none."""
+        return max((newest_of(file.name) for file in self.files()), default="")
+
+    def states_after(self, requested: str) -> tuple[Instant, ...]:
+        """The timeline states of the archived instants, except the archive files that contain only times at or before
+        `requested`. The query reads the other archive files once.
+        """
+        later = self._read(lambda file: not newest_of(file.name) or newest_of(file.name) > requested)
+        return tuple(state for rows in later for row in rows for state in row.states)
+
     def version(self) -> int:
-        """The number of the current manifest; 0 without one."""
+        """The number of the current manifest; 0 if there is no manifest."""
         name = self._current()
         return int(name.removeprefix("manifest_")) if name else 0
 
     def _current(self) -> str | None:
-        """The current manifest; by a listing if the version file is absent (other engines briefly delete it)."""
+        """The current manifest, found by a listing if the version file is absent (other engines delete it for a
+        moment).
+        """
         try:
             number = self._storage.get(VERSION)
         except NotFound:
@@ -151,7 +179,9 @@ class Archive:
         return f"manifest_{int(number)}"
 
     def _read(self, wanted: Callable[[ArchiveFile], bool]) -> list[tuple[Archived, ...]]:
-        """The rows of the wanted files. If a file is missing, a newer manifest lists the merged one: start again."""
+        """The rows of the archive files `wanted`. If an archive file is missing, read a newer manifest and start
+        again: a merge has replaced the file.
+        """
         while True:
             files = self.files()
             try:
@@ -166,7 +196,9 @@ class Archive:
                     ) from None
 
     def _get(self, file: ArchiveFile) -> bytes:
-        """The content of a file; `Damaged` if its size is not the one in the manifest (0: unknown)."""
+        """The content of an archive file; raises `Damaged` if its size differs from its size in the manifest (0:
+        unknown).
+        """
         data = self._storage.get(f"{HISTORY}/{file.name}")
         if file.size and len(data) != file.size:
             exists = f"{file.name} has {len(data)} bytes, and the manifest lists {file.size}"
@@ -174,7 +206,9 @@ class Archive:
         return data
 
     def rows(self, file: ArchiveFile) -> tuple[Archived, ...]:
-        """The instants of one file, which is read once. Raises `NotFound`."""
+        """The instants in one archive file, which is read only once. Raises `NotFound` if the archive file is
+        missing.
+        """
         if file not in self._rows:
             rows = decode_rows(self._get(file), f"{HISTORY}/{file.name}")
             self._rows[file] = rows
@@ -184,7 +218,7 @@ class Archive:
 
 
 def decode_rows(data: bytes, name: str) -> tuple[Archived, ...]:
-    """Decode an archive file. `name` names the file in errors."""
+    """Decode the content of an archive file. `name`: the name of the archive file in error messages."""
     checked = Checked(name)
     with understood(name):
         rows = cast(list[dict[str, Any]], decode_parquet(data, name).to_pylist())
@@ -201,7 +235,7 @@ def decode_rows(data: bytes, name: str) -> tuple[Archived, ...]:
 
 
 def decode_manifest(data: bytes, name: str) -> list[ArchiveFile]:
-    """Decode a manifest; `NotATable` if it is invalid. `name` names it in errors."""
+    """Decode a manifest; raises `NotATable` if it is invalid. `name`: the name of the manifest in error messages."""
     checked = Checked(name)
     try:
         files = json.loads(data)["files"]

@@ -1,8 +1,8 @@
-"""Validation of times, names and paths when metadata is decoded.
+"""Checks times, names and paths when timeline files are decoded.
 
-A plan or commit may come from another engine, a damaged disk or an attacker, and the files that it names are read and
-deleted. So paths must be below the table and outside ``.hoodie``, and times must be digits. Every function returns its
-argument, or raises `Damaged` with the name of the file.
+A plan or commit may come from another engine, a damaged disk or an attacker, and nbcc reads or deletes the files that
+it names. For safety, paths must be below the table and outside ``.hoodie``, and times must consist of digits. Every
+check returns its argument, or raises `Damaged` with the name of the timeline file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HIDDEN: Final = ".hoodie"
 
 
 class Checked:
-    """The checks for one file. Their errors name it."""
+    """The checks for the values in one timeline file. The errors of these checks contain the name of that file."""
 
     __slots__ = ("_file",)
 
@@ -27,51 +27,51 @@ class Checked:
         self._file = file
 
     def instant(self, value: Any) -> str:
-        """A requested or completion time: 17 digits, or 14 from an old writer."""
+        """Check a requested or completion time: 17 digits, or 14 digits from an old writer."""
         if isinstance(value, str) and _INSTANT.fullmatch(value):
             return value
         raise self._refusal(value, "an instant time of 14 or 17 digits")
 
     def instant_or_none(self, value: Any) -> str:
-        """As `instant`; '' for a missing time."""
+        """Check a time as `instant` does, but accept a missing time, which becomes ''."""
         return self.instant(value) if value else ""
 
     def action(self, value: Any) -> str:
-        """The word for an action in timeline file names."""
+        """Check the word for an action in the names of timeline files."""
         if isinstance(value, str) and _ACTION.fullmatch(value):
             return value
         raise self._refusal(value, "an action")
 
     def name(self, value: Any) -> str:
-        """A file name or file id: one part of a path."""
+        """Check a file name or file id, which must be one part of a path."""
         if isinstance(value, str) and value not in ("", ".", "..") and not {"/", "\\", "\0"}.intersection(value):
             return value
         raise self._refusal(value, "a file name")
 
     def data_file(self, value: Any) -> str:
-        """The name of a base file or log file."""
+        """Check the name of a base file or log file."""
         if parse_base(self.name(value)) or parse_log(value):
             return str(value)
         raise self._refusal(value, "the name of a base file or log file")
 
     def partition(self, value: Any) -> str:
-        """A partition path; '' in unpartitioned tables."""
+        """Check the path of a partition, which is '' in unpartitioned tables."""
         return value if value == "" else self.path(value)
 
     def path(self, value: Any) -> str:
-        """A path below the table's root and outside ``.hoodie``."""
+        """Check a path, which must be below the table's root and outside ``.hoodie``."""
         if isinstance(value, str) and value and is_inside(value):
             return value
         raise self._refusal(value, "a path below the table")
 
     def text(self, value: Any) -> str:
-        """Any text."""
+        """Check that the value is a text."""
         if isinstance(value, str):
             return value
         raise self._refusal(value, "a text")
 
     def size(self, value: Any) -> int:
-        """A number of bytes; 0 for a missing one."""
+        """Check a number of bytes; a missing number becomes 0."""
         if value is None:
             return 0
         if isinstance(value, int) and value >= 0:
@@ -87,7 +87,7 @@ class Checked:
 
 
 def is_inside(path: str) -> bool:
-    """Whether a relative path stays below the table and outside ``.hoodie``, judged by its text alone."""
+    """Whether the text of a relative path shows that the path stays below the table and outside ``.hoodie``."""
     if "\0" in path:
         return False
     if path[0] != "." and "/." not in path and "//" not in path and path[0] != "/" and path[-1] != "/":

@@ -1,4 +1,4 @@
-"""Clean plans and completed cleans: the deleted files and the horizon of reads (docs/hudi-format.md)."""
+"""Plans of cleans and completed cleans: the deleted files and the horizon of reads (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _VERSION: Final = 2  # the completed clean contains file names, the plan full UR
 class CleanPlan:
     """The plan of a clean.
 
-    `files`: partition -> names of the files to delete.
-    `earliest`: the oldest instant, by requested time, that Hudi's readers may still read.
-    `newest`: the newest completed instant when the plan was made.
-    `horizon`: reads as of older completion times are refused; None in cleans of another engine.
-    `savepoints`: requested times of the savepoints whose files are kept.
+    `files`: the names of the files to delete, for each partition.
+    `earliest`: the oldest instant, by requested time, that Hudi's readers may still read after the clean.
+    `newest`: the newest instant that had completed when the plan was made.
+    `horizon`: the completion time before which reads are refused; None in a clean of another engine.
+    `savepoints`: the requested times of the savepoints whose files the clean keeps.
     """
 
     policy: str
@@ -43,19 +43,21 @@ class CleanPlan:
 
     @property
     def extra(self) -> dict[str, str]:
-        """The extra metadata."""
+        """The extra metadata of the plan: nbcc's mark, the plan's horizon, and its savepoints."""
         ours = {OWN_KEY: OWN_FORMAT, HORIZON: self.horizon} if self.horizon else {}
         return {**ours, SAVEPOINTS: ",".join(self.savepoints)} if self.savepoints else ours
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The paths of the files, sorted by partition."""
+        """The paths of the files to delete, sorted by partition."""
         names = ((partition, name) for partition in sorted(self.files) for name in self.files[partition])
         return tuple(f"{partition}/{name}" if partition else name for partition, name in names)
 
 
 def encode_clean_plan(plan: CleanPlan, url: str) -> bytes:
-    """The bytes of ``<t>.clean.requested``. `url`: the table's root, the prefix of Hudi's file paths."""
+    """The content of the file ``<t>.clean.requested``. `url`: the table's root, with which the paths in Hudi's
+    plans begin.
+    """
     earliest = plan.earliest
     record: dict[str, Any] = {
         "earliestInstantToRetain": None
@@ -76,7 +78,9 @@ def encode_clean_plan(plan: CleanPlan, url: str) -> bytes:
 
 
 def encode_clean(plan: CleanPlan, requested: str, millis: int) -> bytes:
-    """The bytes of the completed clean of a plan. `millis`: its duration."""
+    """The content of the file of a completed clean that has carried out a plan. `millis`: the duration of the clean
+    in milliseconds.
+    """
     partitions = {partition: _deleted(partition, names, plan.policy) for partition, names in plan.files.items()}
     record = {
         "startCleanTime": requested,
@@ -93,7 +97,7 @@ def encode_clean(plan: CleanPlan, requested: str, millis: int) -> bytes:
 
 
 def decode_clean_plan(data: bytes, name: str = "clean plan") -> CleanPlan:
-    """Decode ``<t>.clean.requested`` of nbcc or Hudi."""
+    """Decode the file ``<t>.clean.requested``, written by nbcc or by Hudi."""
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
         by_partition = record.get("filePathsToBeDeletedPerPartition") or {}
@@ -116,7 +120,7 @@ def _retained(earliest: Mapping[str, str], checked: Checked) -> Instant:
 
 
 def cleaned_away(storage: Storage, path: str) -> Cleaned | None:
-    """The error for a missing data file that a clean deleted; None if no clean lists it."""
+    """The error for a data file that is missing because a clean deleted it; None if no clean lists the file."""
     for entry in storage.list(FOLDER):
         instant = parse_instant(entry.path.rpartition("/")[2])
         if instant is None or instant.action != "clean" or instant.state != "requested":

@@ -1,9 +1,14 @@
-"""A cache of commit metadata and plans. Each file is read once: it never changes, also when archived."""
+"""Caches the metadata of commits and plans. The cache reads each timeline file once, because the content never
+changes, even if the instant is archived.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
+
 from ..errors import Unsupported
-from ..storage import NotFound, Storage
+from ..storage import NotFound, ObjectStorage, Storage, together
 from .archive import Archive, Archived
 from .cleans import CleanPlan, decode_clean_plan
 from .instant import Instant
@@ -13,7 +18,12 @@ from .timeline import FOLDER, Timeline
 
 
 class Commits:
-    """The content of the instants of one table. One object serves all timelines while the table is open."""
+    """The content of the timeline files of one table. One `Commits` object serves all timelines of a table as long
+    as the table is open.
+
+    `has_read`: whether all commits were read, or are about to be. `checkpointed`: the commits as read through the
+    state checkpoint that this process uses.
+    """
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -21,14 +31,19 @@ class Commits:
         self._commits: dict[str, CommitMetadata] = {}
         self._plans: dict[str, CompactionPlan] = {}
         self._cleans: dict[str, CleanPlan] = {}
+        self.has_read = False
+        self.checkpointed: Commits | None = None
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """A listed timeline joined with the archive, which is read afterwards: every instant that ever completed."""
+        """Join a listed timeline with the archive, which is read after the listing: the result has every instant
+        that ever completed. From then on `has_read` is True.
+        """
+        self.has_read = True
         self.archive.refresh(timeline.archived)
         return timeline.with_archived(self.archive.states())
 
     def archive_now(self) -> Archive:
-        """A new view of the archived timeline, as of now."""
+        """Return a view of the archived timeline at the present moment."""
         return Archive(self._storage)
 
     def commit(self, instant: Instant) -> CommitMetadata:
@@ -38,22 +53,36 @@ class Commits:
             self._commits[name] = decode_commit(self.content(instant), name)
         return self._commits[name]
 
+    def fetch(self, instants: Iterable[Instant]) -> None:
+        """Read the commits of these instants from an object store at the same time. On a file system, and for a commit
+        that was archived meanwhile, a commit is read when it is needed.
+        """
+        if not isinstance(self._storage, ObjectStorage):
+            return
+        wanted = [i for i in instants if i.file_name not in self._commits and self.archive.cached(i) is None]
+        reads = [partial(_content_or_none, self._storage, f"{FOLDER}/{instant.file_name}") for instant in wanted]
+        for instant, data in zip(wanted, together(self._storage, reads), strict=True):
+            if data is not None:
+                self._commits[instant.file_name] = decode_commit(data, instant.file_name)
+
     def plan(self, requested: str) -> CompactionPlan:
-        """The compaction plan with that barrier."""
+        """The compaction plan whose barrier is the time `requested`."""
         if requested not in self._plans:
             instant = Instant(requested, "compaction", "requested")
             self._plans[requested] = decode_plan(self._planned(instant, "commit"), instant.file_name)
         return self._plans[requested]
 
     def log_plan(self, requested: str) -> CompactionPlan:
-        """The plan of the log compaction requested at that time."""
+        """The plan of the log compaction that was requested at the time `requested`."""
         if requested not in self._plans:
             instant = Instant(requested, LOG_COMPACTION, "requested")
             self._plans[requested] = decode_plan(self._planned(instant, "deltacommit"), instant.file_name)
         return self._plans[requested]
 
     def clean(self, requested: str) -> CleanPlan:
-        """The plan of the clean requested at that time; an empty one if another engine left no plan file."""
+        """The plan of the clean that was requested at the time `requested`; an empty plan if another engine left no
+        plan file.
+        """
         if requested not in self._cleans:
             instant = Instant(requested, "clean", "requested")
             try:
@@ -63,7 +92,7 @@ class Commits:
         return self._cleans[requested]
 
     def content(self, instant: Instant) -> bytes:
-        """The bytes of a completed instant's file."""
+        """The content of the file of a completed instant, in bytes."""
         archived = self.archive.cached(instant)
         if archived is None:
             try:
@@ -81,7 +110,7 @@ class Commits:
     def requested_content(self, pending: Instant) -> bytes | None:
         """The content of the requested file of an active instant; None if it does not exist.
 
-        An empty file returns b"": a plan that a power failure has emptied must not look like a missing plan.
+        An empty file returns b"": a plan file that a power failure has emptied must not look like a missing one.
         """
         try:
             return self._storage.get(f"{FOLDER}/{pending.file_name}")
@@ -89,7 +118,9 @@ class Commits:
             return None
 
     def _planned(self, pending: Instant, completes_as: str) -> bytes:
-        """The bytes of an instant's plan. The archive stores them together with the commit."""
+        """The content of the plan of an instant, in bytes. The archive stores a plan together with the commit of
+        its instant.
+        """
         archived = self.archive.cached(Instant(pending.requested, completes_as, "completed"))
         if archived is not None and archived.plan is not None:
             return archived.plan
@@ -102,9 +133,9 @@ class Commits:
             return archived.plan
 
     def _archived_meanwhile(self, instant: Instant) -> Archived:
-        """An instant that was archived after the listing.
+        """The instant with its archived content, if it was archived after the listing.
 
-        Raises `Cleaned` if a restore has undone it, `NotFound` if it is not archived either.
+        Raises `Cleaned` if a restore has undone the instant, and `NotFound` if the archive does not contain it.
         """
         self.archive.refresh()
         self.archive.instants()
@@ -116,6 +147,15 @@ class Commits:
         return archived
 
     def horizon(self, timeline: Timeline) -> str | None:
-        """The completion time before which nbcc's cleans, pending ones included, end the history; None without any."""
+        """The horizon of nbcc's cleans, including pending ones: the completion time before which reads are refused;
+        None without cleans.
+        """
         cleans = (self.clean(instant.requested) for instant in timeline.instants if instant.action == "clean")
         return max((plan.horizon for plan in cleans if plan.horizon), default=None)
+
+
+def _content_or_none(storage: Storage, path: str) -> bytes | None:
+    try:
+        return storage.get(path)
+    except NotFound:
+        return None

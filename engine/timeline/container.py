@@ -1,4 +1,4 @@
-"""Avro object containers of one record: the content of every non-empty timeline file (docs/hudi-format.md)."""
+"""Avro object containers with one record, the form of every non-empty timeline file (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def _parsed(kind: str) -> Any:
 
 
 def encode_record(kind: str, record: dict[str, Any]) -> bytes:
-    """The container of one record of the schema `kind` (a name in `_SCHEMAS`).
+    """Encode one record as a container; `kind` is the name of its schema in `_SCHEMAS`.
 
-    Equal records give equal bytes: the sync marker is a digest of the record, where Avro uses a random one.
+    Equal records give equal bytes, because the sync marker is a digest of the record; Avro uses a random marker.
     """
     content = io.BytesIO()
     fastavro.schemaless_writer(content, _parsed(kind), record)
@@ -58,9 +58,10 @@ def encode_record(kind: str, record: dict[str, Any]) -> bytes:
 
 
 def decode_record(data: bytes, name: str) -> dict[str, Any]:
-    """The record of a container, decoded by the embedded schema. `name` names the file in errors.
+    """The record in a container, decoded with the schema in the container. `name`: the name of the file in error
+    messages.
 
-    Stricter than Avro: the container must have exactly one record, which fills its block.
+    The decoder is stricter than Avro: the container must have exactly one record, and the record must fill its block.
     """
     try:
         return _only_record(data, name)
@@ -76,7 +77,7 @@ def decode_record(data: bytes, name: str) -> dict[str, Any]:
 
 @contextmanager
 def understood(name: str) -> Iterator[None]:
-    """Use around the interpretation of a record: a missing, null or wrongly typed field raises `Damaged`."""
+    """A context for code that interprets a record: a missing, null or wrongly typed field raises `Damaged`."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as broken:
@@ -89,9 +90,9 @@ def understood(name: str) -> Iterator[None]:
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether the bytes are a complete container with one record: not empty and not truncated.
+    """Whether the bytes are a complete container with one record, neither empty nor truncated.
 
-    The record itself is not decoded and may be invalid.
+    The record is not decoded, so it may still be invalid.
     """
     try:
         _framed(data)
@@ -101,7 +102,9 @@ def is_whole(data: bytes) -> bool:
 
 
 def block_of(data: bytes, name: str = "a timeline file") -> tuple[dict[str, bytes], bytes]:
-    """The header of a container with exactly one record, and the record's bytes; ValueError for others."""
+    """Return the header of a container with exactly one record, and the record's bytes; raises `ValueError` for
+    other data.
+    """
     meta, block = _framed(data)
     codec = meta.get("avro.codec", b"null")
     if codec not in _CODECS:
@@ -110,7 +113,7 @@ def block_of(data: bytes, name: str = "a timeline file") -> tuple[dict[str, byte
 
 
 def _framed(data: bytes) -> tuple[dict[str, bytes], bytes]:
-    """The header of a container, and the compressed bytes of its record."""
+    """Return the header of a container, and the compressed bytes of its record."""
     source = io.BytesIO(data)
     if source.read(len(_MAGIC)) != _MAGIC:
         raise ValueError("it does not begin like one")
@@ -145,7 +148,9 @@ def _only_record(data: bytes, name: str) -> dict[str, Any]:
 
 
 def _header(source: io.BytesIO) -> dict[str, bytes]:
-    """The container's metadata: a map in blocks of (count, pairs). After a negative count follows the block's size."""
+    """The metadata of a container: an Avro map, encoded as blocks of a count and pairs. If the count of a block is
+    negative, the size of the block follows it.
+    """
     entries: dict[str, bytes] = {}
     while count := _long(source):
         if count < 0:
@@ -166,7 +171,7 @@ def _length(source: io.BytesIO) -> int:
 
 
 def _long(source: io.BytesIO) -> int:
-    """Avro's variable-length zigzag integer."""
+    """Read an integer in Avro's variable-length zigzag encoding."""
     value = 0
     for shift in range(0, 7 * LONGEST_NUMBER, 7):
         byte = source.read(1)[0]
@@ -178,5 +183,7 @@ def _long(source: io.BytesIO) -> int:
 
 @lru_cache(maxsize=64)
 def embedded(schema: bytes, bounds: Limits) -> Any:
-    """The parsed schema of a header. Cached: parsing takes longer than reading, and tables have few schemas."""
+    """The parsed schema from the header of a container. The parsed schema is cached, because parsing takes longer
+    than reading a record and tables have few schemas.
+    """
     return fastavro.parse_schema(checked_schema(schema, "a timeline file", bounds))

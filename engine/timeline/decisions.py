@@ -1,32 +1,45 @@
-"""The decision log: numbered entries, put if absent, decide which instants commit and in which order.
+"""The decision log: numbered entries, each created only if absent, decide which instants commit and in which order.
 
-A lock can be lost between any two steps of its holder. So with `decision = log` a writer publishes in three steps.
-First it publishes the last entry, if its writer has not. Then it puts the next entry, with a greater time and
-everything that other writers need to publish it. Then it publishes its own entry. Entries are never changed or deleted:
-a number that became free could be taken twice. A plan takes a number like a commit.
+A lock can be lost between any two steps of its holder. With `decision = log`, a writer publishes in three steps, so
+that the loss of its lock does no damage. First the writer publishes the last entry, if that entry's writer has not.
+Second, the writer puts the next entry, with a greater time and everything that other writers need to publish it. Third,
+the writer publishes its own entry. Entries are never changed. The plan of a service is an entry of the log, like a
+commit.
+
+Archiving shortens the decision log. The archiver publishes a checkpoint, the number up to which all entries are
+published, and deletes older entries after an hour. Once an entry is deleted, another actor could put an entry with the
+same number. An actor that took longer than an hour to put its entry therefore compares the entry's number with the
+checkpoint. In an object store, a listing of the decision log begins at the checkpoint.
 """
 
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, get_args
 
 from ..errors import Damaged, Unsupported
-from ..storage import NotFound, Storage, put_own
+from ..storage import Entry, ListedAhead, NotFound, ObjectStorage, Storage, put_own
 from .checked import Checked
 from .instant import COMPLETES_AS, Instant
 from .timeline import FOLDER as TIMELINE
 
 FOLDER: Final = ".hoodie/.nbcc/decisions"
+CHECKPOINT: Final = ".hoodie/.nbcc/decided"
+PATIENCE_SECONDS: Final = 3600.0
+"""For how long an entry stays after the next one, so that an actor in time finds its number taken."""
 
 Kind = Literal["commit", "plan", "time"]
 
 
 class Decision(NamedTuple):
-    """One entry.
+    """One entry of the decision log.
 
-    `kind`: an instant commits, a plan is made, or only a time is taken, which all later decisions exceed. `action`: the
-    pending action. `time`: completion time or barrier. `data`: the content of the timeline file.
+    `kind`: "commit" if an instant commits, "plan" if a plan is made, "time" if the entry only reserves a time.
+    `action`: the action of the instant while it is pending. `time`: the completion time of a commit, or the barrier of
+    a plan. `data`: the content of the timeline file to publish.
+    `begun`: when this actor read the previous entry, in seconds since the epoch; the field is not stored.
     """
 
     number: int
@@ -35,6 +48,7 @@ class Decision(NamedTuple):
     action: str
     time: str
     data: bytes = b""
+    begun: float = 0.0
 
     @property
     def instant(self) -> Instant:
@@ -45,28 +59,95 @@ class Decision(NamedTuple):
 
 
 def put_decision(storage: Storage, decision: Decision) -> bool:
-    """Put the entry; False if another writer has taken the number. Equal content counts as success (`put_own`)."""
-    return put_own(storage, _path(decision.number), _encode(decision))
+    """Put the entry; return False if another writer has put an entry with this number. If the log has an entry with
+    this number and equal content, the put counts as a success (`put_own`).
+    """
+    if not put_own(storage, _path(decision.number), _encode(decision)):
+        return False
+    in_time = 0 <= time.time() - decision.begun < PATIENCE_SECONDS
+    return in_time or decision.number > _checkpoint(storage)
 
 
 def last_decision(storage: Storage) -> Decision | None:
-    """The entry with the greatest number, by one listing and one get; None for an empty log."""
-    numbers = [entry.path.rpartition("/")[2] for entry in storage.list(FOLDER)]
-    number = max((int(name) for name in numbers if name.isdecimal()), default=None)
-    return None if number is None else _decode(number, storage.get(_path(number)))
+    """The entry with the greatest number, found by one listing and one get; None if the log is empty."""
+    begun = time.time()
+    number = max(_numbers(storage), default=None)
+    if number is None:
+        return None
+    if isinstance(storage, ObjectStorage):
+        storage.remember(FOLDER, _path(number - 1))
+    return _decode(number, storage.get(_path(number)))._replace(begun=begun)
+
+
+def _numbers(storage: Storage) -> list[int]:
+    """The numbers of the newest entries; in an object store, of those since the last call or the checkpoint."""
+    if not isinstance(storage, ObjectStorage):
+        return _decimal(storage.list(FOLDER))
+    remember_checkpoint(storage)
+    return _decimal(storage.list(FOLDER, storage.last_seen(FOLDER)))
+
+
+def remember_checkpoint(storage: Storage) -> None:
+    """Let the listings of the decision log begin at the checkpoint. On an object store, the checkpoint is read only
+    once.
+    """
+    if isinstance(storage, ObjectStorage) and not storage.last_seen(FOLDER):
+        storage.remember(FOLDER, _path(max(0, _checkpoint(storage) - 1)))
+
+
+def _decimal(entries: Iterable[Entry]) -> list[int]:
+    names = (entry.path.rpartition("/")[2] for entry in entries)
+    return [int(name) for name in names if name.isdecimal()]
+
+
+def put_checkpoint(storage: Storage, number: int) -> None:
+    """Publish a checkpoint: the entry `number` and all entries before it are on the timeline. The caller holds the
+    lock.
+    """
+    if number > _checkpoint(storage):
+        storage.put(CHECKPOINT, str(number).encode())
+
+
+def _checkpoint(storage: Storage) -> int:
+    """The number in the checkpoint; 0 if there is no checkpoint. Raises `Damaged` if the content is not a number."""
+    try:
+        content = storage.get(CHECKPOINT)
+    except NotFound:
+        return 0
+    if not content.isdigit():
+        exists = f"{CHECKPOINT} holds {content[:40]!r}, which is not the number of a decision"
+        raise Damaged("read the decision log", exists, "delete the file: the next archiving puts it again")
+    return int(content)
+
+
+def forget_before(storage: Storage, number: int) -> None:
+    """Delete the entries before `number` that are more than an hour older than the newest entry. `number` must not be
+    greater than the number in the checkpoint.
+    """
+    entries = [entry for entry in storage.list(FOLDER) if entry.path.rpartition("/")[2].isdecimal()]
+    bound = max((entry.modified for entry in entries), default=0.0) - PATIENCE_SECONDS
+    old = [entry.path for entry in entries if entry.modified < bound and entry.path < _path(number)]
+    if old:
+        storage.delete_all(old)
 
 
 def publish(storage: Storage, decision: Decision) -> None:
-    """Put the entry's instant onto the timeline if absent."""
+    """Put the instant of the entry onto the timeline, if it is absent."""
     if decision.kind != "time":
         storage.put_if_absent(f"{TIMELINE}/{decision.instant.file_name}", decision.data)
 
 
 def is_published(storage: Storage, decision: Decision) -> bool:
-    """Whether the timeline has the entry's instant. `Damaged` if that file is empty or differs."""
+    """Whether the timeline has the instant that the entry publishes. Raises `Damaged` if the file of the instant is
+    empty or differs from the entry.
+    """
     if decision.kind == "time":
         return True
     path = f"{TIMELINE}/{decision.instant.file_name}"
+    if isinstance(storage, ListedAhead):
+        size = next((entry.size for entry in storage.list(TIMELINE) if entry.path == path), None)
+        if size is None or size == len(decision.data):  # an object store puts a whole object or none
+            return size is not None
     try:
         data = storage.get(path)
     except NotFound:
@@ -90,8 +171,9 @@ def _encode(decision: Decision) -> bytes:
 
 
 def _decode(number: int, content: bytes) -> Decision:
-    """Decode an entry. An empty or truncated file is an error: if it counted as absent, its number would be taken again
-    and its decision lost."""
+    """Decode an entry of the decision log. An empty or truncated entry is an error: if it counted as absent, another
+    actor would reuse its number, and its decision would be lost.
+    """
     name, asked = _path(number), f"read the decision {number}"
     checked = Checked(name)
     head, end, data = content.partition(b"\n")

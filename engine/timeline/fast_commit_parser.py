@@ -1,8 +1,9 @@
 """A fast parser of commits for audits: one regular expression reads the needed fields of each listed file.
 
-A commit lists its files in records of about thirty fields. Nearly all are nullable numbers and texts. Their encoding is
-a regular language except for the length before each text. So the expression matches printable characters as text, and
-the lengths are compared afterwards. If they agree, an Avro reader decodes the same values. Anything else raises `Odd`,
+For each of its files, a commit has a record of about thirty fields. Nearly all fields of these records are nullable
+numbers and texts. The encoding of these fields is a regular language, except that a length precedes each text. The
+expression matches texts as printable characters, and the parser compares their lengths afterwards. If the lengths
+agree, an Avro reader would decode the same values as the fast parser. If the lengths disagree, the parser raises `Odd`,
 and the caller uses `decode_record`, the complete decoder.
 """
 
@@ -32,11 +33,15 @@ _NEVER: Final = rb"(?!)"
 
 
 class Odd(ValueError):
-    """The bytes have a form that the fast parser does not read. They may still be valid."""
+    """Raised if the bytes have a form that the fast parser does not support. Bytes for which the fast parser raises
+    `Odd` may still be a valid commit.
+    """
 
 
 class Skimmed(NamedTuple):
-    """One file of a commit: size in bytes, rows written and deleted, number of logs `merged` into it; None for null."""
+    """One file of a commit: its size in bytes, the rows written and deleted, and the number of logs `merged` into
+    it; None for null.
+    """
 
     path: str
     size: int | None
@@ -46,9 +51,10 @@ class Skimmed(NamedTuple):
 
 
 def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
-    """Partition -> files of a commit, and the other fields of its record, both as in `decode_record`.
+    """The files of a commit for each partition, and the other fields of its record, both in the form of
+    `decode_record`.
 
-    Raises an arbitrary exception for bytes that it cannot read, including all that `decode_record` rejects.
+    Raises some exception for all bytes that it cannot read, including all bytes that `decode_record` rejects.
     """
     meta, block = block_of(data)
     listed, rest = _fields(meta["avro.schema"], limits())
@@ -66,7 +72,9 @@ def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
 
 @lru_cache(maxsize=64)
 def _fields(schema: bytes, bounds: Limits) -> tuple[_Listed | None, Any]:
-    """The expression for a file in commits of this schema, and the schema of the fields after the files. Cached."""
+    """The expression for a file in commits with this schema, and the schema of the fields that follow the files.
+    The result is cached for each schema.
+    """
     embedded(schema, bounds)  # validates the schema, even if the record does not use it
     commit = json.loads(schema)
     stats, *others = commit["fields"]
@@ -80,7 +88,7 @@ def _fields(schema: bytes, bounds: Limits) -> tuple[_Listed | None, Any]:
 
 
 class _Cursor:
-    """A read position in the bytes of a record."""
+    """A position from which the bytes of a record are read."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -104,14 +112,14 @@ class _Cursor:
         return self.data[self.at - length : self.at].decode()
 
     def nullable(self) -> Iterator[None]:
-        """Iterate once for each item of a nullable map."""
+        """Iterate over the items of a nullable map: the loop body reads one item."""
         if branch := self.number():
             if branch != 1:
                 raise Odd("neither null nor a map")
             yield from self.items()
 
     def items(self) -> Iterator[None]:
-        """Iterate once for each item of a map or list."""
+        """Iterate over the items of a map or list: the loop body reads one item."""
         while count := self.number():
             if count < 0:
                 raise Odd("blocks with their size in front")
@@ -120,7 +128,9 @@ class _Cursor:
 
 
 class _Listed:
-    """The expression of a file's record. `_lengths`, `_texts`: the group numbers of all lengths and texts."""
+    """The regular expression for the record of one file. `_lengths`, `_texts`: the numbers of the regular
+    expression's groups that match lengths and texts.
+    """
 
     def __init__(self, record: Mapping[str, Any]) -> None:
         self._groups = 0
@@ -142,7 +152,7 @@ class _Listed:
         return Skimmed(path.decode(), *map(_number, numbers))
 
     def _pattern(self, kind: Any, name: str = "") -> bytes:
-        """The expression of a field. A field of an unexpected type matches only null."""
+        """The regular expression for one field. A field of an unexpected type matches only null."""
         if isinstance(kind, list):
             nullable = len(kind) == 2 and kind[0] == "null"
             return rb"(?:\x00|\x02%s)" % self._pattern(kind[1], name) if nullable else _NEVER
@@ -176,10 +186,12 @@ def _number(encoded: bytes | None) -> int | None:
 
 @lru_cache(maxsize=1 << 12)
 def _lengths(encoded: tuple[bytes | None, ...]) -> tuple[int, ...]:
-    """The decoded lengths; 0 for null, as `length_hint` returns for None. Cached: a table has few distinct tuples."""
+    """The decoded lengths of texts; 0 for null, since `length_hint` returns 0 for None. The result is cached,
+    because the commits of a table have few distinct tuples of lengths.
+    """
     return tuple(_number(each) or 0 for each in encoded)
 
 
 def _named(kind: Any) -> str:
-    """The name of a type; '' for a logical type, which is not expected."""
+    """The name of an Avro type; '' for a logical type, which the parser does not expect."""
     return kind if isinstance(kind, str) else "" if "logicalType" in kind else kind["type"]

@@ -1,7 +1,7 @@
-"""Heartbeats: whether the writer of a pending instant is alive (RFC-22, "Inline rollback").
+"""Heartbeats: they show whether the writer of a pending instant is alive (RFC-22, "Inline rollback").
 
-A heartbeat is the empty file ``.hoodie/.heartbeat/<requested time>``. Its writer puts it again at each interval, and
-its put time counts. Hudi's writers and cleaners use the same files (docs/hudi-format.md).
+A heartbeat is the empty file ``.hoodie/.heartbeat/<requested time>``. The writer of the instant puts the file at each
+interval, and the time of the last put counts. Hudi's writers and cleaners use these files, too (docs/hudi-format.md).
 """
 
 from __future__ import annotations
@@ -20,33 +20,38 @@ TOLERABLE_MISSES: Final = 2  # hoodie.client.heartbeat.tolerable.misses
 
 
 class Heartbeats(Protocol):
-    """The heartbeats of a table's writers."""
+    """The heartbeats of the writers of one table."""
 
     def start(self, requested: str) -> None:
-        """Start the heartbeat of an instant of this process. Call this before the instant is on the timeline."""
+        """Start the heartbeat of an instant that this process writes. The caller calls this method before it
+        publishes the request of the instant.
+        """
         ...
 
     def is_alive(self, requested: str) -> bool:
-        """Whether the heartbeat of that instant has not expired.
+        """Whether the heartbeat of the instant `requested` has not expired.
 
-        For an instant of this process: whether it has never expired. Another writer may have acted on a late heartbeat,
-        so a later renewal does not count.
+        For an instant that this process writes: whether its heartbeat has never expired. A later renewal does not
+        count, because another actor may have acted when the heartbeat was late.
         """
         ...
 
     def stop(self, requested: str) -> None:
-        """Stop renewing the heartbeat of that instant, of any writer, and delete its file."""
+        """Stop renewing the heartbeat of the instant, whichever process writes it, and delete the heartbeat file."""
         ...
 
     def stop_renewing(self, requested: str) -> None:
-        """Stop renewing from this process. Another process continues the instant, or its heartbeat expires."""
+        """Stop renewing the heartbeat from this process. After this call another process continues the instant, or the
+        heartbeat expires.
+        """
         ...
 
 
 class StoredHeartbeats:
-    """Heartbeats in the table's storage, each renewed by a thread.
+    """Heartbeats that are files in the table's storage, each renewed by a thread.
 
-    Times are in seconds. The clocks of machine and store must differ by less than the tolerance (interval * misses).
+    All durations are in seconds. The clocks of the machine and the store must differ by less than the tolerance, which
+    is interval * misses.
     """
 
     def __init__(
@@ -64,6 +69,7 @@ class StoredHeartbeats:
 
     def start(self, requested: str) -> None:
         self._put(requested)
+        self.stop_renewing(requested)  # a thread of an earlier task, which would end at another time
         heartbeat = self._ours[requested] = _Heartbeat(self._now())
         thread = threading.Thread(target=self._renew_until_stopped, args=(requested, heartbeat), daemon=True)
         thread.name = f"nbcc-heartbeat-{requested}"
@@ -83,26 +89,44 @@ class StoredHeartbeats:
         if heartbeat := self._ours.pop(requested, None):
             heartbeat.stopped.set()
 
+    def hand_over(self, requested: str, seconds: float) -> None:
+        """Renew the heartbeat for at most `seconds` more: another process continues the instant, and deletes the
+        heartbeat when it ends.
+        """
+        if heartbeat := self._ours.get(requested):
+            heartbeat.until = self._now() + seconds
+
     def _renew_until_stopped(self, requested: str, heartbeat: _Heartbeat) -> None:
         while not heartbeat.stopped.wait(self._interval):
             if not heartbeat.on_time(self._now(), self._tolerance):
                 return
             try:
+                if heartbeat.until is not None and self._is_over(requested, heartbeat.until):
+                    return
                 self._put(requested)
             except TRANSIENT:
                 continue  # a later renewal may succeed; if none does in time, the write is aborted
             heartbeat.last = self._now()
+
+    def _is_over(self, requested: str, until: float) -> bool:
+        """Whether to stop renewing an instant that was handed over: its other process has deleted the heartbeat, or
+        the time is up.
+        """
+        return self._now() > until or all(entry.path != _path(requested) for entry in self._storage.list(FOLDER))
 
     def _put(self, requested: str) -> None:
         self._storage.put(_path(requested), b"")
 
 
 class _Heartbeat:
-    """The time of the last renewal, and whether one was ever late."""
+    """The time of the last renewal, whether any renewal was late, and the time at which renewal ends after a
+    hand-over.
+    """
 
     def __init__(self, now: float) -> None:
         self.last = now
         self.late = False
+        self.until: float | None = None
         self.stopped = threading.Event()
 
     def on_time(self, now: float, tolerance: float) -> bool:

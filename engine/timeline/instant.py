@@ -40,7 +40,7 @@ class Instant:
     """One action on the timeline.
 
     `action` is the word in the file name: ``compaction`` for a pending compaction, ``commit`` for a completed one.
-    `completed` is the completion time, None unless `state` is ``completed``.
+    `completed` is the completion time; it is None unless `state` is ``completed``.
     """
 
     requested: str
@@ -50,17 +50,17 @@ class Instant:
 
     @property
     def completes_as(self) -> str:
-        """The action of the completed instant, the same for all its states."""
+        """The action that the instant has when it is completed."""
         return COMPLETES_AS.get(self.action, self.action)
 
     @property
     def writes(self) -> bool:
-        """Whether the action adds data files."""
+        """Whether the action of the instant adds data files."""
         return self.action in WRITE_ACTIONS
 
     @property
     def file_name(self) -> str:
-        """The name of its file in the timeline folder."""
+        """The name of the instant's file in the timeline folder."""
         if self.state == "completed":
             return f"{self.requested}_{self.completed}.{self.action}"
         if self.action == "commit" and self.state == "inflight":
@@ -69,11 +69,11 @@ class Instant:
 
     @property
     def row(self) -> tuple[object, ...]:
-        """The values of `COLUMNS`."""
+        """The values of the instant, in the order of the columns in `COLUMNS`."""
         return self.action, self.state, self.requested, self.completed
 
     def __str__(self) -> str:
-        """``deltacommit requested 2026…, completed 2026…``; ``…, inflight``."""
+        """A text such as ``deltacommit requested 2026…, completed 2026…`` or ``…, inflight``."""
         reached = {"requested": "", "inflight": ", inflight", "completed": f", completed {self.completed}"}
         return f"{self.action} requested {self.requested}{reached[self.state]}"
 
@@ -83,7 +83,7 @@ class Instant:
 
 @lru_cache(maxsize=1 << 17)
 def parse_instant(name: str) -> Instant | None:
-    """The instant of a file name in the timeline folder; None for other names, which readers ignore."""
+    """The instant that a file name in the timeline folder represents; None for other names, which readers ignore."""
     if match := _COMPLETED.fullmatch(name):
         requested, completed, action = match.groups()
         return Instant(requested, action, "completed", completed) if action in ACTIONS else None
@@ -97,6 +97,6 @@ def parse_instant(name: str) -> Instant | None:
 
 
 def is_layout_1(name: str) -> bool:
-    """Whether `name` is a completed instant of layout 1, which has no completion time."""
+    """Whether `name` is the file name of a completed instant of layout 1, which has no completion time."""
     match = _LEGACY.fullmatch(name)
     return match is not None and match[2] in ACTIONS

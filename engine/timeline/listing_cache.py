@@ -1,15 +1,17 @@
-"""Builds a timeline from the paths of a listing, incrementally from an earlier listing.
+"""Builds a timeline from the paths in a listing; it reuses the timeline of an earlier listing.
 
-A timeline depends on the paths alone, so the cache never changes a result. A table with a long history is listed many
-times, each time with a few more files.
+The cache never changes a result, because a timeline depends only on the paths. The cache saves time because a long
+history is listed many times, each time with only a few new files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from ..errors import Unsupported
+from .archive import newest_of
 from .instant import Instant, is_layout_1, parse_instant
 from .timeline import FOLDER, Timeline
 
@@ -18,7 +20,7 @@ REMEMBERED: Final = 4
 
 
 class Listing(NamedTuple):
-    """The paths of a listing and their timeline."""
+    """The paths in a listing, and the timeline that they represent."""
 
     paths: frozenset[str]
     timeline: Timeline
@@ -29,7 +31,9 @@ _LAST: list[Listing] = []
 
 
 def timeline_of(paths: Iterable[str]) -> Timeline:
-    """The timeline of the paths in and below the timeline's folder. `Unsupported` for instants of layout 1."""
+    """Build the timeline from the paths in and below the timeline folder. Raises `Unsupported` if there are
+    instants of layout 1.
+    """
     listed = frozenset(paths)
     cached = max((each for each in _LAST if each.paths <= listed), key=lambda each: len(each.paths), default=_NOTHING)
     if len(cached.paths) == len(listed):
@@ -37,6 +41,9 @@ def timeline_of(paths: Iterable[str]) -> Timeline:
     new = listed - cached.paths
     archived = cached.timeline.archived or any(map(_in_archive, new))
     timeline = cached.timeline.with_states(_instants(new), archived)
+    newest = max(map(newest_of, filter(_in_archive, new)), default="")
+    if newest > timeline.newest_archived:
+        timeline = replace(timeline, newest_archived=newest)
     _LAST[:] = [Listing(listed, timeline), *(each for each in _LAST if each is not cached)][:REMEMBERED]
     return timeline
 
@@ -45,7 +52,7 @@ _NOTHING: Final = Listing(frozenset(), Timeline())
 
 
 def _in_archive(path: str) -> bool:
-    """Whether a path below the timeline's folder is an archive file."""
+    """Whether a path below the timeline folder is the path of an archive file."""
     return path.endswith(".parquet") and path.rpartition("/")[0] != FOLDER
 
 

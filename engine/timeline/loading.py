@@ -1,4 +1,4 @@
-"""Loads the active timeline, and a settled one for reads."""
+"""Loads the active timeline, either from one listing or settled for reads."""
 
 from __future__ import annotations
 
@@ -20,22 +20,37 @@ if TYPE_CHECKING:
 
 
 def load(storage: Storage) -> Timeline:
-    """The timeline by one listing, without instants that restores have undone. `Unsupported` for layout 1."""
+    """The timeline as one listing shows it, without the instants that restores have undone. Raises `Unsupported`
+    for a timeline of layout 1.
+    """
     paths, torn = _listing(storage)
-    timeline = timeline_of(paths)
-    restores = [instant.requested for instant in timeline.instants if instant.action == "restore"]
-    if restores:
-        timeline = timeline.without_undone(load_restore_plan(storage, each) for each in restores)
+    timeline = _from_paths(storage, paths)
     if not torn:
         return timeline
     return replace(timeline, torn=tuple(i for i in timeline.completed if f"{FOLDER}/{i.file_name}" in torn))
 
 
-def _listing(storage: Storage) -> tuple[Sequence[str], Collection[str]]:
-    """The paths in the timeline's folder, and those of torn files (empty or truncated).
+def _from_paths(storage: Storage, paths: Sequence[str]) -> Timeline:
+    timeline = timeline_of(paths)
+    restores = [instant.requested for instant in timeline.instants if instant.action == "restore"]
+    if restores:
+        timeline = timeline.without_undone(load_restore_plan(storage, each) for each in restores)
+    return timeline
 
-    In an object store only an empty object is torn, because puts are atomic. On a file system each completed instant
-    that is new to this process is read once.
+
+def load_to_read(storage: Storage) -> Timeline:
+    """The same timeline as `load` returns, except that `torn` is empty: a reader finds a torn file when it decodes
+    the file.
+    """
+    paths = storage.paths(FOLDER) if isinstance(storage, LocalStorage) else [e.path for e in storage.list(FOLDER)]
+    return _from_paths(storage, paths)
+
+
+def _listing(storage: Storage) -> tuple[Sequence[str], Collection[str]]:
+    """The paths in the timeline folder, and the paths of its torn files (empty or truncated).
+
+    In an object store only an empty object is torn, because puts are atomic. On a file system, each completed instant
+    is read when this process lists it for the first time.
     """
     if not isinstance(storage, LocalStorage):
         entries = storage.list(FOLDER)
@@ -57,12 +72,13 @@ _SOUND: Final[dict[str, set[str]]] = {}
 def load_settled(
     storage: Storage, rules: Rules = NBCC, now: str | None = None, commits: Commits | None = None
 ) -> Timeline:
-    """A timeline that contains every instant completed by some time T, and no later one.
+    """A timeline with every instant that completed at or before some time T, and with no later one.
 
-    One listing may show a late publication and miss an earlier one. So T is the greatest completion of a first
-    listing: every instant that completed by T was published before T, so a second listing shows it. Instants that are
-    archived meanwhile are in the archive, which `commits` reads after each listing. `Rules(listing="once")` uses the
-    first listing; `Rules(read_time="clock")` uses `now` for T, settled or not.
+    One listing may show a late publication and miss an earlier one. The function takes as T the greatest completion in
+    a first listing; every instant that completed by T was published before, so a second listing shows it. Instants that
+    are archived between the listings are in the archive, which `commits` reads after each listing.
+    `Rules(listing="once")` uses only the first listing; `Rules(read_time="clock")` uses `now` for T, even if it is not
+    settled.
     """
     listed = list_once(storage, rules, commits)
     time = read_time(listed, rules, now)
@@ -72,10 +88,10 @@ def load_settled(
 
 
 def list_again(listed: Timeline, time: str, storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
-    """List again until the listing misses nothing that the one before showed as completed by `time`.
+    """List the timeline until a listing shows everything that the previous listing showed as completed by `time`.
 
-    A restore may delete instants during a listing, which then shows some of them, and perhaps not its plan. The next
-    listing shows the plan.
+    If a restore deletes instants during a listing, that listing may show some of these instants but not the restore.
+    The next listing shows the plan of the restore.
     """
     again = list_once(storage, rules, commits)
     while again.misses(listed, time):
@@ -84,16 +100,16 @@ def list_again(listed: Timeline, time: str, storage: Storage, rules: Rules, comm
 
 
 def list_once(storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
-    """The timeline by one listing, joined with the archive if the rules say so."""
+    """The timeline from one listing, joined with the archive if `rules` require it."""
     if commits is None or rules.files == "directory":
-        return load(storage)
+        return load_to_read(storage)
     if rules.archive_lookup == "never":
-        return replace(load(storage), archived=False)
-    return commits.whole(load(storage))
+        return replace(load_to_read(storage), archived=False)
+    return commits.whole(load_to_read(storage))
 
 
 def read_time(listed: Timeline, rules: Rules, now: str | None) -> str:
-    """The time T of a snapshot; '' precedes every completion."""
+    """The time T as of which a snapshot reads; '' is before every completion."""
     if rules.read_time == "clock" and now is not None:
         return now
     return listed.greatest_completion or ""

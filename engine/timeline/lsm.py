@@ -1,7 +1,8 @@
-"""Writes the archived timeline: files, merged levels, manifests (docs/hudi-format.md).
+"""Writes the archived timeline: archive files, merged levels, and manifests (docs/hudi-format.md).
 
-Readers ignore files that no manifest lists. So a change puts the files, then the next manifest, then the version file
-that names it. Superfluous files are deleted afterwards. The caller holds the table's lock, so versions only increase.
+Readers ignore archive files that no manifest lists. A change of the archive puts the archive files first, then the next
+manifest, then the version file that names the manifest. Archive files that are no longer needed are deleted afterwards.
+The caller holds the table's lock, so the version numbers only increase.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ _SCHEMA: Final = pa.schema(
 
 
 def add(storage: Storage, archive: Archive, instants: Iterable[Archived]) -> None:
-    """Archive these instants as a new file of level 0."""
+    """Archive these instants in a new file of level 0."""
     file = _put_file(storage, 0, instants)
     _put_manifest(storage, archive, [*archive.files(), file])
 
 
 def levels(archive: Archive) -> dict[int, list[ArchiveFile]]:
-    """Level -> files of the archive."""
+    """The files of the archive, for each level."""
     by_level: dict[int, list[ArchiveFile]] = {}
     for file in archive.files():
         by_level.setdefault(file.level, []).append(file)
@@ -51,7 +52,7 @@ def levels(archive: Archive) -> dict[int, list[ArchiveFile]]:
 
 
 def merge_levels(storage: Storage, archive: Archive) -> bool:
-    """Merge the oldest files of the lowest full level into one of the next level; False if no level is full."""
+    """Merge the oldest files of the lowest full level into one file of the next level; False if no level is full."""
     by_level = levels(archive)
     level = min((level for level, files in by_level.items() if len(files) >= LEVEL_FILES), default=None)
     if level is None:
@@ -79,7 +80,14 @@ def drop_superfluous(storage: Storage, archive: Archive) -> None:
 
 
 def encode_rows(instants: Sequence[Archived]) -> bytes:
-    """The bytes of an archive file."""
+    """Encode these instants as the content of an archive file."""
+    sink = io.BytesIO()
+    pq.write_table(rows_table(instants), sink, compression="gzip")
+    return sink.getvalue()
+
+
+def rows_table(instants: Sequence[Archived]) -> pa.Table:
+    """The rows of an archive file, one for each instant."""
     columns = {
         "instantTime": [row.requested for row in instants],
         "completionTime": [row.completed for row in instants],
@@ -88,9 +96,7 @@ def encode_rows(instants: Sequence[Archived]) -> bytes:
         "plan": [row.plan for row in instants],
         "version": [1] * len(instants),
     }
-    sink = io.BytesIO()
-    pq.write_table(pa.table(columns, schema=_SCHEMA), sink, compression="gzip")
-    return sink.getvalue()
+    return pa.table(columns, schema=_SCHEMA)
 
 
 def _put_file(storage: Storage, level: int, instants: Iterable[Archived]) -> ArchiveFile:
@@ -115,7 +121,9 @@ def _put_manifest(storage: Storage, archive: Archive, files: Sequence[ArchiveFil
 
 
 def _unlike(path: str) -> Damaged:
-    """Verification failed. The originals are deleted only after a successful verification."""
+    """The error for an archive file that failed verification. The originals are deleted only after a successful
+    verification.
+    """
     return Damaged(
         f"archive instants into {path}", "what was read back is not what was written", "check the disk, and repeat it"
     )

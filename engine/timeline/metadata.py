@@ -1,4 +1,4 @@
-"""Commit metadata and compaction plans: values, encoding, decoding (docs/hudi-format.md)."""
+"""Metadata of commits and plans of compactions: values, encoding, decoding (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ in its file groups before the plan's barrier."""
 COVERS: Final = "nbcc.log.compaction"
 """Extra metadata of a log compaction of nbcc: JSON, path of each new log -> names of the logs that it replaces."""
 
+RANGES: Final = "nbcc.ranges"
+"""Extra metadata of a write of nbcc: JSON, the least and the greatest value of the first columns of each log."""
+
 LOG_COMPACTION: Final = "logcompaction"
 
 _LOG_COMPACTOR: Final = "org.apache.hudi.table.action.compact.LogCompactionExecutionHelper"
@@ -37,10 +40,11 @@ _PLAN_VERSION: Final = 2  # operations hold file names, not full paths
 
 @dataclass(frozen=True, slots=True)
 class WriteStat:
-    """One data file of a commit. `path` is relative to the table's root, `size` is in bytes, other numbers count rows.
+    """The statistics of one data file of a commit. `path` is relative to the table's root, `size` is in bytes, and the
+    other numbers are numbers of rows.
 
-    A log has `log_version`, and `log_files` with its own name. A base file made by compaction has the base file that it
-    replaced (`prev_base_file`) and counts of the logs that were merged (`log_*`).
+    For a log, `log_version` is set, and `log_files` contains the name of the log itself. For a base file from a
+    compaction, `prev_base_file` is the base file that it replaced, and `log_*` count the merged logs.
     """
 
     file_id: str
@@ -62,13 +66,13 @@ class WriteStat:
 
     @property
     def name(self) -> str:
-        """The file's name without its partition."""
+        """The name of the file, without its partition."""
         return self.path.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class CommitMetadata:
-    """A completed commit. `replaced`: partition -> file ids that the commit replaces."""
+    """The metadata of a completed commit. `replaced`: the file ids that the commit replaces, for each partition."""
 
     stats: tuple[WriteStat, ...]
     operation: str
@@ -78,17 +82,18 @@ class CommitMetadata:
 
     @property
     def own(self) -> bool:
-        """Whether nbcc wrote it."""
+        """Whether nbcc wrote the commit."""
         return OWN_KEY in self.extra
 
     @property
     def replaces(self) -> bool:
-        """Whether it is a replacing write: it hides everything older than its requested time in its file groups."""
+        """Whether the commit is a replacing write: it hides all older writes in its file groups.
+        """
         return REPLACES in self.extra
 
     @property
     def covers(self) -> Mapping[str, tuple[str, ...]]:
-        """Path of each log of a log compaction of nbcc -> paths of the logs that it replaces, in merge order."""
+        """For each log of a log compaction by nbcc: the paths of the logs that it replaces, in merge order."""
         if COVERS not in self.extra:
             return {}
         names_by_log: dict[str, list[str]] = json.loads(self.extra[COVERS])
@@ -99,9 +104,9 @@ class CommitMetadata:
 
 @dataclass(frozen=True, slots=True)
 class CompactionOperation:
-    """One file group of a plan: base file (name or None) and logs (names in merge order) to merge.
+    """One file group of a plan: the name of the base file (or None), and the names of the logs, in merge order.
 
-    `base_instant`: the requested time of the base file, or of the first log if there is none.
+    `base_instant`: the requested time of the base file, or of the first log if there is no base file.
     """
 
     partition: str
@@ -115,39 +120,41 @@ class CompactionOperation:
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
-    """A plan of a compaction, log compaction or replacing write. Its requested time is the barrier of its groups."""
+    """The plan of a compaction, log compaction or replacing write. The requested time of the plan is the barrier in all
+    of its file groups.
+    """
 
     operations: tuple[CompactionOperation, ...]
     extra: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def groups(self) -> frozenset[tuple[str, str]]:
-        """(partition, file id) of every file group in the plan."""
+        """The partition and the file id of every file group in the plan."""
         return frozenset((operation.partition, operation.file_id) for operation in self.operations)
 
     @property
     def own(self) -> bool:
-        """Whether nbcc wrote it."""
+        """Whether nbcc wrote the plan."""
         return OWN_KEY in self.extra
 
     @property
     def replaces(self) -> bool:
-        """Whether it belongs to a replacing write. No other process can execute it."""
+        """Whether the plan belongs to a replacing write. No other process can run the plan of a replacing write."""
         return REPLACES in self.extra
 
     @property
     def sort_by(self) -> tuple[str, ...]:
-        """The columns by which its base files are sorted; () for unsorted."""
+        """The columns by which the rows of the new base files are sorted; () if they are not sorted."""
         return tuple(filter(None, self.extra.get(SORT_BY, "").split(",")))
 
 
 def own_extra(schema: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Extra metadata of an instant of nbcc: its mark, the Avro JSON of the table's schema, and `more`."""
+    """The extra metadata of an instant of nbcc: its mark, the table's schema as Avro JSON, and `more`."""
     return {"schema": schema, OWN_KEY: OWN_FORMAT, **(more or {})}
 
 
 def encode_commit(commit: CommitMetadata) -> bytes:
-    """The bytes of an inflight or completed commit file."""
+    """Encode the content of an inflight or completed commit file."""
     stats: dict[str, list[dict[str, Any]]] = {}
     for stat in commit.stats:
         stats.setdefault(stat.partition, []).append(_stat_record(stat))
@@ -165,7 +172,9 @@ def encode_commit(commit: CommitMetadata) -> bytes:
 
 
 def decode_commit(data: bytes, name: str = "commit") -> CommitMetadata:
-    """Decode a completed commit file; `Damaged` if it is invalid. `name` names the file in errors."""
+    """Decode the content of a completed commit file; raises `Damaged` if it is invalid. `name`: the name of the
+    file in error messages.
+    """
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
         by_partition = record.get("partitionToWriteStats") or {}
@@ -189,7 +198,9 @@ def decode_commit(data: bytes, name: str = "commit") -> CommitMetadata:
 
 
 def encode_plan(plan: CompactionPlan, action: str = "compaction") -> bytes:
-    """The bytes of ``<b>.compaction.requested``, or of the plan of a log compaction (`action`)."""
+    """Encode a plan as the content of ``<b>.compaction.requested``, or of another `action` such as a log
+    compaction.
+    """
     of_logs = action == LOG_COMPACTION
     return encode_record(
         "compaction",
@@ -205,7 +216,9 @@ def encode_plan(plan: CompactionPlan, action: str = "compaction") -> bytes:
 
 
 def decode_plan(data: bytes, name: str = "plan") -> CompactionPlan:
-    """Decode a plan file; `Damaged` if it is invalid. `name` names the file in errors."""
+    """Decode the content of a plan file; raises `Damaged` if it is invalid. `name`: the name of the file in error
+    messages.
+    """
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
         operations = tuple(_operation(each, checked) for each in record.get("operations") or ())
@@ -218,7 +231,9 @@ def load_commit(storage: Storage, instant: Instant) -> CommitMetadata:
 
 
 def load_plan(storage: Storage, requested: str, action: str = "compaction") -> CompactionPlan:
-    """The plan of the compaction (or log compaction) requested at that time. Raises `NotFound`."""
+    """The plan of the compaction (or log compaction) that was requested at the time `requested`. Raises `NotFound`
+    if the plan file is missing.
+    """
     name = Instant(requested, action, "requested").file_name
     return decode_plan(storage.get(f"{FOLDER}/{name}"), name)
 

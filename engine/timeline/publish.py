@@ -1,4 +1,6 @@
-"""Publishes the states of an instant. Each state is a new file, created atomically and never replaced."""
+"""Publishes the states of an instant, each as a timeline file. The file of each state is created atomically and
+never replaced.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +11,33 @@ from .timeline import FOLDER
 
 
 def put_requested(storage: Storage, requested: str, action: str, data: bytes = b"") -> Instant:
-    """Publish ``<requested>.<action>.requested``. The caller holds the lock under which it took the time.
+    """Publish the request of an instant as ``<requested>.<action>.requested``. The caller holds the lock under which it
+    took the requested time.
 
-    `data`: a plan or the writer's token. A file with equal content counts as an earlier attempt of this writer.
+    `data`: the content of the file, which is a plan or the writer's token. An existing file with equal content counts
+    as success, because an earlier attempt of this writer created it.
     """
     return _put(storage, Instant(requested, action, "requested"), data)
 
 
 def put_inflight(storage: Storage, requested: str, action: str, data: bytes = b"", again: bool = False) -> Instant:
-    """Publish ``<requested>.<action>.inflight``. `again`: the file may exist, because the plan is resumed."""
+    """Publish the inflight state of an instant as ``<requested>.<action>.inflight``. `again`: True if the file may
+    already exist, because the plan is resumed.
+    """
     return _put(storage, Instant(requested, action, "inflight"), data, again)
 
 
 def put_completed(storage: Storage, requested: str, completed: str, action: str, data: bytes) -> Instant:
-    """Publish the completed instant: readers see its files from now on. The caller took `completed` under the lock.
+    """Publish the completed state of an instant; from then on, readers see its files. The caller has taken the time
+    `completed` under the lock that it holds.
 
-    `action` may be the pending one: a compaction completes as ``commit``.
+    `action` may be the action of the pending instant: a compaction completes as ``commit``.
     """
     return _put(storage, Instant(requested, COMPLETES_AS.get(action, action), "completed", completed), data)
 
 
 def _put(storage: Storage, instant: Instant, data: bytes, again: bool = False) -> Instant:
-    """Put the file of a state. Equal content counts as success (`put_own`)."""
+    """Put the file of a state onto the timeline. An existing file with equal content counts as success (`put_own`)."""
     path = f"{FOLDER}/{instant.file_name}"
     if again:
         storage.put_if_absent(path, data)

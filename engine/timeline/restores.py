@@ -1,7 +1,7 @@
-"""Restore plans and completed restores (docs/hudi-format.md).
+"""Plans of restores and completed restores (docs/hudi-format.md).
 
-The plan takes effect once it is on the timeline: readers ignore the instants that it names. Their files may still
-exist, and a paused writer may even put more of them later.
+A plan takes effect as soon as it is on the timeline: readers then ignore the instants that it names. The data files of
+these instants may still exist, and a paused writer may even put more of them later.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _VERSION: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class RestorePlan:
-    """The plan of a restore to the instant pinned by a savepoint (`savepoint`: its requested time).
+    """The plan of a restore to the instant that a savepoint pins; `savepoint` is the savepoint's requested time.
 
-    `undone`: (requested time, action) of the instants to undo, in that order.
+    `undone`: the requested time and the action of each instant to undo, in the order in which they are undone.
     """
 
     requested: str
@@ -35,7 +35,7 @@ class RestorePlan:
 
 
 def encode_restore_plan(plan: RestorePlan) -> bytes:
-    """The bytes of ``<r>.restore.requested``."""
+    """The content of the file ``<r>.restore.requested``."""
     record = {
         "instantsToRollback": _instants(plan),
         "version": _VERSION,
@@ -45,7 +45,7 @@ def encode_restore_plan(plan: RestorePlan) -> bytes:
 
 
 def decode_restore_plan(data: bytes, requested: str) -> RestorePlan:
-    """Decode ``<r>.restore.requested`` of nbcc or Hudi."""
+    """Decode the file ``<r>.restore.requested``, written by nbcc or by Hudi."""
     name = Instant(requested, ACTION, "requested").file_name
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
@@ -57,7 +57,9 @@ def decode_restore_plan(data: bytes, requested: str) -> RestorePlan:
 
 
 def load_restore_plan(storage: Storage, requested: str) -> RestorePlan:
-    """The plan of the restore requested at that time; an empty one if another engine left no plan file."""
+    """The plan of the restore that was requested at the time `requested`; an empty plan if another engine left no
+    plan file.
+    """
     try:
         data = storage.get(f"{HOME}/{Instant(requested, ACTION, 'requested').file_name}")
     except NotFound:
@@ -66,7 +68,9 @@ def load_restore_plan(storage: Storage, requested: str) -> RestorePlan:
 
 
 def encode_restore(plan: RestorePlan, deleted: Mapping[str, Sequence[str]], url: str, millis: int) -> bytes:
-    """The bytes of the completed restore. `deleted`: requested time of each undone instant -> deleted paths."""
+    """The content of the file of a completed restore. `deleted`: the deleted paths, for the requested time of each
+    undone instant.
+    """
     rolled_back = {
         requested: [rollback_record(plan.requested, RollbackPlan(requested, action), deleted.get(requested, ()), url)]
         for requested, action in plan.undone
@@ -83,14 +87,16 @@ def encode_restore(plan: RestorePlan, deleted: Mapping[str, Sequence[str]], url:
 
 
 def file_restored_away(storage: Storage, path: str) -> Cleaned | None:
-    """The error for a missing data file whose instant a restore has undone; None if no restore has."""
+    """The error for a data file that is missing because a restore has undone its instant; None if no restore has."""
     name = split_path(path)[1]
     named = parse_base(name) or parse_log(name)
     return restored_away(storage, named.instant, path) if named else None
 
 
 def restored_away(storage: Storage, instant: str, what: str) -> Cleaned | None:
-    """The error for a missing file (`what`) of an instant that a restore has undone; None if no restore has."""
+    """The error for a missing file, named `what`, of an instant that a restore has undone; None if no restore has
+    undone it.
+    """
     for entry in storage.list(HOME):
         name = entry.path.rpartition("/")[2]
         requested, _, state = name.partition(".")

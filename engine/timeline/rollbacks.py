@@ -1,4 +1,4 @@
-"""Rollback plans and completed rollbacks (docs/hudi-format.md)."""
+"""Plans of rollbacks and completed rollbacks (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from .instant import HOME, Instant
 
 @dataclass(frozen=True, slots=True)
 class RollbackPlan:
-    """The pending instant to undo (requested time, action), and its data files (paths) when the plan was made."""
+    """The plan of a rollback: the requested time and action of the pending instant to undo, and the paths of its
+    data files.
+    """
 
     target: str
     action: str
@@ -23,7 +25,9 @@ class RollbackPlan:
 
 
 def encode_rollback_plan(plan: RollbackPlan, url: str) -> bytes:
-    """The bytes of ``<r>.rollback.requested``. `url`: the table's root, the prefix of Hudi's file paths."""
+    """The content of the file ``<r>.rollback.requested``. `url`: the table's root, with which the paths in Hudi's
+    plans begin.
+    """
     requests = [
         {
             "partitionPath": path.rpartition("/")[0],
@@ -39,7 +43,7 @@ def encode_rollback_plan(plan: RollbackPlan, url: str) -> bytes:
 
 
 def decode_rollback_plan(data: bytes, name: str = "rollback plan") -> RollbackPlan:
-    """Decode a rollback plan of nbcc or Hudi."""
+    """Decode a rollback plan that nbcc or Hudi has written."""
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
         target = record["instantToRollback"]
@@ -52,18 +56,22 @@ def decode_rollback_plan(data: bytes, name: str = "rollback plan") -> RollbackPl
 
 
 def load_rollback_plan(storage: Storage, requested: str) -> RollbackPlan:
-    """The plan of the rollback requested at that time. Raises `NotFound`."""
+    """The plan of the rollback that was requested at the time `requested`. Raises `NotFound` if the plan file is
+    missing.
+    """
     name = Instant(requested, "rollback", "requested").file_name
     return decode_rollback_plan(storage.get(f"{HOME}/{name}"), name)
 
 
 def encode_rollback(requested: str, plan: RollbackPlan, deleted: Sequence[str], url: str) -> bytes:
-    """The bytes of the completed rollback requested at `requested`."""
+    """The content of the file of a completed rollback with this requested time."""
     return encode_record("rollback", rollback_record(requested, plan, deleted, url))
 
 
 def rollback_record(requested: str, plan: RollbackPlan, deleted: Sequence[str], url: str) -> dict[str, Any]:
-    """The record of a completed rollback; also part of a completed restore. The duration is always 0."""
+    """The record of a completed rollback, which a completed restore contains too. The duration in this record is
+    always 0.
+    """
     partitions: dict[str, list[str]] = {}
     for path in deleted:
         partitions.setdefault(path.rpartition("/")[0], []).append(f"{url}/{path}")
@@ -88,5 +96,5 @@ def rollback_record(requested: str, plan: RollbackPlan, deleted: Sequence[str], 
 
 
 def _name(path: str) -> str:
-    """The file name of a full URL or path."""
+    """The file name at the end of a full URL or path."""
     return path.rpartition("/")[2]

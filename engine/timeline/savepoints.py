@@ -1,4 +1,4 @@
-"""Savepoints: a pinned instant and the files that a read of it opens (docs/hudi-format.md)."""
+"""Savepoints: a pinned instant and the files that a read as of this instant opens (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ ACTION: Final = "savepoint"
 
 @dataclass(frozen=True, slots=True)
 class Savepoint:
-    """A savepoint. `files`: partition -> file names. `millis`: its time in milliseconds since 1970."""
+    """The content of a savepoint. `files`: the names of the pinned files, for each partition. `millis`: the time of
+    the savepoint in milliseconds since 1970.
+    """
 
     files: Mapping[str, tuple[str, ...]]
     user: str = ""
@@ -24,12 +26,12 @@ class Savepoint:
 
     @property
     def paths(self) -> frozenset[str]:
-        """The files relative to the table's root."""
+        """The paths of the pinned files, relative to the table's root."""
         return frozenset(in_partition(partition, name) for partition in self.files for name in self.files[partition])
 
 
 def by_partition(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Partition -> the names of its files."""
+    """The names of the files in each partition."""
     names_by_partition: dict[str, list[str]] = {}
     for partition, name in sorted(split_path(path) for path in set(paths)):
         names_by_partition.setdefault(partition, []).append(name)
@@ -37,7 +39,7 @@ def by_partition(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def encode_savepoint(savepoint: Savepoint) -> bytes:
-    """The bytes of the completed savepoint."""
+    """The content of the file of a completed savepoint."""
     partitions = {
         partition: {"partitionPath": partition, "savepointDataFile": list(names)}
         for partition, names in savepoint.files.items()
@@ -53,7 +55,7 @@ def encode_savepoint(savepoint: Savepoint) -> bytes:
 
 
 def decode_savepoint(data: bytes, name: str = ACTION) -> Savepoint:
-    """Decode a savepoint of nbcc or Hudi."""
+    """Decode the file of a savepoint that nbcc or Hudi has written."""
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
         partitions = record.get("partitionMetadata") or {}

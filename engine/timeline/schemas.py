@@ -1,4 +1,4 @@
-"""Avro schemas of the timeline's files (docs/hudi-format.md). Readers resolve fields by name."""
+"""The Avro schemas of the timeline's files (docs/hudi-format.md). Readers match the fields of a schema by name."""
 
 from __future__ import annotations
 

@@ -20,28 +20,30 @@ _WRITTEN_AS: Final = ("commit", "deltacommit", "replacecommit")
 
 @dataclass(frozen=True)
 class Timeline:
-    """All instants of one listing, each in the highest state seen, ordered by requested time.
+    """All instants of one listing, each in the highest state that the listing shows, ordered by requested time.
 
-    `begun_as`: (requested time, completed action) -> pending action, where the two actions differ. It distinguishes the
-    commit of a compaction from that of a copy-on-write writer. `archived`: some instants are in the archive. Instants
-    that `restores` have undone are not in `instants`; those whose files still exist are in `undone`. `torn`: completed
-    instants whose files are empty or truncated, for example by a power failure.
+    `begun_as`: the pending action for each pair (requested time, completed action) in which the two actions differ.
+    `begun_as` distinguishes the commit of a compaction from the commit of a copy-on-write writer. `archived`: True if
+    some instants are in the archive. `newest_archived`: the greatest requested time that occurs in the names of archive
+    files. Instants that `restores` have undone are not in `instants`; the ones whose files still exist are in `undone`.
+    `torn`: completed instants whose files are empty or truncated, for example by a power failure.
     """
 
     instants: tuple[Instant, ...] = ()
     begun_as: Mapping[tuple[str, str], str] = field(default_factory=dict)
     archived: bool = False
+    newest_archived: str = ""
     restores: tuple[RestorePlan, ...] = ()
     undone: tuple[Instant, ...] = ()
     torn: tuple[Instant, ...] = ()
 
     @classmethod
     def of(cls, states: Iterable[Instant], archived: bool = False) -> Timeline:
-        """The timeline of a listing that shows these states."""
+        """The timeline of a listing that shows the states `states`."""
         return cls().with_states(states, archived)
 
     def with_states(self, states: Iterable[Instant], archived: bool = False) -> Timeline:
-        """The timeline with further states of instants, given in any order."""
+        """This timeline with further states of instants, in any order."""
         highest, begun_as = dict(self._highest), dict(self.begun_as)
         last, rising = next(reversed(highest), ("", "")), True
         for instant in states:
@@ -62,7 +64,7 @@ class Timeline:
         return timeline
 
     def with_archived(self, archived: Iterable[Instant]) -> Timeline:
-        """The timeline together with the archived instants."""
+        """This timeline together with the instants in the archive."""
         states = tuple(archived)
         if not states:
             return replace(self, archived=False)
@@ -71,7 +73,7 @@ class Timeline:
         return replace(whole, restores=self.restores, undone=self.undone)
 
     def without_undone(self, restores: Iterable[RestorePlan]) -> Timeline:
-        """The timeline without the instants that these restores have undone."""
+        """This timeline without the instants that these restores have undone."""
         plans = tuple(restores)
         requested_times = {requested for plan in plans for requested, _ in plan.undone}
 
@@ -83,42 +85,46 @@ class Timeline:
 
     @cached_property
     def completed(self) -> tuple[Instant, ...]:
-        """Completed instants in the order of their completion."""
+        """The completed instants, ordered by completion time."""
         return tuple(sorted((i for i in self.instants if i.completed), key=completion_of))
 
     @cached_property
     def pending(self) -> tuple[Instant, ...]:
-        """Requested and inflight instants by requested time."""
+        """The requested and inflight instants, ordered by requested time."""
         return tuple(i for i in self.instants if not i.completed)
 
     @property
     def pending_compactions(self) -> tuple[Instant, ...]:
-        """Plans that have not completed."""
+        """The plans of compactions that have not completed."""
         return tuple(i for i in self.pending if i.action == "compaction")
 
     @cached_property
     def savepoints(self) -> tuple[Instant, ...]:
-        """Completed savepoints by requested time, which is that of the instant that each pins."""
+        """The completed savepoints, ordered by requested time. A savepoint has the requested time of the pinned
+        instant.
+        """
         return tuple(i for i in self.instants if i.action == "savepoint" and i.completed)
 
     def is_pinned(self, time: str) -> bool:
-        """Whether a savepoint pins the state as of that completion time."""
+        """Whether a savepoint pins the state as of the completion time `time`."""
         pinned = (self.find(saved.requested) for saved in self.savepoints)
         return any(instant is not None and instant.completed == time for instant in pinned)
 
     @property
     def greatest_completion(self) -> str | None:
-        """The greatest completion time; None if nothing has completed.
+        """The greatest completion time of any instant; None if no instant has completed.
 
-        Savepoints do not count, because they may be deleted. The requested time of a restore counts: nothing can
-        complete at or before it any more.
+        Savepoints are ignored, because they may be deleted. The requested time of a restore counts too, because no
+        instant can complete at or before it any more.
         """
         completed = (i.completed for i in self.instants if i.completed and i.action != "savepoint")
         return max((*completed, *(plan.requested for plan in self.restores)), default=None)
 
     @cached_property
     def newest(self) -> str | None:
-        """The greatest requested or completion time: new times must be greater. None on an empty timeline."""
+        """The greatest requested or completion time on the timeline; every new time must be greater. None if the
+        timeline is empty.
+        """
         last = [instant.requested for instant in self.instants[-1:]]
         return max((*last, *(i.completed for i in self.instants if i.completed)), default=None)
 
@@ -127,7 +133,9 @@ class Timeline:
         return tuple(i for i in self.completed if completion_of(i) < time)
 
     def find(self, requested: str, action: str | None = None) -> Instant | None:
-        """The instant requested at that time: of the given action, or, without one, any that writes data."""
+        """The instant with this requested time: the one with the given action, or, if no action is given, any that
+        writes data.
+        """
         wanted = _WRITTEN_AS if action is None else (COMPLETES_AS.get(action, action),)
         candidates = (self._highest.get((requested, completes_as)) for completes_as in wanted)
         return next((instant for instant in candidates if instant is not None), None)
@@ -141,11 +149,13 @@ class Timeline:
         return self.begun_as.get((instant.requested, instant.completes_as)) == "logcompaction"
 
     def is_service(self, instant: Instant) -> bool:
-        """Whether `instant` rewrites files without a change of rows."""
+        """Whether `instant` rewrites files without changing any row."""
         return self.is_compaction(instant) or self.is_log_compaction(instant)
 
     def misses(self, before: Timeline, time: str) -> bool:
-        """Whether an earlier listing shows a write completed by `time` that this one lacks, other than by a restore."""
+        """Whether an earlier listing shows a write completed by `time` that this timeline lacks, unless a restore
+        has removed it.
+        """
         present, undone = self._highest, {requested for plan in self.restores for requested, _ in plan.undone}
         return any(
             instant.completed
@@ -157,7 +167,7 @@ class Timeline:
         )
 
     def until(self, time: str) -> Timeline:
-        """The timeline as of `time`: instants that completed later are inflight."""
+        """The timeline as of `time`, in which instants that completed later are inflight."""
         return replace(
             self, instants=tuple(self._reopened(i) if i.completed and i.completed > time else i for i in self.instants)
         )
@@ -167,7 +177,7 @@ class Timeline:
         return Instant(instant.requested, action, "inflight")
 
     def __str__(self) -> str:
-        """``timeline of 3 instants, 1 of them pending, newest completion 2026…``."""
+        """A text such as ``timeline of 3 instants, 1 of them pending, newest completion 2026…``."""
         count = f"{len(self.instants)} instant{'' if len(self.instants) == 1 else 's'}"
         pending = f", {len(self.pending)} of them pending" if self.pending else ""
         return f"timeline of {count}{pending}, newest completion {self.greatest_completion or 'none'}"
@@ -177,19 +187,20 @@ class Timeline:
 
     @cached_property
     def _highest(self) -> dict[tuple[str, str], Instant]:
-        """(requested time, completed action) -> instant, ordered by requested time."""
+        """The instant for each pair (requested time, completed action), ordered by requested time."""
         return {(instant.requested, instant.completes_as): instant for instant in self.instants}
 
 
 def _supersedes(instant: Instant, other: Instant) -> bool:
-    """Whether the first state replaces the second.
+    """Whether the state `instant` replaces the state `other` of one instant.
 
-    If some writer wrongly put the same state twice, the smaller file name wins, in any order of a listing."""
+    If a writer wrongly put one state twice, the smaller file name wins, so the order of a listing does not matter.
+    """
     advance = _ADVANCE[instant.state] - _ADVANCE[other.state]
     return advance > 0 or (advance == 0 and instant.file_name < other.file_name)
 
 
 def completion_of(instant: Instant) -> str:
-    """The completion time of an instant that is known to be completed."""
+    """The completion time of an instant that the caller has found to be completed."""
     assert instant.completed is not None, f"{instant} is pending"
     return instant.completed

@@ -1,1 +1,1 @@
-"""What writing operations share: batches, conflicts, heartbeats, and the steps to a commit."""
+"""Functions that all writing operations use: batches, conflict checks, heartbeats, and the steps to a commit."""

@@ -21,24 +21,26 @@ _FLAG: Final = pa.field(IS_DELETED, pa.bool_())
 
 
 def as_upserts(data: Any, schema: pa.Schema, zone: str | None = None, *, by_value: bool = True) -> Any:
-    """The rows of `data` with the table's columns in the table's order, and with `_hoodie_is_deleted` if it is there.
+    """Return the rows of `data` with the table's columns in the table's order, and with `_hoodie_is_deleted` if `data`
+    has it.
 
-    Hudi's five meta columns are dropped. Every other column must belong to the table. Its type must be the table's, or
-    one that can be cast without loss (`schema.accepted`). Raises `BadInput`. `zone`: the time zone of timestamps
-    without one. `by_value`: whether the values may decide if a cast is without loss.
+    The result has none of Hudi's five meta columns. Every other column of `data` must be a column of the table. The
+    type of each column must be the type in the table, or one that can be cast to it without loss (`schema.accepted`).
+    Raises `BadInput`. `zone`: the time zone of timestamps that have no time zone. `by_value`: True if a cast may be
+    accepted because it loses nothing for the values in `data`.
     """
     asked = "write a batch"
     rows = _rows_of(data, asked)
-    found = _without_meta(schema_of(rows, asked))
-    wanted = schema if IS_DELETED in schema.names or IS_DELETED not in found.names else schema.append(_FLAG)
-    _refuse_unknown(found, wanted, asked)
-    _refuse_missing(found, wanted.names, asked)
+    present = _without_meta(schema_of(rows, asked))
+    wanted = schema if IS_DELETED in schema.names or IS_DELETED not in present.names else schema.append(_FLAG)
+    _refuse_unknown(present, wanted, asked)
+    _refuse_missing(present, wanted.names, asked)
     return _fitted(rows, wanted, asked, zone, by_value)
 
 
 def set_columns(config: TableConfig, columns: Collection[str] | None) -> frozenset[str] | None:
-    """The columns that a write sets besides key, partition and ordering; None: all. Raises `BadInput` for unknown
-    columns.
+    """The columns that a write sets in addition to key, partition and ordering columns; None: all columns. Raises
+    `BadInput` if a column is unknown.
     """
     if columns is None:
         return None
@@ -60,12 +62,12 @@ def as_partial_upserts(data: Any, config: TableConfig, sets: frozenset[str]) -> 
     """
     asked, schema = "write some columns of a batch", config.schema
     rows = _rows_of(data, asked)
-    found = _without_meta(schema_of(rows, asked))
+    present = _without_meta(schema_of(rows, asked))
     named = [name for name in schema.names if name in sets or name in config.always_set]
-    flag = [IS_DELETED] if IS_DELETED in found.names else []
+    flag = [IS_DELETED] if IS_DELETED in present.names else []
     wanted = pa.schema([*(schema.field(name) for name in named), *([_FLAG] if flag else [])])
-    _refuse_unknown(found, schema.append(_FLAG), asked)
-    _refuse_missing(found, named, asked)
+    _refuse_unknown(present, schema.append(_FLAG), asked)
+    _refuse_missing(present, named, asked)
     rows = _fitted(rows, wanted, asked, config.session_time_zone)
     whole = schema.append(_FLAG) if flag else schema
     if isinstance(rows, pa.Table):
@@ -87,14 +89,14 @@ def as_deletes(
     """Deletes of the rows in `data`, which must have the columns `key` (record key and partition) and `ordering`.
 
     The table's other columns are null in the result and may be absent in `data`. Raises `BadInput`. `zone` and
-    `by_value` as in `as_upserts`.
+    `by_value` have the same meaning as in `as_upserts`.
     """
     asked = "delete a batch of keys"
     rows = _rows_of(data, asked)
-    found = _without_meta(schema_of(rows, asked))
-    _refuse_unknown(found, schema, asked)
-    _refuse_missing(found, key, asked)
-    if ordering is not None and ordering not in found.names:
+    present = _without_meta(schema_of(rows, asked))
+    _refuse_unknown(present, schema, asked)
+    _refuse_missing(present, key, asked)
+    if ordering is not None and ordering not in present.names:
         raise BadInput(
             asked,
             f"it has no ordering column {ordering!r}, which decides the rows that are older than the delete",
@@ -111,7 +113,9 @@ def as_deletes(
 
 
 def partitions_of(data: Any, config: TableConfig) -> set[str]:
-    """The paths of the partitions of a batch. For a DataFrame, Spark computes the distinct values."""
+    """The paths of the partitions that contain the rows of a batch. If the batch is a DataFrame, Spark computes the
+    distinct partitions.
+    """
     if not config.partition_by:
         return {""}
     if not isinstance(data, pa.Table):
@@ -120,8 +124,11 @@ def partitions_of(data: Any, config: TableConfig) -> set[str]:
     return set(one_array(partition_paths(data, keys)).to_pylist())
 
 
-def named_paths(partitions: Collection[str], config: TableConfig) -> set[str]:
+def named_paths(
+    partitions: Collection[str], config: TableConfig, asked: str = "replace the partition"
+) -> set[str]:
     """The paths of the partitions that a user names. Raises `BadInput` for a path that is not a partition of the table.
+    `asked`: the beginning of the error.
     """
     named = {partitions} if isinstance(partitions, str) else set(partitions)
     keys = KeySpec(config.record_key, config.partition_by, config.hive_style)
@@ -131,12 +138,14 @@ def named_paths(partitions: Collection[str], config: TableConfig) -> set[str]:
             exists, remedy = f"the table is partitioned by {', '.join(config.partition_by)}", f"name a path, {example}"
             if not config.partition_by:
                 exists, remedy = "the table has no partitions", "leave `partitions` out"
-            raise BadInput(f"replace the partition {path!r}", exists, remedy)
+            raise BadInput(f"{asked} {path!r}", exists, remedy)
     return named
 
 
 def refuse_other_rows(data: Any, jobs: Jobs) -> None:
-    """Raise `BadInput` for Arrow rows if Spark runs the jobs, and for DataFrames if it does not."""
+    """Raise `BadInput` if the rows are an Arrow table but Spark runs the jobs, or if they are a DataFrame but Spark
+    does not run them.
+    """
     without_spark, arrow = isinstance(jobs, InProcessJobs), isinstance(data, pa.Table)
     if without_spark and not arrow:
         remedy = "open the table with that session, or give a pyarrow Table"
@@ -147,23 +156,23 @@ def refuse_other_rows(data: Any, jobs: Jobs) -> None:
 
 
 def schema_of(data: Any, asked: str) -> pa.Schema:
-    """The Arrow schema of a pyarrow Table or a Spark DataFrame; `BadInput` for anything else."""
+    """The Arrow schema of a pyarrow Table or a Spark DataFrame; raises `BadInput` for any other type."""
     if isinstance(data, pa.Table):
-        found = data.schema
+        schema = data.schema
     elif type(data).__module__.startswith("pyspark."):
         from ..schema import from_spark
 
-        found = from_spark(data.schema)
+        schema = from_spark(data.schema)
     else:
         raise BadInput(
             asked,
             f"it is a {type(data).__qualname__}",
             "give a Spark DataFrame, a pyarrow Table or a pandas DataFrame",
         )
-    if len(set(found.names)) < len(found.names):
-        twice = sorted({name for name in found.names if found.names.count(name) > 1})
+    if len(set(schema.names)) < len(schema.names):
+        twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
         raise BadInput(asked, f"it has several columns called {', '.join(twice)}", "rename or drop all but one")
-    return found
+    return schema
 
 
 def _deletes(keys: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -173,8 +182,8 @@ def _deletes(keys: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=nullable)
 
 
-def _refuse_unknown(found: pa.Schema, schema: pa.Schema, asked: str) -> None:
-    unknown = [name for name in found.names if name not in schema.names]
+def _refuse_unknown(present: pa.Schema, schema: pa.Schema, asked: str) -> None:
+    unknown = [name for name in present.names if name not in schema.names]
     if not unknown:
         return
     near = get_close_matches(unknown[0], schema.names, 1)
@@ -186,18 +195,20 @@ def _refuse_unknown(found: pa.Schema, schema: pa.Schema, asked: str) -> None:
     )
 
 
-def _refuse_missing(found: pa.Schema, names: Sequence[str], asked: str) -> None:
-    missing = [name for name in names if name not in found.names]
+def _refuse_missing(present: pa.Schema, names: Sequence[str], asked: str) -> None:
+    missing = [name for name in names if name not in present.names]
     if missing:
         raise BadInput(
             asked,
-            f"it lacks {', '.join(map(repr, missing))} (it has {', '.join(found.names) or 'no columns'})",
+            f"it lacks {', '.join(map(repr, missing))} (it has {', '.join(present.names) or 'no columns'})",
             "add what is missing",
         )
 
 
 def _rows_of(data: Any, asked: str) -> Any:
-    """`data`; a pandas DataFrame becomes a pyarrow Table, with its index if that has a name."""
+    """Return `data`, but convert a pandas DataFrame to a pyarrow Table, together with its index if the index has a
+    name.
+    """
     if type(data).__name__ != "DataFrame" or not type(data).__module__.startswith("pandas."):
         return data
     named = any(name is not None for name in data.index.names)
@@ -208,27 +219,27 @@ def _rows_of(data: Any, asked: str) -> Any:
         raise BadInput(asked, exists, "give each column values of one type") from None
 
 
-def _without_meta(found: pa.Schema) -> pa.Schema:
-    return pa.schema([field for field in found if field.name not in META_COLUMNS])
+def _without_meta(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([field for field in schema if field.name not in META_COLUMNS])
 
 
 def _fitted(rows: Any, wanted: pa.Schema, asked: str, zone: str | None = None, by_value: bool = True) -> Any:
-    """The columns of `wanted`, cast to its types where they differ. Raises `BadInput` for a cast that could lose
-    information.
+    """The columns of `rows` that `wanted` names, cast to the types in `wanted` where the types differ. Raises
+    `BadInput` for a cast that could lose information.
     """
     arrow = isinstance(rows, pa.Table)
-    found = schema_of(rows, asked)
+    present = schema_of(rows, asked)
     zone, by_value = zone if arrow else None, by_value and arrow  # Spark knows neither values nor this zone
-    wrong = [field for field in wanted if not fits(found.field(field.name).type, field.type, zone, by_value=by_value)]
+    wrong = [field for field in wanted if not fits(present.field(field.name).type, field.type, zone, by_value=by_value)]
     if wrong:
-        types = [f"{field.name!r} is {found.field(field.name).type}, the table's is {field.type}" for field in wrong]
+        types = [f"{field.name!r} is {present.field(field.name).type}, the table's is {field.type}" for field in wrong]
         remedy = "cast the column to the table's type"
-        if arrow and any(_is_zoneless(found.field(field.name).type, field.type) for field in wrong):
+        if arrow and any(_is_zoneless(present.field(field.name).type, field.type) for field in wrong):
             remedy += ", or open the table with session_time_zone, the zone of timestamps without one"
         raise BadInput(asked, "; ".join(types), remedy)
-    casts = {field.name for field in wanted if not same_type(found.field(field.name).type, field.type)}
+    casts = {field.name for field in wanted if not same_type(present.field(field.name).type, field.type)}
     if not casts:
-        return rows if list(found.names) == wanted.names else rows.select(wanted.names)
+        return rows if list(present.names) == wanted.names else rows.select(wanted.names)
     if not arrow:
         from .dataframes import cast
 
@@ -244,5 +255,5 @@ def _column(rows: pa.Table, field: pa.Field, asked: str, zone: str | None) -> pa
         raise BadInput(asked, exists, "cast the column to the table's type") from None
 
 
-def _is_zoneless(found: pa.DataType, wanted: pa.DataType) -> bool:
-    return bool(pa.types.is_timestamp(found) and pa.types.is_timestamp(wanted) and found.tz is None)
+def _is_zoneless(present: pa.DataType, wanted: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(present) and pa.types.is_timestamp(wanted) and present.tz is None)

@@ -1,11 +1,13 @@
-"""Claims: with a decision log, each time of an instant belongs to one actor alone.
+"""Claims: if the table has a decision log, an actor reserves the time of an instant by creating an object.
 
-An actor can lose its lock while it reads the clock. Two actors may then read the same time. A request takes no number
-of the log, so the log does not separate them. So an actor claims a time before it uses it: it creates an object named
-after the time, if absent. An actor that loses the claim reads its clock again.
+An actor can lose its lock while it reads the clock. Two actors may read the same time if one of them has lost its lock.
+The decision log does not order two requests, because a request is not an entry of the log. To prevent equal times, an
+actor claims each time before it uses the time: it creates an object named after the time, if absent. If the object
+exists already, the actor reads its clock again and claims the later time.
 
-`forget` deletes a claim after an hour. An actor whose claim took longer than an hour discards its time. Both ages are
-measured by clocks within their bound.
+`forget` deletes claims that are more than an hour older than the newest completion. An actor that needed more than an
+hour to create its claim discards the time. The age of a claim can be judged because all clocks agree within the bound
+on clock skew.
 """
 
 from __future__ import annotations
@@ -27,13 +29,13 @@ PATIENCE_SECONDS: Final = 3600.0
 
 
 def claims_times(context: Context) -> bool:
-    """Whether a time must be claimed before an instant carries it."""
+    """Whether an actor must claim a time before it publishes an instant with that time."""
     return uses_decision_log(context) and context.rules.claims == "every_time"
 
 
 def learn(context: Context, timeline: Timeline) -> None:
-    """Advance the clock past the newest time on the timeline. Raises `Damaged` if a completed instant is torn: no
-    reader could read later writes.
+    """Advance this process's clock past the newest time on the timeline. Raises `Damaged` if the file of a completed
+    instant is empty or truncated: readers could not read later writes.
     """
     if timeline.torn:
         torn = timeline.torn[0]
@@ -48,7 +50,9 @@ def learn(context: Context, timeline: Timeline) -> None:
 
 
 def new_time(context: Context, timeline: Timeline | None = None) -> str:
-    """A time for an instant: greater than all on `timeline`, and unused by other instants. Called under the lock."""
+    """Return a time for an instant: greater than all times on `timeline`, and unused by other instants. The caller
+    holds the lock.
+    """
     if timeline is not None:
         learn(context, timeline)
     if not claims_times(context):
@@ -61,9 +65,10 @@ def new_time(context: Context, timeline: Timeline | None = None) -> str:
 
 
 def _claim(context: Context, instant: str) -> bool:
-    """Create the object named after the time; False if it belongs to another actor.
+    """Create the object named after the time `instant`; return False if the object belongs to another actor.
 
-    An object with this actor's token is its own: the put succeeded but its answer was lost.
+    If the object contains this actor's token, the claim succeeded: an earlier put created the object but its response
+    was lost.
     """
     path, token = f"{FOLDER}/{instant}", context.names.write_token().encode()
     if context.storage.put_if_absent(path, token):
@@ -75,7 +80,7 @@ def _claim(context: Context, instant: str) -> bool:
 
 
 def forget(context: Context, timeline: Timeline) -> None:
-    """Delete the claims of times that no actor may use any more."""
+    """Delete the claims of times that are too old to be used by any actor."""
     newest = timeline.greatest_completion
     if newest is None or not claims_times(context):
         return

@@ -1,12 +1,14 @@
-"""The steps that writing operations share: request an instant, remove late attempts, complete the instant.
+"""The steps that all writing operations use: request an instant, remove late attempts, complete the instant.
 
-Every function is a few accesses to storage, lock and clock in a fixed order. An operation is a sequence of them.
+Every function makes a few accesses to storage, lock and clock in a fixed order. A writing operation calls these
+functions in sequence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 from ..context import Context
@@ -14,8 +16,10 @@ from ..data.tasks import WrittenFile
 from ..errors import Conflict
 from ..file_names import marked_file, marker, marker_folder, split_path
 from ..lock import held
-from ..timeline import Instant, Timeline, decode_rollback_plan, load, put_completed, put_requested
-from ..timeline.decisions import Decision
+from ..storage import Storage, listed_ahead, together
+from ..timeline import Instant, Timeline, decode_rollback_plan, load, put_completed, put_inflight, put_requested
+from ..timeline.decisions import FOLDER as DECISIONS
+from ..timeline.decisions import Decision, remember_checkpoint
 from ..timeline.instant import PENDING
 from ..timeline.timeline import FOLDER
 from .claims import learn, new_time
@@ -28,44 +32,72 @@ PLAN: Final = "compaction"
 
 
 def take_time(context: Context, timeline: Timeline) -> str:
-    """A time greater than all on the timeline, which no instant will carry. Called under the lock."""
+    """Return a time that is greater than all times on the timeline, and that no instant will have. The caller holds
+    the lock.
+    """
     learn(context, timeline)
     return context.clock.take()
 
 
-def request(context: Context, action: str, batch_id: str | None = None) -> tuple[str, Timeline]:
-    """Publish ``<now>.<action>.requested``. Returns that time, and the timeline under the lock, with which OCC later
-    compares (RFC-22).
+def request(
+    context: Context, action: str, batch_id: str | None = None, *, starts: bool = False
+) -> tuple[str, Timeline]:
+    """Publish the request of an instant, ``<now>.<action>.requested``. Returns the requested time, and the timeline
+    that was listed under the lock, with which OCC later compares (RFC-22).
 
-    Raises `Repeated`, with nothing published, if the batch with that id has been written.
+    `starts`: True if the inflight state is published too, after the lock is released. On an object store the two states
+    are published concurrently. Raises `Repeated` and publishes nothing if the batch with the id `batch_id` has been
+    written.
     """
-    with held(context.lock):
+    after: list[Callable[[], object]] = []
+    failures: list[Exception] = []
+    with held(context.lock, lambda release: together(context.storage, [release, *after])):
         sealed = load(context.storage)
         if there := repeated(context, sealed, batch_id):
             raise there
         requested = put_request(context, sealed, action)
         with stop_heartbeat_on_error(context, requested):
             claim(context, requested, batch_id)
-        return requested, sealed
+        if starts:
+            after.append(partial(_start, context, requested, action, failures))
+    for failure in failures:
+        with undo_on_error(context, requested, action):
+            raise failure
+    return requested, sealed
+
+
+def _start(context: Context, requested: str, action: str, failures: list[Exception]) -> None:
+    """Publish the inflight state of an instant. An error is appended to `failures`, because the thread of the
+    caller must undo it.
+    """
+    with stop_heartbeat_on_error(context, requested):
+        try:
+            put_inflight(context.storage, requested, action)
+        except Exception as error:  # any error is raised again
+            failures.append(error)
 
 
 def put_request(context: Context, timeline: Timeline, action: str) -> str:
-    """Publish the request; the caller holds the lock. The heartbeat starts first: an instant without one counts as
-    failed.
+    """Publish the request; the caller holds the lock. The heartbeat starts before or together with the request, because
+    a pending instant without a heartbeat counts as failed.
     """
     requested = new_time(context, timeline)
+    # Hudi ignores the content of a requested write, so it can hold a token of the writer.
+    token = context.names.write_token().encode()
+    steps: list[Callable[[], object]] = [
+        partial(context.heartbeats.start, requested),
+        partial(put_requested, context.storage, requested, action, token),
+    ]
     with stop_heartbeat_on_error(context, requested):
-        context.heartbeats.start(requested)
-        # Hudi ignores the content of a requested write, so it can hold a token of the writer.
-        put_requested(context.storage, requested, action, context.names.write_token().encode())
+        together(context.storage, steps)
     return requested
 
 
 @contextmanager
 def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
-    """Stop renewing the instant's heartbeat if the body fails or is interrupted: a rollback may then undo the instant.
+    """Stop renewing the instant's heartbeat if the body fails or is interrupted; a rollback may then undo the instant.
 
-    The instant itself stays as it is. The process may continue with other work.
+    The files of the pending instant do not change. The process may continue with other work.
     """
     try:
         yield
@@ -78,9 +110,9 @@ def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
 def undo_on_error(context: Context, requested: str, action: str) -> Iterator[None]:
     """Delete the files and the instant of a data phase that fails.
 
-    This covers the time before completion only: an instant stays as it is once its completion was attempted. After a
-    crash or an interrupt everything stays. The instant never completes, and readers ignore its files until a rollback
-    deletes them.
+    An error after the start of completion deletes nothing, because the instant may have been published. A crash or an
+    interrupt deletes nothing either. After a crash or an interrupt the instant never completes, and readers ignore its
+    files until a rollback deletes them.
     """
     with stop_heartbeat_on_error(context, requested):
         try:
@@ -91,7 +123,9 @@ def undo_on_error(context: Context, requested: str, action: str) -> Iterator[Non
 
 
 def undo_own_write(context: Context, requested: str, action: str) -> None:
-    """Delete the files of an instant, then the instant itself. This runs under the lock because it changes listings."""
+    """Delete the files of an instant, then the instant itself. The deletion runs under the lock because it changes what
+    other lock holders list.
+    """
     for path in marked_files(context, requested):
         context.storage.delete(path)
     forget_markers(context, requested)
@@ -103,22 +137,24 @@ def undo_own_write(context: Context, requested: str, action: str) -> None:
 
 @contextmanager
 def lock_or_leave(context: Context, requested: str) -> Iterator[None]:
-    """Hold the lock while an instant is completed or undone. If the lock is unavailable or the body fails, the
-    heartbeat stops and a rollback may undo the instant.
+    """Hold the lock while the body of the context completes or undoes an instant. If the lock is unavailable or the
+    body fails, the heartbeat stops, and a rollback may then undo the instant.
     """
     with stop_heartbeat_on_error(context, requested), held(context.lock):
         yield
 
 
 def remove_pending(context: Context, requested: str, action: str) -> None:
-    """Delete a pending instant and its heartbeat. The caller has deleted its data files."""
+    """Delete the timeline files and the heartbeat of a pending instant. The caller must have deleted the data files
+    of the instant.
+    """
     for state in PENDING:
         context.storage.delete(f"{FOLDER}/{Instant(requested, action, state).file_name}")
     context.heartbeats.stop(requested)
 
 
 def _nothing(timeline: Timeline | None) -> None:
-    """The check that never refuses."""
+    """A conflict check that accepts every write."""
 
 
 def complete(
@@ -134,17 +170,18 @@ def complete(
     may_ask_early: bool = False,
     beats: bool = True,
 ) -> Instant:
-    """Take the completion time and publish, as two accesses under one lock; then delete the markers.
+    """Take the completion time and publish the instant, in two accesses under one lock; then delete the markers.
 
-    With a decision log, an entry is put between the two. If another actor took its number, all checks run again.
+    With a decision log, an entry of the log is put between the two accesses. If another actor has put an entry with
+    that number, all checks run again.
 
-    `completed_by_another`: Called first. If it returns a completed instant, this attempt deletes its files; a
-        `Conflict` is raised.
-    `batch_id`: If another attempt at the batch has completed, the instant is undone and `Repeated` is raised.
-    `refused_by`: Called last, with the timeline under the lock (None: unknown). If it returns a `Conflict`, the instant
-        is undone.
-    `may_ask_early`: Whether `refused_by` may be called before the lock, if `Rules.conflict_check` is "before_lock".
-    `beats`: Whether the instant has a heartbeat, which must not have expired.
+    `completed_by_another`: The check that is called first. If it returns a completed instant, `complete` deletes
+        `files` and returns that instant; if it returns a `Conflict`, `complete` raises it.
+    `batch_id`: If another attempt has completed the batch with this id, the instant is undone and `Repeated` is raised.
+    `refused_by`: The check that is called last, with the timeline as listed under the lock (None: not listed). If it
+        returns a `Conflict`, the instant is undone.
+    `may_ask_early`: True if `refused_by` may be called before the lock, where `Rules.conflict_check` is "before_lock".
+    `beats`: True if the instant has a heartbeat, which must not have expired.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_ask_early and context.rules.conflict_check == "before_lock":
@@ -156,37 +193,68 @@ def complete(
     instant = refusal = None
     with lock_or_leave(context, requested):
         while instant is None and refusal is None:
-            last = catch_up(context) if uses_decision_log(context) else None
+            # These requests depend on the lock only, so that an object store answers them at the same time.
+            if uses_decision_log(context):
+                remember_checkpoint(context.storage)
+            storage = listed_ahead(context.storage, *_folders(context, requested, beats))
+            last = catch_up(context, storage) if uses_decision_log(context) else None
             there = completed_by_another()
             if isinstance(there, Instant):
-                for file in files:
-                    context.storage.delete(file.path)
+                _delete_attempt(context, requested, files)
                 return there
-            timeline = load(context.storage) if beats else None
+            timeline = load(storage) if beats else None
             dead = publication_conflict(context, timeline, requested, action) if timeline is not None else None
             refusal = there or dead or twice(context, timeline, batch_id) or refused_by(timeline)
             if refusal is None:
-                remove_late_attempts(context, requested, files)
-                time = early or new_time(context)
+                late = late_attempts(context, requested, files, storage)
                 if last is None:
-                    instant = put_completed(context.storage, requested, time, action, commit)
-                elif decide(context, entry := Decision(last.number + 1, "commit", requested, action, time, commit)):
-                    instant = entry.instant
+                    delete_attempts(context, requested, late)
+                instant = _published(context, requested, action, early or new_time(context), commit, last, late)
     if instant is None:
         assert refusal is not None, "the loop ends with one of the two"
         undo_own_write(context, requested, action)
         raise refusal
-    forget_markers(context, requested)
-    if beats:
-        context.heartbeats.stop(requested)
+    stop = [partial(context.heartbeats.stop, requested)] if beats else []
+    together(context.storage, [partial(forget_markers, context, requested), *stop])
     return instant
 
 
-def publication_conflict(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
-    """The reason why a stalled write must not be published: another actor may have begun to undo it. Called under the
-    lock.
+def _published(
+    context: Context, requested: str, action: str, time: str, commit: bytes, last: Decision | None, late: Sequence[str]
+) -> Instant | None:
+    """Publish the instant; None if another actor took the number after `last` in the decision log.
 
-    A rollback is planned under the same lock, so that a write is either published or undone (RFC-22).
+    With a decision log, the files `late` of other attempts are deleted only after the decision. An actor that has lost
+    the lock would otherwise delete the files of the attempt that another actor decides.
+    """
+    if last is None:
+        return put_completed(context.storage, requested, time, action, commit)
+    entry = Decision(last.number + 1, "commit", requested, action, time, commit, last.begun)
+    decided = decide(context, entry, lambda: delete_attempts(context, requested, late))
+    return entry.instant if decided else None
+
+
+def _folders(context: Context, requested: str, beats: bool) -> list[str]:
+    """The folders that the function `complete` lists."""
+    return [
+        marker_folder(requested),
+        *([FOLDER] if beats else []),
+        *([DECISIONS] if uses_decision_log(context) else []),
+    ]
+
+
+def _delete_attempt(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
+    """Delete the files of a slower attempt and their markers. The files that the commit lists have other tokens."""
+    for file in files:
+        context.storage.delete(file.path)
+        context.storage.delete(marker(requested, *split_path(file.path)))
+
+
+def publication_conflict(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
+    """The reason why a write that paused must not be published, or None: another actor may have started to undo it. The
+    caller holds the lock.
+
+    A rollback is planned under the lock that covers publication, so a write is either published or undone (RFC-22).
     """
     there = timeline.find(requested, action)
     undone = there is None or older_than_archive(context, timeline, requested) or _undone(context, timeline, requested)
@@ -200,62 +268,73 @@ def publication_conflict(context: Context, timeline: Timeline, requested: str, a
 
 
 def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Whether a rollback of a write is on the timeline. Its writer may have put the instant again after a pause."""
+    """Whether the timeline contains a rollback of a given write. The check is necessary because the writer of an undone
+    instant may put the instant's file a second time after a pause.
+    """
     rollbacks = (each for each in timeline.instants if each.action == ROLLBACK and each.requested > requested)
     plans = (context.commits.requested_content(Instant(each.requested, ROLLBACK, "requested")) for each in rollbacks)
     return any(plan is not None and decode_rollback_plan(plan).target == requested for plan in plans)
 
 
 def older_than_archive(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Whether a pending instant is older than an archived one. Then it was rolled back, and the rollback is archived
-    too.
+    """Whether a pending instant has an earlier requested time than some archived instant. If it is earlier, a rollback
+    has undone the pending instant, and that rollback is archived too.
 
-    No instant is archived past a pending one, so this one was not on the timeline at that time. Called under the lock.
+    The archiver never archives past a pending instant, so the timeline did not contain this one when the archiver ran.
+    The caller holds the lock.
     """
-    if not timeline.archived or context.rules.archive_bound != "pending":
-        return False
-    context.commits.archive.refresh()
-    return requested < context.commits.archive.newest()
+    return context.rules.archive_bound == "pending" and requested < timeline.newest_archived
 
 
 def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> Repeated | None:
-    """The completed attempt of another writer at the same batch, if there is one. Called under the lock."""
+    """The completed instant of another attempt at the batch `batch_id`, or None. The caller holds the lock."""
     if timeline is None or context.rules.batch_ids != "checked":
         return None
     return repeated(context, timeline, batch_id)
 
 
 def takes_time_early(context: Context) -> bool:
-    """Whether the completion time is taken outside the lock that covers its publication (a rule that loses rows)."""
+    """Whether the completion time is taken before the lock that covers publication; such a rule loses rows."""
     return context.rules.completion_time == "outside_lock" and not uses_decision_log(context)
 
 
-def remove_late_attempts(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
-    """Delete the files that other attempts at this instant have written. Called before the instant is published.
+def late_attempts(
+    context: Context, requested: str, files: Sequence[WrittenFile], storage: Storage | None = None
+) -> list[str]:
+    """Return the files that other attempts at this instant have written.
 
-    Readers that list directories would otherwise count two files of one instant in a group. nbcc's readers use commits.
-    The marker is deleted before the file. A running attempt detects the missing marker and raises the `Conflict` below.
+    Raises `Conflict` if another attempt has deleted the markers of this attempt.
     """
     ours = {file.path for file in files}
-    found = set(marked_files(context, requested))
+    found = set(marked_files(context, requested, storage))
     if lost := sorted(ours - found):
         raise Conflict(
             f"publish the instant {requested}",
             f"another attempt at it has removed {len(lost)} of the files, the first being {lost[0]}",
             "run the operation again",
         )
-    for path in sorted(found - ours):
+    return sorted(found - ours)
+
+
+def delete_attempts(context: Context, requested: str, paths: Sequence[str]) -> None:
+    """Delete the files of other attempts at an instant before the instant is published.
+
+    Without this step, readers that list directories would count two files of one instant in a file group; readers of
+    nbcc use commits. The marker is deleted before the file, so that a running attempt detects that its marker is
+    missing.
+    """
+    for path in paths:
         context.storage.delete(marker(requested, *split_path(path)))
         context.storage.delete(path)
 
 
-def marked_files(context: Context, requested: str) -> list[str]:
-    """The data files that attempts at this instant have announced, whether or not they exist."""
-    entries = context.storage.list(marker_folder(requested))
+def marked_files(context: Context, requested: str, storage: Storage | None = None) -> list[str]:
+    """The data files for which attempts at this instant have put markers, whether or not the data files exist."""
+    entries = (storage or context.storage).list(marker_folder(requested))
     return [path for entry in entries if (path := marked_file(requested, entry.path)) is not None]
 
 
 def forget_markers(context: Context, requested: str) -> None:
-    """Remove the markers of an instant that no rollback needs."""
-    for entry in context.storage.list(marker_folder(requested)):
-        context.storage.delete(entry.path)
+    """Delete the markers of an instant, if no rollback needs them."""
+    entries = context.storage.list(marker_folder(requested))
+    together(context.storage, [partial(context.storage.delete, entry.path) for entry in entries])

@@ -1,4 +1,6 @@
-"""Builds the commits of nbcc: one stat for each file, the schema, and nbcc's mark (docs/hudi-format.md)."""
+"""Builds the commits that nbcc publishes: one stat for each file, the schema, and nbcc's mark
+(docs/hudi-format.md).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..config import TableConfig
+from ..data.ranges import encode_ranges
 from ..data.tasks import WrittenFile
 from ..file_names import parse_base, split_path
 from ..timeline import (
@@ -18,7 +21,7 @@ from ..timeline import (
     encode_commit,
     own_extra,
 )
-from ..timeline.metadata import COVERS
+from ..timeline.metadata import COVERS, RANGES
 
 _NO_BASE = "null"  # Hudi spells "no previous commit" as this word
 
@@ -30,13 +33,22 @@ def write_commit(
     files: Sequence[WrittenFile],
     more: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The content of a completed delta commit; `more` is the metadata of its batch."""
+    """The content of a completed delta commit; `more` is the batch's extra metadata."""
     stats = tuple(_base_stat(file) if file.version is None else _log_stat(file, requested) for file in files)
-    return encode_commit(CommitMetadata(stats, operation, extra=own_extra(config.avro_schema, more or {})))
+    extra = own_extra(config.avro_schema, {**_ranges(files), **(more or {})})
+    return encode_commit(CommitMetadata(stats, operation, extra=extra))
+
+
+def _ranges(files: Sequence[WrittenFile]) -> dict[str, str]:
+    """The extra metadata with the bounds of the logs among the files; empty if no file has bounds."""
+    bounds = {file.path: file.bounds for file in files if file.bounds}
+    return {RANGES: encode_ranges(bounds)} if bounds else {}
 
 
 def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
-    """The content of a completed compaction: base files, and the logs of deletes that base files cannot hold."""
+    """The content of a completed compaction: its base files, and its logs with the deletes that base files cannot
+    store.
+    """
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
     stats = tuple(
         _base_stat(file, operations[file.partition, file.file_id])
@@ -48,13 +60,15 @@ def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan,
 
 
 def replace_commit(config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile]) -> bytes:
-    """The content of a completed replacing write. For Hudi it is a compaction without inputs."""
+    """The content of a completed replacing write. In Hudi's format a replacing write is a compaction without input
+    files.
+    """
     extra = own_extra(config.avro_schema, {REPLACES: operation})
     return encode_commit(CommitMetadata(tuple(map(_base_stat, files)), operation, compacted=True, extra=extra))
 
 
 def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
-    """The content of a completed log compaction: its logs, and the inputs of each."""
+    """The content of a completed log compaction: the logs that it wrote, and for each log the input logs."""
     operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
     made = [(file, operations[file.partition, file.file_id]) for file in files]
     stats = tuple(
@@ -62,12 +76,14 @@ def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequ
         for file, operation in made
     )
     covers = json.dumps({file.path: operation.logs for file, operation in made})
-    extra = own_extra(config.avro_schema, {COVERS: covers})
+    extra = own_extra(config.avro_schema, {COVERS: covers, **_ranges(files)})
     return encode_commit(CommitMetadata(stats, "LOG_COMPACT", extra=extra))
 
 
 def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
-    """The stat of a log. Writers do not search for existing keys: every row counts as an insert, as in Hudi."""
+    """The write stat of a log file. Every row counts as an insert, as in Hudi, because writers do not search for
+    existing keys.
+    """
     return WriteStat(
         file_id=file.file_id,
         path=file.path,
@@ -82,7 +98,7 @@ def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
 
 
 def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) -> WriteStat:
-    """`operation`: the plan's operation for this file; without one, the file is the first of its group."""
+    """`operation`: the operation of the plan that wrote this file; None if the file is the first of its group."""
     before = operation if operation is not None and operation.base_file else None
     if file.before is not None:
         return _rewritten_stat(file, split_path(file.before)[1])
@@ -105,7 +121,9 @@ def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) 
 
 
 def _rewritten_stat(file: WrittenFile, before: str) -> WriteStat:
-    """The stat of a copy-on-write file. It names the file that it replaces; incremental reads compare the two."""
+    """The write stat of a base file that copy-on-write has rewritten. The stat names the replaced base file,
+    because incremental reads compare the two files.
+    """
     named = parse_base(before)
     return WriteStat(
         file_id=file.file_id,

@@ -1,8 +1,9 @@
-"""Optimistic concurrency control: detects completed writes that conflict with one about to publish (RFC-22, step 4).
+"""Optimistic concurrency control: detects completed writes that conflict with a write about to be published (RFC-22,
+step 4).
 
-Two writes conflict if both have put files into one bucket of one partition. File ids are not compared: a writer that
-finds a bucket empty may start a file group of its own there. A compaction does not conflict with a writer, because the
-writer's log belongs to the slice in which it completes.
+Two writes conflict if both have put files into one bucket of one partition. File ids are not compared, because a writer
+that lists no file in a bucket may start another file group for it. A compaction does not conflict with a writer,
+because the writer's log belongs to the slice that is current when the writer completes.
 """
 
 from __future__ import annotations
@@ -25,17 +26,19 @@ Bucket = tuple[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class ReadSet:
-    """What a write has read to compute its rows.
+    """The partitions that a write has read to compute its rows.
 
-    `partitions`: The paths of the partitions that were read. None: the whole table. Empty: nothing was read.
-    `as_of`: The completion time of that read. None: the beginning of the write.
+    `partitions`: The paths of the partitions that were read. None means the whole table. An empty set means that
+    nothing was read.
+    `as_of`: The completion time as of which the write read these partitions. None means the time at which the write
+    began.
     """
 
     partitions: Collection[str] | None = ()
     as_of: str | None = None
 
     def covers(self, partition: str) -> bool:
-        """Whether this partition was read."""
+        """Whether the write has read this partition."""
         return self.partitions is None or partition in self.partitions
 
 
@@ -53,11 +56,12 @@ def conflict_of(
     now: Timeline | None = None,
     read_set: ReadSet = NO_READS,
 ) -> Conflict | None:
-    """The `Conflict` that forbids publishing `files`, or None.
+    """The `Conflict` that forbids publishing `files`, or None if there is no conflict.
 
-    A completed write conflicts if it completed after `sealed` was loaded and has files in the same buckets, or in
-    partitions of the `read_set`. Called under the lock that publishes. `now`: the timeline under that lock (default:
-    load it). Non-blocking and single writers do not check.
+    Another write conflicts if it completed after `sealed` was loaded and has files in the buckets of `files`, or in
+    partitions of the `read_set`. The caller holds the lock under which it publishes. `now`: the timeline listed under
+    that lock; None: this function lists it. Only a writer with optimistic concurrency control checks for conflicts. For
+    every other mode the function returns None.
     """
     if config.concurrency_mode != OPTIMISTIC:
         return None
@@ -77,8 +81,8 @@ def conflict_of(
 
 
 def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterator[Instant]:
-    """The instants that completed after `sealed` was loaded, in order of completion. Under `conflict_window`
-    "requested": those requested since.
+    """The instants that completed after `sealed` was loaded, in order of completion. If `conflict_window` is
+    "requested": the instants that were requested after `sealed` was loaded.
     """
     known = {instant.requested for instant in sealed.completed}
     if context.rules.conflict_window == "completion":
@@ -89,7 +93,7 @@ def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterat
 
 
 def may_conflict(context: Context, timeline: Timeline, instant: Instant) -> bool:
-    """Whether a completed instant can conflict with a writer."""
+    """Whether a completed instant is of a kind that can conflict with a writer."""
     if timeline.is_log_compaction(instant):
         return False
     replaces = timeline.is_compaction(instant) and context.commits.commit(instant).replaces
@@ -97,12 +101,12 @@ def may_conflict(context: Context, timeline: Timeline, instant: Instant) -> bool
 
 
 def place(partition: str, file_id: str) -> Bucket:
-    """The bucket of a file."""
+    """The partition and the bucket to which a file belongs."""
     return partition, bucket_of(file_id)
 
 
 def conflict_with(requested: str, instant: Instant, shared: set[Bucket]) -> Conflict:
-    """The error for a conflict with `instant` in the buckets `shared`."""
+    """The error that reports a conflict with `instant` in the buckets `shared`."""
     partition, bucket = min(shared, key=lambda place: (place[0], place[1] or 0))
     place = f"bucket {bucket}" + (f" of {partition}" if partition else "")
     several = f"{len(shared)} of its buckets, {place} among them" if len(shared) > 1 else place

@@ -1,4 +1,4 @@
-"""Batches given as DataFrames."""
+"""Converts batches that users pass as Spark DataFrames."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from ..schema import to_spark
 
 
 def deletes(keys: DataFrame, wanted: Collection[str], schema: pa.Schema) -> DataFrame:
-    """Deletes in `schema` with the columns `wanted` of `keys`: the flag is true, other columns are null."""
+    """Convert `keys` to deletes in `schema`: copy the columns `wanted`, set the delete flag to true, and set all
+    other columns to null.
+    """
     columns = []
     for field in to_spark(schema):
         if field.name in wanted:
@@ -25,7 +27,7 @@ def deletes(keys: DataFrame, wanted: Collection[str], schema: pa.Schema) -> Data
 
 
 def cast(rows: DataFrame, names: Collection[str], schema: pa.Schema) -> DataFrame:
-    """The columns of `schema`; `names` are cast to its types."""
+    """Cast the columns `names` of `rows` to their types in `schema`; copy the other columns of `schema` unchanged."""
     return rows.select(
         *(
             col(field.name).cast(field.dataType).alias(field.name) if field.name in names else col(field.name)
@@ -35,7 +37,9 @@ def cast(rows: DataFrame, names: Collection[str], schema: pa.Schema) -> DataFram
 
 
 def widened(rows: DataFrame, wanted: Collection[str], schema: pa.Schema) -> DataFrame:
-    """The columns `wanted` of `rows` in `schema`; the others are null."""
+    """Return `rows` with all columns of `schema`: the columns `wanted` cast to their types in `schema`, all others
+    null.
+    """
     columns = [
         col(field.name) if field.name in wanted else lit(None).cast(field.dataType).alias(field.name)
         for field in to_spark(schema)

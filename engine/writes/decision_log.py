@@ -2,64 +2,96 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Final
 
 from ..context import Context
+from ..storage import ListedAhead, Storage
 from ..timeline import Instant, put_requested
-from ..timeline.decisions import Decision, is_published, last_decision, publish, put_decision
+from ..timeline.decisions import (
+    Decision,
+    forget_before,
+    is_published,
+    last_decision,
+    publish,
+    put_checkpoint,
+    put_decision,
+)
 
 NOTHING: Final = Decision(0, "time", "", "", "")
 """Before the first decision."""
 
 
 def uses_decision_log(context: Context) -> bool:
-    """Whether a decision log decides commits."""
+    """Whether commits are decided by entries of a decision log."""
     return context.rules.decision == "log"
 
 
-def catch_up(context: Context) -> Decision:
-    """Publish the last decision and return it. Then the timeline holds every decision, and the clock is past its time.
+def catch_up(context: Context, listed: Storage | None = None) -> Decision:
+    """Publish the last entry of the decision log, if it is not yet published, and return the entry. On return, the
+    timeline contains every decided instant, and the clock is past the time of the last decision.
+
+    `listed`: a storage in which the caller has already begun to list the folders; default: the storage of `context`.
     """
-    while (last := last_decision(context.storage)) is not None and not is_published(context.storage, last):
+    storage, begun = listed or context.storage, time.time()
+    while (last := last_decision(storage)) is not None and not is_published(storage, last):
         publish(context.storage, last)  # its writer died, or is about to; meanwhile the next one may be decided
+        if isinstance(storage, ListedAhead):
+            storage.forget()
     if last is None:
-        return NOTHING
+        return NOTHING._replace(begun=begun)
     context.clock.not_before(last.time)
     return last
 
 
-def decide(context: Context, decision: Decision) -> bool:
-    """Take the number of the decision and publish it. False, with nothing changed, if another actor took the number."""
+def decide(context: Context, decision: Decision, before_publication: Callable[[], None] = lambda: None) -> bool:
+    """Put the decision as the entry with its number in the log, and publish its instant. Returns False and changes
+    nothing if another actor has put an entry with that number.
+    """
     if not put_decision(context.storage, decision):
         return False
+    before_publication()
     publish(context.storage, decision)
     return True
 
 
+def cut(context: Context, last: Decision | None) -> None:
+    """Publish a checkpoint just before the last decision, and delete older entries of the decision log.
+
+    The caller holds the lock and has published `last` and every earlier entry.
+    """
+    if last is not None and last.number > 1:
+        put_checkpoint(context.storage, last.number - 1)
+        forget_before(context.storage, last.number - 1)
+
+
 def latest_decision(context: Context) -> Decision | None:
-    """Publish and return the last decision. Called under the lock before a plan is made. None without a decision log.
+    """Publish the last decision and return it; None without a decision log. The caller holds the lock and will make a
+    plan.
     """
     return catch_up(context) if uses_decision_log(context) else None
 
 
 def put_plan(context: Context, last: Decision | None, requested: str, action: str, plan: bytes) -> Instant | None:
-    """Publish a plan that was made from the state after the decision `last`. None if another decision has been taken
-    since.
+    """Publish a plan that was made from the state after the decision `last`, and return its instant. Returns None if
+    another actor has put a decision after `last`.
 
-    That requires a lost lock. A write to be rolled back may then have been committed, or a commit may precede the
-    barrier. The next call plans from the new state.
+    Another actor can put a decision only if this actor has lost the lock. If the lock was lost, a write that the plan
+    undoes may have committed, or another write may have committed before the plan's barrier. The next call makes a plan
+    from the new state.
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)
-    decision = Decision(last.number + 1, "plan", requested, action, requested, plan)
+    decision = Decision(last.number + 1, "plan", requested, action, requested, plan, last.begun)
     return decision.instant if decide(context, decision) else None
 
 
 def withdraw(context: Context, requested: str) -> None:
-    """Ensure that a plan is not the last decision, before it is removed from the timeline under the lock.
+    """Before a plan is removed from the timeline, ensure that it is not the last decision; the caller holds the lock.
 
-    The next actor that decides publishes the last decision first, and would restore the plan.
+    The next actor publishes the last decision if the timeline lacks it, and would put a removed plan back.
     """
     while uses_decision_log(context) and (last := catch_up(context)).requested == requested:
-        time = context.clock.take()
-        put_decision(context.storage, Decision(last.number + 1, "time", time, "", time))
+        taken = context.clock.take()
+        put_decision(context.storage, Decision(last.number + 1, "time", taken, "", taken, b"", last.begun))

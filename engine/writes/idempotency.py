@@ -1,12 +1,13 @@
-"""Batches with an id, which commit at most once however often they are sent.
+"""Handles batches with an id, which commit at most once however often the user sends them.
 
-A commit records the id and the digest of the batch. A batch that is sent again is computed and compared with the
-commit. Equal digests return the instant that wrote the batch; different ones raise `Conflict`. So an acknowledged batch
-is always in the table.
+The commit of a batch records the batch id and a digest of the rows. If the batch is sent again, the writer computes its
+rows and compares their digest with the digest in the commit. If the digests are equal, the writer returns the instant
+of the first commit; otherwise it raises `Conflict`. No batch is lost, because the writer acknowledges it only if the
+table contains its rows.
 
-Before it writes a row, each attempt at a batch puts an empty file, named after its instant, in the batch's folder. So
-one listing shows whether a batch was written, however long the history is. The file of a failed attempt stays, but its
-instant never completes.
+Each attempt at a batch first puts an empty file, named after the attempt's instant, in a folder for the batch. One
+listing of the batch's folder shows whether the batch was written, at the same cost for a long history. The file of a
+failed attempt remains in the folder, but it has no effect because the attempt's instant never completes.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ ReplayDifference = Literal["refuse", "keep"]
 
 
 class Batch(NamedTuple):
-    """The id of a batch, if it has one, and the reaction to an id that has committed other rows."""
+    """The id of a batch (if it has one), and the reaction if a batch with this id but other rows has committed."""
 
     id: str | None = None
     replay_difference: str = "refuse"
@@ -43,7 +44,7 @@ UNNAMED: Final = Batch()
 
 
 class Repeated(Conflict):
-    """Raised if the batch has been written; `instant` is the completed one."""
+    """Raised if a batch with this id has been written; `instant` is the instant that wrote it."""
 
     def __init__(self, batch_id: str, instant: Instant) -> None:
         super().__init__(f"write the batch {batch_id!r}", f"{instant.requested} has written it", "go on")
@@ -52,7 +53,7 @@ class Repeated(Conflict):
 
 
 def check(batch_id: str | None, replay_difference: str = "refuse") -> None:
-    """Raise `BadInput` for an invalid id or an unknown value of `replay_difference`."""
+    """Raise `BadInput` if the id is invalid or the value of `replay_difference` is unknown."""
     if batch_id is not None and (not isinstance(batch_id, str) or not batch_id):
         raise BadInput(
             f"write a batch with batch_id={batch_id!r}", "an id is a text that is not empty", "give one or none"
@@ -66,21 +67,22 @@ def check(batch_id: str | None, replay_difference: str = "refuse") -> None:
 
 
 def extra(batch_id: str | None, digest: Digest | None) -> dict[str, str]:
-    """The metadata of a batch in its commit."""
+    """The extra metadata by which a commit records its batch."""
     if batch_id is None:
         return {}
     return {EXTRA: batch_id} | ({} if digest is None else {DIGEST: digest.text})
 
 
 def digest_of_files(files: Iterable[WrittenFile]) -> Digest:
-    """The digest of the batch that these files contain."""
+    """The digest of the rows that these files contain."""
     return sum((file.digest for file in files if file.digest is not None), Digest())
 
 
 def answer(context: Context, written: Repeated, digest: Digest, replay_difference: str) -> Instant:
-    """The instant that has written the batch, if its digest is equal; otherwise raises `Conflict`.
+    """Return `written`, the instant that has written the batch, if its commit has the digest `digest`; otherwise raise
+    `Conflict`.
 
-    A commit of an older release has no digest; its batch is answered without a comparison.
+    A commit of an older nbcc release has no digest; its instant is returned without a comparison.
     """
     instant = written.instant
     recorded = Digest.of_text(context.commits.commit(instant).extra.get(DIGEST, ""))
@@ -99,18 +101,33 @@ def answer(context: Context, written: Repeated, digest: Digest, replay_differenc
 
 
 def differs(digest: Digest, recorded: Digest) -> bool:
-    """Whether two attempts at a batch have different rows."""
+    """Whether two attempts at a batch have different rows, according to their digests."""
     return digest != recorded
 
 
-def claim(context: Context, requested: str, batch_id: str | None) -> None:
-    """Record that an instant is an attempt at a batch. Called under the lock that puts the instant's request."""
+def claim(context: Context, requested: str, batch_id: str | None, owner: str = "") -> None:
+    """Record that the instant `requested` is an attempt of the owner `owner` at the batch `batch_id`. The caller
+    holds the lock under which it puts the request of the instant.
+    """
     if batch_id is not None:
-        context.storage.put_if_absent(f"{_folder(batch_id)}/{requested}", b"")
+        context.storage.put_if_absent(f"{_folder(batch_id)}/{requested}", owner.encode())
+
+
+def pending_attempt(context: Context, timeline: Timeline, batch_id: str, owner: str) -> Instant | None:
+    """The pending instant with which `owner` attempts the batch `batch_id`; None if there is none. `timeline` was
+    listed under the lock that the caller holds.
+    """
+    for entry in context.storage.list(_folder(batch_id)):
+        attempt = timeline.find(entry.path.rpartition("/")[2])
+        if attempt is not None and not attempt.completed and context.storage.get(entry.path) == owner.encode():
+            return attempt
+    return None
 
 
 def repeated(context: Context, timeline: Timeline, batch_id: str | None) -> Repeated | None:
-    """The error with the completed attempt at a batch; None if there is none. `timeline` was listed under the lock."""
+    """The error that names the completed attempt at a batch; None if no attempt has completed. `timeline` was
+    listed under the lock that the caller holds.
+    """
     if batch_id is None or context.rules.batch_ids == "ignored":
         return None
     for entry in context.storage.list(_folder(batch_id)):

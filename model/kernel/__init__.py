@@ -1,11 +1,11 @@
 """RFC-66 alone: the protocol without any mechanism, in the order of the RFC's text.
 
-    `clock`, `lock`: The table's clock and its lock. `timeline`, `table`: The completed and pending instants; the values
-    on storage. `publication`: One lock covers the completion time and the publication of the instant. `writer`,
-    `compactor`: The actors that publish deltacommits and compactions. `reader`: A reader lists the timeline twice.
-    `slicing`, `planning`: The file slice of each log; the logs that a compaction plan takes. `merge`, `tombstones`: The
-    merge of records by rank; the deletes that a compaction keeps. `reads`: Snapshots, time travel, read-optimised and
-    incremental reads, change logs.
+    `clock`, `lock`: the table's clock and the table's lock.
+    `timeline`, `table`: the completed and pending instants, and the values on storage.
+    `publication`: an actor takes a completion time and publishes its instant under one lock.
+    `writer`, `compactor`, `reader`: the actors.
+    `slicing`, `planning`, `merge`, `tombstones`: the slice of a log, a plan's inputs, the row of a key, its delete.
+    `reads`: snapshots, time travel, read-optimised and incremental reads, and change logs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Time: one clock, read under the lock, which never returns a time twice (RFC-66, "Global Monotonically Increasing
-Timestamp").
+"""Time: actors read one clock under the lock, and the clock never returns a time twice (RFC-66, "Global Monotonically
+Increasing Timestamp").
 
-The component `clock` is the last time that an actor took. An actor takes a requested time when it begins an instant,
-and a completion time when it publishes the instant (see `publication.py`).
+The component `clock` contains the last time that an actor took: the requested time of an instant when it begins, or its
+completion time (see `publication.py`).
 """
 
 from __future__ import annotations
@@ -23,5 +23,5 @@ def next_time(clock: int, after: int = 0, action: str = "") -> tuple[int, int]:
 
 
 def one_clock() -> TakeTime:
-    """The views `request_time` and `completion_time`: every actor takes its times from one clock."""
+    """The value of the views `request_time` and `completion_time`: every actor reads one clock."""
     return next_time

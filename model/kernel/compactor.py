@@ -1,8 +1,9 @@
 """Compactors schedule a plan while writers write, merge the planned logs into base files, and publish.
 
-RFC-66, "Non-Serial Compaction Plan Schedule". A plan fixes its inputs (`planning.py`), so every runner writes the same
-base files. Its requested time is a barrier: a log that completes later belongs to a later file slice (`slicing.py`).
-`merge.py` defines the rows of a base file, and `tombstones.py` the deletes that it keeps.
+See RFC-66, "Non-Serial Compaction Plan Schedule". A plan fixes its inputs (`planning.py`), so every compactor that runs
+the plan writes the same base files. The requested time of a plan is a barrier: a log that completes later belongs to a
+later file slice (`slicing.py`). `merge.py` defines the rows of a base file, and `tombstones.py` defines the deletes
+that a base file keeps.
 """
 
 from __future__ import annotations
@@ -33,10 +34,8 @@ PLANNED, RUNNING = "about to start its plan", "running its plan"
 
 
 class Compactor(NamedTuple):
-    """`plan`: the requested time of its plan. `groups`: the plan's file groups. `bases`: the number of base files that
-    it has written.
-
-    `parts`: the inputs of the plan, until the plan is on storage.
+    """`plan`: the requested time of the compactor's plan. `groups`: the file groups of the plan. `bases`: the number of
+    base files that the compactor has written. `parts`: the inputs of the plan until the plan is on storage.
     """
 
     step: str = "idle"
@@ -49,7 +48,7 @@ class Compactor(NamedTuple):
 
     @property
     def group(self) -> int:
-        """The file group of the next base file."""
+        """The file group of the next base file that the compactor writes."""
         return self.groups[self.bases]
 
 
@@ -83,7 +82,7 @@ def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...]) 
 def log_to_compact(
     clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """The inputs of a plan scheduled now; () if there is nothing to compact."""
+    """Return the inputs of a plan that is scheduled now; () if there is nothing to compact."""
     barrier, _ = request_time(clock, action="commit")
     return plan(rules, completed_table, world.groups, barrier)
 
@@ -92,19 +91,19 @@ LOG_TO_COMPACT = Guard("there must be a log to compact", log_to_compact)
 
 
 def take_barrier(clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules) -> Changes:
-    """List the completed instants and take a later barrier. The lock is free, so this is one step under the lock."""
+    """Under the lock: list the completed instants, and take a barrier later than all of them."""
     barrier, clock = request_time(clock, action="commit")
     return {"own": Compactor(plan=barrier, parts=plan(rules, completed_table, world.groups, barrier)), "clock": clock}
 
 
 def put_plan(own: Compactor, me: str, plans: Plans) -> Changes:
-    """Put the plan."""
+    """Put the compaction plan on the timeline as a requested instant."""
     planned = own._replace(step=PLANNED, groups=tuple(part.group for part in own.parts), parts=())
     return {"own": planned, "plans": (*plans, Plan(own.plan, me, False, own.parts))}
 
 
 def start(own: Compactor, plan: Plan) -> Compactor:
-    """The compactor when it starts to run a plan."""
+    """Return the component of a compactor that starts to run a plan."""
     return Compactor(RUNNING, plan.requested, tuple(part.group for part in plan.groups))
 
 
@@ -113,18 +112,18 @@ def next_group(own: Compactor) -> Iterable[Args]:
 
 
 def write_base(own: Compactor) -> Changes:
-    """Put the base file of one file group. Its content is `reads.compacted`."""
+    """Put the base file of one file group. The function `reads.compacted` defines its content."""
     last = own.bases + 1 == len(own.groups)
     return {"own": own._replace(step="written" if last else RUNNING, bases=own.bases + 1)}
 
 
 def published_compaction(me: str, own: Compactor) -> tuple[Compactor, Compaction]:
-    """The compactor after its compaction is published, and the completed instant."""
+    """Return the component of the compactor after its compaction is published, and the completed instant."""
     return Compactor(), Compaction(own.plan, own.completed, me)
 
 
 def pending_compactions(pending_instants: Iterable[Instant], plans: Plans, published: Published) -> Iterable[Instant]:
-    """The view `pending_instants`: add the pending compaction plans."""
+    """Extend the view `pending_instants` by the pending compaction plans."""
     yield from pending_instants
     done = {entry.requested for entry in published if completes_plan(entry)} if plans else ()
     yield from pending_plans(plans, "compaction", done)
@@ -140,7 +139,7 @@ MECHANISM = Mechanism(
         Action("compactor_starts_plan", "puts the inflight instant of the plan it scheduled",
                "{actor} starts its plan"),
         Action("compactor_writes_base", "puts the base file of one file group",
-               "{actor} writes the base of group {group}", continues_call=True),
+               "{actor} writes the base of group {group}", continues_call=True, data_phase=True),
         *publication_actions("compactor"),
     ),
 )  # fmt: skip

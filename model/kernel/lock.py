@@ -1,6 +1,6 @@
-"""The table's lock (RFC-66, "Assumption On Locks"). The component `lock` is the name of its holder, or None.
+"""The table's lock (RFC-66, "Assumption On Locks"): the component `lock` is the name of its holder, or None.
 
-Under it actors publish (`publication.py`) and take requested times (`writer.py`, `compactor.py`).
+Actors publish (`publication.py`) and take requested times (`writer.py`, `compactor.py`) under the lock.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from ..machine.transition import Changes, Guard
 
 
 def is_held_by(lock: str | None, me: str) -> bool:
-    """The view `holds_lock`: whether an actor observes that it holds the lock."""
+    """The view `holds_lock`: True if the actor `me` observes that it holds the lock."""
     return lock == me
 
 

@@ -1,12 +1,12 @@
-"""The merge of the records of one key into one row: the record with the greatest rank wins. A delete is a record.
+"""The merge of the records of one key into one row. The record with the greatest rank wins, and it may be a delete.
 
-The merge mode of the table defines the rank: the ordering value (event time) or the completion time (commit time).
-Whether a base file keeps a winning delete is decided in `tombstones.py`.
+The merge mode of the table defines the rank: the ordering value (event time) or the completion time (commit time). The
+module `tombstones` decides whether a base file keeps a winning delete.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..machine.marks import Marks
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Ranked(NamedTuple):
-    """A record within a merge. `place` is its position in the merge order (completion, then log version)."""
+    """A record within a merge. `place`: its position in the merge order (by completion, then by log version)."""
 
     ordering: int
     place: float
@@ -28,11 +28,9 @@ class Ranked(NamedTuple):
 
 
 class Merger(NamedTuple):
-    """How records merge in one table under one protocol.
-
-    `event_time`: the ordering value ranks first. `keeps_tombstones`: compactions keep deletes. `logs_first`: logs merge
-    with each other first, and the result merges with the base file. `combination`: how several records form one row;
-    None if each record is a whole row.
+    """The merge rules of one table under one protocol. `event_time`: records rank by their ordering value first.
+    `keeps_tombstones`: compactions keep deletes. `logs_first`: logs merge with each other, then with the base file.
+    `combination`: how several records form one row; None if each record is a whole row.
     """
 
     event_time: bool
@@ -53,25 +51,32 @@ def merger_of(world: Any) -> Merger:
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:
-    """By event time: the ordering value, then the place. By commit time: the place alone."""
+    """The rank of a record: in event time its ordering value, then its place; in commit time its place alone."""
     return (record.ordering, record.place) if event_time else (record.place,)
 
 
 def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked | None:
-    """The record with the greatest rank; either may be absent."""
+    """Return the record with the greater rank. Either record may be None, which means that it is absent."""
     if one is None or other is None:
         return other if one is None else one
     return max(one, other, key=lambda record: rank(record, event_time))
 
 
+def combined(records: Iterable[Any]) -> Any:
+    """The record that a writer puts if its batch has several records of one key: the one with the greatest ordering
+    value, in both merge modes. A writer refuses a batch with equal ordering values for one key.
+    """
+    return max(records, key=lambda record: record.ordering)
+
+
 class Fold(NamedTuple):
-    """A read of one file group as a tree: the base file, then logs in merge order. The rows are not part of it.
+    """A read of one file group as a tree, without the rows: the base file, then logs in merge order.
 
     `base`: the fold of the compaction that wrote the base file. A log that is itself a fold was written by a log
-    compaction and replaces its input logs. `logs_before_tombstones`: how many logs merge before the tombstones of the
-    base file (only with `logs_first`). `shown`: a winner counts only if it is in one of these logs. `deletes`: whether
-    a winning delete is part of the answer. `logs_first`, `drops_deletes`: how the compaction that wrote this base file
-    merged, if it differs from the table's merger. `files`: a window over base files, evaluated by its own rule.
+    compaction. `logs_before_tombstones`: how many logs merge before the tombstones of the base file (with
+    `logs_first`). `shown`: the logs whose winning records the answer shows; None shows all. `deletes`: the answer
+    includes winning deletes. `logs_first`, `drops_deletes`: how the compaction merged, if not by the table's merger.
+    `files`: a window over base files, which has its own merge rule.
     """
 
     base: Fold | None
@@ -89,7 +94,7 @@ NOTHING = Fold(None, ())
 
 
 def logs_of(shape: Fold) -> Iterator[Log]:
-    """Every log whose records the read merges, directly or through a base file."""
+    """Yield every log whose records a read of `shape` merges, directly or through a base file."""
     if shape.base is not None:
         yield from logs_of(shape.base)
     for log in shape.logs:
@@ -99,11 +104,9 @@ def logs_of(shape: Fold) -> Iterator[Log]:
 
 
 def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-    """The winner for one key, which may be a delete; None if there is no record.
-
-    `record_of` returns the record of the key in a log, without its place. The winner in a base file ranks at the
-    barrier, before every log of the slice. If logs merge with each other first, rows have the same winner, but the
-    tombstones of the base file rank among the logs.
+    """The winning record of one key, which may be a delete; None if the key has no record. `record_of` returns the
+    key's record in a log. The winner in a base file ranks at the barrier, before every log of the slice. With
+    `logs_first`, a tombstone of the base file ranks among the logs.
     """
     if shape.files is not None:
         return shape.files.winner(record_of, merger)

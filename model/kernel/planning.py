@@ -1,4 +1,4 @@
-"""Planning: which files a compaction plan takes (RFC-66, "Non-Serial Compaction Plan Schedule").
+"""Planning decides which files a compaction plan takes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
 In each file group without a pending plan, a plan at barrier b takes the newest base file, and the logs of its slice
 that completed before b. A file group without such a log is not in the plan.
@@ -34,11 +34,11 @@ def _parts(rules: Rules, table: Table, groups: int, barrier: float) -> Iterator[
 
 
 def may_plan(table: Table, group: int) -> bool:
-    """Whether a plan may include a file group: no plan is pending there."""
+    """True if a plan may include a file group: no pending plan includes the group."""
     plans = zip(table.plans, table.completed, strict=True)
     return not any(done is None and plan.part_in(group) for plan, done in plans)
 
 
 def plan_takes(write: Write, barrier: float) -> bool:
-    """Whether a plan takes the logs of a write: the write completed before the barrier."""
+    """True if a plan takes the logs of a write: the write completed before the barrier of the plan."""
     return (write.completed or inf) < barrier

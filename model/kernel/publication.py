@@ -1,9 +1,9 @@
 """Publication: the completion time is taken under the lock, and the instant is published before the lock is released.
 
-RFC-66, "Assumption On Locks": taking the completion time and creating the completed file happen under one lock. So
-instants are published in the order of their completion times. Every actor that publishes has the same three
-transitions: take the lock; take the completion time; publish and release the lock. No other actor can take a time
-between the last two, because requested times are taken under the lock, too. A reader lists without the lock.
+RFC-66, "Assumption On Locks", requires one lock for taking the completion time and creating the completed file. Because
+of the lock, instants are published in the order of their completion times. Every actor that publishes has the same
+three transitions: take the lock; take the completion time; publish and release the lock. Requested times are taken
+under the lock, too. A reader lists the timeline without the lock.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Publish = Callable[[Any], tuple[Any, Any]]
 
 
 class Publication(NamedTuple):
-    """How one actor publishes. `since`: its step before. `requested`: the field with its requested time."""
+    """How one actor publishes: from the step `since`, with the requested time in its field `requested`."""
 
     kind: str
     actor: str
@@ -69,7 +69,7 @@ def publish_instant(own: Any, me: str, lock: str | None, published: tuple[Any, .
 
 
 def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, ...]:
-    """The actions of one kind of actors. `within_call`: the call that wrote the data also publishes."""
+    """The actions by which a kind publishes. `within_call`: the call that writes the data also publishes."""
     return (
         Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock", continues_call=within_call),
         Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time",

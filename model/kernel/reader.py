@@ -1,14 +1,13 @@
 """Readers list the timeline twice, then read (RFC-66, "Reader expectations").
 
-A listing is not atomic: it shows every instant that existed when it began, and any subset of the instants that were
-published while it ran. So a reader lists, takes T := the greatest completion time in the listing, and lists again.
-Instants are published in the order of their completion times. So when the second listing begins, every instant that
-completed at or before T exists. The reader uses exactly these instants.
+A listing of the timeline is not atomic. A listing shows every instant that existed when it began, and any subset of the
+instants that were published while it ran. Therefore a reader lists the timeline, takes the greatest completion time in
+the listing as its T, and lists again. Instants are published in the order of their completion times. Therefore every
+instant that completed at or before T exists when the second listing begins. The reader uses exactly the instants that
+completed at or before T.
 
-Views, which mechanisms map:
-
-    shown_instants, newest_shown    the instants in the listing that ends now, and their greatest completion time
-    kept_instants, kept_table       the instants that the reader uses, and their table
+Mechanisms may change four views of a reader: `shown_instants` of the listing that ends now, with their greatest
+completion time `newest_shown`; `kept_instants`, which the reader uses, with the table `kept_table` that they describe.
 """
 
 from __future__ import annotations
@@ -32,9 +31,11 @@ KEEPS = "keeps instants"
 
 
 class Reader(NamedTuple):
-    """`at_start`, `plans`: the requested times of the completed instants and plans when the listing began.
+    """The component of a reader. `at_start` and `plans` are the requested times of the completed instants and of the
+    plans that existed when the listing began.
 
-    `time`: the reader's T. `instants`: the requested times of the completed instants that it uses.
+    `time` is the time T as of which the reader reads. `instants` are the requested times of the completed instants that
+    the reader uses.
     """
 
     step: str = "idle"
@@ -46,7 +47,7 @@ class Reader(NamedTuple):
 
     @property
     def is_reading(self) -> bool:
-        """Whether the reader is within a read."""
+        """True if the reader is within a read."""
         return self.step not in ("idle", DEAD, *ENDS)
 
 
@@ -54,7 +55,7 @@ READER = Kind(name="reader", prefix="r", first=Reader(), idle_steps=("idle", *EN
 
 
 def compose(composition: Composition) -> None:
-    """Add the views and the transitions of every reader."""
+    """Add the views of readers, and the transitions of every reader."""
     composition.map_view(SHOWN, shown_instants)
     composition.map_view(NEWEST, newest_shown)
     composition.map_view(KEPT, kept_instants)
@@ -77,12 +78,13 @@ NOT_READING = Guard("{me} must not be reading", lambda own: not own.is_reading a
 
 
 def start_listing(own: Reader, published: Published, plans: Plans) -> Changes:
-    """Begin to list: the listing will show every instant that exists now."""
+    """Begin the first listing, which will show every instant that exists now."""
     return {"own": _started(own, published, plans)._replace(time=0)}
 
 
 def start_second_listing(own: Reader, published: Published, plans: Plans) -> Changes:
-    """Begin to list again: every instant that completed at or before T exists now."""
+    """Begin the second listing, which shows every instant that completed at or before T, because all of them exist now.
+    """
     return {"own": _started(own, published, plans)}
 
 
@@ -93,7 +95,7 @@ def listed_parts(own: Reader, active_instants: Published) -> Iterable[Args]:
 
 
 def shown_instants(own: Reader, active_instants: Published, *, seen: tuple[int, ...]) -> Published:
-    """The instants that existed when the listing began, and the subset `seen` of later ones."""
+    """The instants that existed when the listing began, and the subset `seen` of those published later."""
     return tuple(entry for entry in active_instants if entry.requested in own.at_start or entry.requested in seen)
 
 
@@ -102,12 +104,12 @@ def newest_shown(shown_instants: Published) -> int:
 
 
 def take_time(own: Reader, newest_shown: int) -> Changes:
-    """T is the greatest completion time in the listing."""
+    """Set the reader's T to the greatest completion time in the listing."""
     return {"own": own._replace(time=newest_shown)}
 
 
 def forget_listing(own: Reader) -> Changes:
-    """Forget the first listing: only T is needed, because the second listing shows all that completed by T."""
+    """Forget the first listing: the second one shows every instant that completed at or before T."""
     return {"own": own._replace(at_start=(), plans=())}
 
 
@@ -122,7 +124,7 @@ def kept_instants(own: Reader, published: Published) -> Published:
 
 
 def kept_table(own: Reader, kept_instants: Published, plans: Plans) -> Table:
-    """The table of the reader's instants. A completed compaction counts even if the listing missed its plan."""
+    """The table of the reader's instants, with the plan of each completed compaction."""
     seen = {*own.plans, *own.instants}
     return table_of(kept_instants, tuple(plan for plan in plans if plan.requested in seen))
 

@@ -1,11 +1,11 @@
-"""The reads of a file group, as definitions. An instant is visible at T if it completed at or before T.
+"""Definitions of the reads of a file group. An instant is visible at T if it completed at or before T.
 
-    as of T           the newest slice whose base file is visible at T, and every visible log of that slice and of later
-                      slices, including the slices of pending plans (RFC-66, "Time Travel Queries")
-    snapshot          as of infinity: everything that has completed
-    read-optimised    the newest base file, without logs
-    incremental       the logs of the writes that completed in (T0, T1] (RFC-66, "Incremental/CDC Queries")
-    changes           the difference between as of T0 and as of T1 (see `changes`)
+    A read as of T merges the newest base file visible at T with the visible logs of its slice and of later slices. The
+    later slices include slices of pending plans (RFC-66, "Time Travel Queries").
+    A snapshot is the read as of infinity: it includes everything that has completed.
+    A read-optimised read returns the newest base file, without logs.
+    An incremental read merges the logs of the writes that completed in (T0, T1] (RFC-66, "Incremental/CDC Queries").
+    A change log is the difference between the read as of T0 and the read as of T1 (see `changes`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def is_visible(requested: int, completed: int | None, time: float) -> bool:
-    """Whether a read as of `time` includes an instant: it completed at or before that time."""
+    """True if a read as of `time` includes an instant: the instant completed at or before `time`."""
     return completed is not None and completed <= time
 
 
@@ -33,18 +33,18 @@ def visible(rules: Rules, writes: tuple[Write, ...], time: float) -> tuple[Write
 
 
 def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
-    """The read of one file group as of `time` by these rules. The snapshot is the read as of infinity."""
+    """Return the read of one file group as of `time` according to `rules`. The snapshot is the read as of infinity."""
     return rules.as_of(rules, table, group, time)
 
 
 def newest_state(rules: Rules, table: Table, group: int, time: float) -> Fold:
-    """The newest base file that is visible at `time`, and the visible logs from its slice on."""
+    """The newest base file that is visible at `time`, and the visible logs of its slice and of later slices."""
     barrier, writes = rules.base_and_writes(rules, table, group, time)
     return slice_fold(rules, table, group, barrier, rules.merged_logs(rules, table, group, writes, time))
 
 
 def base_and_writes(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
-    """For a read as of `time`: the barrier of its base file, and the writes whose logs it merges."""
+    """Return the barrier of the base file that a read as of `time` uses, and the writes whose logs the read merges."""
     bases = base_files(rules, table, group, time)
     writes: tuple[Write, ...] = ()
     for barrier, members in rules.newest_first(rules, table, group, time):
@@ -55,18 +55,18 @@ def base_and_writes(rules: Rules, table: Table, group: int, time: float) -> tupl
 
 
 def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
-    """The slices that a read as of `time` visits, newest first. All of them: later slices have no log visible then."""
+    """The slices that a read as of `time` visits, newest first. Later slices have no log visible at `time`."""
     return reversed(writes_by_slice(rules, table, group).items())
 
 
 @lru_cache(maxsize=1 << 12)
 def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-    """The content of the base file with this barrier by these rules, memoised; None if no plan has the barrier."""
+    """The content of the base file with this barrier, memoised; None if no plan has the barrier."""
     return rules.base_file(rules, table, group, barrier)
 
 
 def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-    """What the plan with this barrier merges: its base file, and its logs in order."""
+    """Return the inputs of the plan with this barrier as a fold: its base file, then its logs in merge order."""
     plan = next((plan for plan in table.plans if plan.requested == barrier), None)
     part = plan.part_in(group) if plan is not None else None
     if plan is None or part is None:
@@ -86,7 +86,7 @@ def slice_fold(rules: Rules, table: Table, group: int, barrier: int | None, logs
 def fold_of(
     rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
 ) -> Fold:
-    """How a base file and logs merge: the base file first, then each log."""
+    """The fold of a base file and logs: the base file first, then each log."""
     return Fold(base, logs)
 
 
@@ -96,31 +96,31 @@ def read_optimized(rules: Rules, table: Table, group: int, time: float) -> Fold:
     return Fold(shape.base, ()) if shape.base is not None else NOTHING
 
 
-def in_window(table: Table, after: int, until: float) -> tuple[Write, ...]:
+def in_window(table: Table, after: float, until: float) -> tuple[Write, ...]:
     """The writes that completed in (after, until]."""
     return tuple([w for w in table.writes if w.completed is not None and after < w.completed <= until])
 
 
-def incremental(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """The incremental read of the window (after, until] in one file group, by these rules."""
+def incremental(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
+    """The incremental read of the window (after, until] in one file group according to `rules`."""
     return rules.incremental(rules, table, group, after, until)
 
 
-def window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """The logs of the writes that completed in the window, merged with each other."""
+def window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
+    """The logs of the writes that completed in the window (after, until], merged with each other."""
     return slice_fold(rules, table, group, None, rules.window_logs(rules, table, group, after, until))
 
 
-def window_logs(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Log, ...]:
-    """The logs that a window merges, in order."""
+def window_logs(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
+    """The logs that a window merges, in merge order."""
     return logs_in_order(rules, rules.window_writes(rules, table, group, after, until), group)
 
 
-def window_writes(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Write, ...]:
+def window_writes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Write, ...]:
     """The writes whose logs a window merges in a file group."""
     return rules.in_window(table, after, until)
 
 
-def changes(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Fold, Fold]:
+def changes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Fold, Fold]:
     """The two states whose difference is the change log of (after, until]."""
     return as_of(rules, table, group, after), as_of(rules, table, group, until)

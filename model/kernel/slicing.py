@@ -1,9 +1,9 @@
-"""File slicing: to which file slice a log belongs. A log belongs to the slice of the greatest barrier at or before the
-completion time of its write.
+"""File slicing decides to which file slice a log belongs. A log belongs to the slice of the greatest barrier at or
+before the completion time of its write.
 
-RFC-66, "Pseudocode for New File Slicing", writes "less than"; times are unique, so that both mean the same. A barrier
-is the requested time of a compaction plan of the file group, pending or completed; the plan's base file has that time.
-A log that completed before all barriers is in a slice without barrier. Variants replace functions by `rules`.
+RFC-66, "Pseudocode for New File Slicing", says "less than". Times are unique, so both wordings state the same rule. A
+barrier is the requested time of a compaction plan of the file group, pending or completed. A log that completed before
+all barriers belongs to a slice without a barrier. Variants replace functions of this module in `rules`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -> int | None:
-    """The barrier of the slice of a write's logs: the greatest barrier at or before its slice time; None if none is."""
+    """The greatest barrier at or before the slice time of a write; None if every barrier is later."""
     at = rules.slice_time(write, group)
     return max([barrier for barrier in among if barrier <= at], default=None)
 
 
 def slice_time(write: Write, group: int) -> float:
-    """The completion time. A pending write has none yet; it will be later than every barrier that exists now."""
+    """The completion time of the write. A pending write will complete after every present barrier: infinity."""
     return write.completed or inf
 
 
@@ -36,12 +36,12 @@ def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:
 
 
 def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
-    """The plans of a file group, one a base file: requested and completion time; None while the plan is pending."""
+    """The base files of a file group: (requested time, completion time or None) of each plan."""
     return [(p.requested, done) for p, done in zip(table.plans, table.completed, strict=True) if p.part_in(group)]
 
 
 def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-    """Barrier -> the writes with logs in its slice. The slice without barrier is first, then ascending."""
+    """Barrier -> the writes with logs in its slice: first the slice without a barrier, then in ascending order."""
     among = rules.barriers(rules, table, group)
     members: dict[int | None, tuple[Write, ...]] = dict.fromkeys((None, *among), ())
     for write in rules.sliced_writes(rules, table, group):
@@ -51,7 +51,7 @@ def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Wri
 
 @lru_cache(maxsize=1 << 12)
 def writes_by_slice(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
-    """The slices of a file group by these rules, memoised."""
+    """Return the slices of a file group according to `rules`. The slices are memoised."""
     return rules.slices(rules, table, group)
 
 
@@ -61,7 +61,7 @@ def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
 
 
 def base_files(rules: Rules, table: Table, group: int, time: float) -> set[int]:
-    """The barriers whose base file is visible at `time`, because its plan had completed."""
+    """The barriers whose base file is visible at `time`, because the plan of the base file had completed by then."""
     return {at for at, completed in rules.bases(table, group) if completed and rules.is_visible(at, completed, time)}
 
 
@@ -72,17 +72,17 @@ log_files = Write.files_in
 
 
 def in_order(writes: Iterable[Write], group: int) -> tuple[Write, ...]:
-    """Writes in the merge order of their logs: by completion, pending writes last."""
+    """Return writes in the merge order of their logs: by completion time, pending writes last."""
     return tuple(sorted(writes, key=lambda write: (write.completed or inf, write.requested)))
 
 
 def log_time(rules: Rules, table: Table, group: int, log: Log) -> float:
-    """The time that orders a log in its slice: the completion of its write."""
+    """The time that orders a log in its slice: the completion time of its write."""
     return next((write.completed or inf for write in table.writes if write.requested == log[0]), inf)
 
 
 def logs_by_time(rules: Rules, table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
-    """Some logs in merge order."""
+    """The given logs, sorted in merge order."""
     return tuple(sorted(logs, key=lambda log: (rules.log_time(rules, table, group, log), log)))
 
 
@@ -92,5 +92,5 @@ def logs_in_order(rules: Rules, writes: Iterable[Write], group: int) -> tuple[Lo
 
 
 def merged_logs(rules: Rules, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
-    """The logs of these writes that a read as of `time` merges, in order: all of them."""
+    """The logs of `writes` that a read as of `time` merges, in merge order: in the kernel all of them."""
     return logs_in_order(rules, writes, group)

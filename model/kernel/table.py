@@ -1,8 +1,9 @@
-"""The values on storage: writes, compaction plans, completed compactions, and the table of all of them.
+"""The values on storage: writes, compaction plans, completed compactions, and the table that contains all of them.
 
-Times are ticks of one clock, from 1. `requested` and `completed` are the two times of an instant (RFC-66, "Instant
-State Transition Time"); `completed` is None until the instant is published. A log file is named by the requested time
-of its write and a version. A mechanism can add records to these values: their `marks` (see `machine/marks.py`).
+Times are ticks of one clock, which starts at 1. `requested` and `completed` are the two times of an instant (RFC-66,
+"Instant State Transition Time"); `completed` is None until the instant is published. A log file is named by the
+requested time of its write and a version. A mechanism can add records, called `marks`, to a value on storage (see
+`machine/marks.py`).
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ Log = tuple[int, int]  # (requested time of its write, version)
 
 
 class CompletesAs(NamedTuple):
-    """The mark of a write with another action than deltacommit. A commit completes the plan with its requested time."""
+    """The mark of a write with another action than deltacommit. A commit completes the plan with its time."""
 
     action: str = "deltacommit"
     kind: str = "completes as"
 
 
 class Write(NamedTuple):
-    """The `number`-th write of `actor`, a deltacommit. `files` are pairs (file group, version)."""
+    """One write of an actor, usually a deltacommit. `files`: its log files as pairs (file group, version)."""
 
     requested: int
     completed: int | None
@@ -38,16 +39,16 @@ class Write(NamedTuple):
 
     @property
     def groups(self) -> tuple[int, ...]:
-        """The file groups of its files."""
+        """The file groups in which the write has files."""
         return tuple(dict.fromkeys(group for group, _ in self.files))
 
     def files_in(self, group: int) -> tuple[Log, ...]:
-        """Its files in a file group, versions ascending."""
+        """The files of the write in one file group, in ascending order of version."""
         return tuple([(self.requested, version) for in_group, version in self.files if in_group == group])
 
 
 class GroupPlan(NamedTuple):
-    """The inputs of a plan in one file group: the base file of the instant `base` (None: no base file) and logs."""
+    """The inputs of a plan in one file group: logs, and the base file of the instant `base`, if there is one."""
 
     group: int
     base: int | None
@@ -55,7 +56,7 @@ class GroupPlan(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A compaction plan, run by the actor `runner`. Its requested time is a barrier in each of its file groups."""
+    """A compaction plan. Its requested time is a barrier in each of its file groups. An actor, `runner`, runs it."""
 
     requested: int
     runner: str
@@ -64,7 +65,7 @@ class Plan(NamedTuple):
     marks: Marks = ()
 
     def part_in(self, group: int) -> GroupPlan | None:
-        """Its inputs in one file group; None if it does not compact the group."""
+        """The inputs of the plan in one file group; None if the plan does not compact the group."""
         return next((part for part in self.groups if part.group == group), None)
 
 
@@ -99,17 +100,14 @@ class Instant(NamedTuple):
 
 
 def pending_plans(plans: Iterable[Any], action: str, done: Container[int]) -> Iterator[Instant]:
-    """The instants of the plans that are not completed. `done`: the requested times of the completed plans."""
+    """The instants of the plans that are not completed. `done` contains the requested times of the completed plans."""
     for each in plans:
         if each.requested not in done:
             yield Instant(each.requested, action, "inflight" if each.inflight else "requested", None)
 
 
 class Table(NamedTuple):
-    """The input of reads and planning: writes (by completion, pending writes last) and plans.
-
-    `completed` lists the completion time of each plan, in the order of `plans`; None while the plan is pending.
-    """
+    """The input of reads and planning: plans, their completion times, and writes in the order of completion."""
 
     writes: tuple[Write, ...]
     plans: Plans
@@ -125,5 +123,5 @@ def table_of(published: Iterable[Any], plans: Plans, pending: Iterable[Write] = 
 
 
 def completes_plan(entry: Any) -> bool:
-    """Whether a published instant completes the plan with its requested time."""
+    """True if a published instant completes the plan with its requested time."""
     return isinstance(entry, Compaction | Write) and entry.action == "commit"

@@ -1,19 +1,17 @@
 """The timeline, and the table that its instants describe.
 
-The component `published` contains the completed instants in the order of their publication. No effect of the kernel
-removes or reorders them: `published` only grows. A pending instant is a part of the component of its actor.
+The component `published` contains the completed instants in the order of their publication, and only grows. A pending
+instant is a part of the component of its actor. Actors observe the timeline through views, which mechanisms may change.
 
-Actors observe the timeline through views, which mechanisms map:
-
-    active_instants      the completed instants on the active timeline
-    pending_instants     the instants that are not completed
-    visible_instants     the completed instants that a reader uses
-    unpublished_writes   the writes that are not published, each with the files that it has put
-    visible_writes       the unpublished writes that a reader uses (in the kernel: none)
-    table                the table of a read: visible instants and writes, and the plans
-    settled_time         the time of a read for which the user states no time
-    completed_table      the table that a service lists under the lock: the completed instants and the plans
-    latest_time          the latest time in that listing
+    `active_instants`: the completed instants on the active timeline.
+    `pending_instants`: the instants that are not completed.
+    `visible_instants`: the completed instants that a reader uses.
+    `unpublished_writes`: the writes that are not published, each with the files that it has put.
+    `visible_writes`: the unpublished writes that a reader uses (in the kernel: none).
+    `table`: the table of a read: visible instants and writes, and the plans.
+    `settled_time`: the time of a read for which the user states no time.
+    `completed_table`: the table that a service lists under the lock: the completed instants and the plans.
+    `latest_time`: the latest time among the instants and plans of `completed_table`.
 """
 
 from __future__ import annotations
@@ -45,7 +43,8 @@ def compose(composition: Composition) -> None:
 
 
 def nothing() -> tuple[()]:
-    """No instant and no write: a reader ignores a write that has not completed."""
+    """Return an empty tuple: no instant and no write. In the kernel, a reader ignores writes that have not completed.
+    """
     return ()
 
 
@@ -58,7 +57,7 @@ def visible_table(visible_instants: Published, visible_writes: tuple[Write, ...]
 
 
 def greatest_completion(published: Published) -> int:
-    """Every instant that completed by the greatest published completion time is published: reads as of it are final."""
+    """The greatest published completion time. Reads as of this time never change."""
     return max((entry.completed for entry in published), default=0)
 
 

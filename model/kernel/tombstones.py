@@ -1,9 +1,8 @@
 """The tombstone rule: in event time, a compaction keeps every delete that wins among the records that it merges.
 
-RFC-66 does not specify deletes in a compaction. In event time the record with the greatest ordering value wins, even if
-others complete later. Consider a record with a smaller ordering value that completes after the compaction. Without a
-tombstone in the base file it would restore the deleted row. In commit time the last completion wins, so no tombstone is
-needed.
+RFC-66 does not specify deletes in a compaction. In event time, a record with a smaller ordering value than the delete
+may complete after the compaction. Without a tombstone in the base file, this record would restore the deleted row. In
+commit time the last completion wins, so no tombstone is needed.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def needs_tombstones(event_time: bool) -> bool:
-    """Whether a table with this merge mode needs tombstones: only in event time."""
+    """True if a table needs tombstones. Only tables that merge by event time need tombstones."""
     return event_time
 
 
 def keeps_deletes(shape: Fold, merger: Merger) -> bool:
-    """Whether a base file has tombstones. A base file of another engine may lack them (`Fold.drops_deletes`)."""
+    """True if a base file has tombstones. A base file of another engine may lack tombstones (`Fold.drops_deletes`)."""
     return merger.keeps_tombstones and not (shape.base is not None and shape.base.drops_deletes)

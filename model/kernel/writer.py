@@ -1,7 +1,8 @@
 """Writers append log files under non-blocking concurrency control (RFC-66, "Non-blocking concurrency control").
 
-A writer requests an instant, writes its log files, and publishes (`publication.py`). It checks no other actor. Its own
-instant names each of its log files, and their completion time alone decides their file slice (`slicing.py`).
+A writer requests an instant, writes its log files, and publishes (`publication.py`). A writer does not check what other
+actors do. The name of each log file contains the requested time of the write. The completion time of the write alone
+decides the file slice of its log files (`slicing.py`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ REQUESTS, PUTS_FILE = "requests", "puts file"
 
 
 class Writer(NamedTuple):
-    """`number`: its current write, counted from 1. `files`: the number of log files of that write on storage."""
+    """`number`: the number of the writer's current write, from 1. `files`: how many of its log files are on storage."""
 
     step: str = "idle"
     number: int = 0
@@ -38,7 +39,7 @@ class Writer(NamedTuple):
 
     @property
     def state(self) -> Literal["requested", "inflight"]:
-        """The state of its pending instant."""
+        """The state of the writer's pending instant."""
         return "inflight" if self.inflight else "requested"
 
 
@@ -63,13 +64,13 @@ WRITE_LEFT = Guard("{me} must have a write left", lambda own, world: own.number 
 
 
 def request_instant(own: Writer, clock: int, request_time: TakeTime) -> Changes:
-    """Take the requested time and put the requested instant. The lock is free, so this is one step under the lock."""
+    """Under the lock: take the requested time and put the requested instant, in one step."""
     time, clock = request_time(clock, action="deltacommit")
     return {"own": Writer(number=own.number + 1, requested=time), "clock": clock}
 
 
 def start_writing(own: Writer) -> Changes:
-    """Put the inflight instant."""
+    """Put the inflight instant of the current write."""
     return {"own": own._replace(inflight=True)}
 
 
@@ -85,7 +86,7 @@ def write_log(own: Writer, me: str, world: World) -> Changes:
 
 
 def published_write(world: World, me: str, own: Writer) -> tuple[Writer, Write]:
-    """The writer after its write is published, and the completed instant."""
+    """Return the component of the writer after its write is published, and the completed instant."""
     return Writer(number=own.number), write_of(world, me, own)
 
 
@@ -97,7 +98,7 @@ def write_of(world: World, me: str, own: Writer) -> Write:
 def pending_writes(
     pending_instants: Iterable[Instant], every_writer: Mapping[str, Writer], published: tuple[Any, ...]
 ) -> Iterator[Instant]:
-    """The view `pending_instants`: add the pending writes."""
+    """Extend the view `pending_instants` by the pending writes."""
     yield from pending_instants
     done = {entry.requested for entry in published if isinstance(entry, Write)}
     for own in every_writer.values():
@@ -113,7 +114,7 @@ MECHANISM = Mechanism(
                "{actor} requests an instant"),
         Action("writer_starts_writing", "puts the inflight instant", "{actor} starts writing"),
         Action("writer_writes_log", "puts one log file, named by its own instant and a version",
-               "{actor} writes log version {version} of group {group}", continues_call=True),
+               "{actor} writes log version {version} of group {group}", continues_call=True, data_phase=True),
         *publication_actions("writer"),
     ),
 )  # fmt: skip

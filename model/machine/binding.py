@@ -15,11 +15,13 @@ from .transition import ActorState, Args, Branch, Changes, Effect, Guard, Preset
 
 
 class Names:
-    """The names that functions of one model may use: components, kinds of actors, views, and constants by actor.
+    """The names that functions of one model may use: components, kinds of actors, views, and the constants of each
+    actor.
 
     A view is a function of components, constants and other views; it may take arguments of the step. Guards and effects
-    name it like a component. A later function of a view replaces its value, and may read the earlier value by name.
-    `fields` maps a kind to the records that mechanisms add to its actors: name -> initial value.
+    refer to a view by its name, as they refer to a component. A view may have several functions. Each function replaces
+    the value of the function before it, and may read that value by the name of the view. `fields` maps each kind of
+    actors to the records that mechanisms add to such an actor: record name -> initial value.
     """
 
     def __init__(
@@ -62,7 +64,9 @@ class Names:
         )
 
     def function(self, function: Callable[..., Any], me: str, views: Mapping[str, int] | None = None) -> Bound:
-        """Resolve the parameters of a function of one actor. `views`: the number of functions of a view to use."""
+        """Resolve the parameters of a function for one actor. `views` maps a view to the number of its functions that
+        apply.
+        """
         plain = function.function if isinstance(function, Preset) else function
         values = function.values if isinstance(function, Preset) else {}
         call = Call({"me": me, **self._constants(me), **values})
@@ -76,8 +80,8 @@ class Names:
         return call.bound(plain)
 
     def _resolve(self, call: Call, parameter: str, me: str, views: Mapping[str, int]) -> bool:
-        """Pass the value of a component, the components of a kind, a view or a record; returns False if the name is
-        unknown.
+        """Pass the value that a parameter name refers to: a component, all components of a kind, a view or a record.
+        Return False if the model does not know the name.
         """
         # Other constants are passed before: here a constant can only be a `Component`.
         name = str(call.constants.get(parameter, parameter))
@@ -95,7 +99,9 @@ class Names:
         return True
 
     def view(self, name: str, me: str = "", functions: int | None = None) -> Bound:
-        """Resolve a view, for one actor or none, up to its first `functions` functions (default: all)."""
+        """Resolve a view, for one actor or for none. Only the first `functions` functions of the view apply (default:
+        all).
+        """
         number = len(self._views[name]) if functions is None else functions
         while (step := self._views[name][number - 1]).actors is not None and me not in step.actors:
             number -= 1
@@ -146,7 +152,9 @@ class Names:
 
     @staticmethod
     def _arguments(functions: Sequence[Bound]) -> Bound:
-        """The values that several functions list for their arguments, in every combination."""
+        """Combine functions that each list argument values. The combined function returns every combination of the
+        values.
+        """
         if not functions:
             return Bound(lambda: ((),), ())
         if len(functions) == 1:
@@ -169,7 +177,9 @@ def _is_at(step: str) -> Callable[[ActorState], bool]:
 
 
 def _all(functions: Sequence[Bound], expected: bool) -> Bound:
-    """Whether the statement "all functions return a true value" equals `expected`."""
+    """Return one function that is True if all `functions` return a true value. If `expected` is False, the function
+    negates its result.
+    """
     reads = tuple(dict.fromkeys(chain(*(each.reads for each in functions))))
     places = [[reads.index(name) for name in each.reads] for each in functions]
 

@@ -1,4 +1,6 @@
-"""Bound functions and transitions: every name is resolved to the components whose values the call receives."""
+"""Bound functions and transitions, in which every parameter name is resolved to the components whose values the
+function receives.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,15 @@ OWN = "own_"
 
 
 class UnknownName(TypeError):
-    """A parameter or a change names neither a component, nor a view, nor a constant of the model."""
+    """Raised if the name of a parameter or of a changed component is not a component, a view or a constant of the
+    model.
+    """
 
 
 class Bound(NamedTuple):
-    """A function of the values of `reads`, in this order. `keywords` are the arguments of the step that it receives."""
+    """A function that receives the values of the components `reads`, in this order. `keywords` names the arguments of
+    the step that the function receives.
+    """
 
     call: Callable[..., Any]
     reads: tuple[str, ...]
@@ -24,7 +30,7 @@ class Bound(NamedTuple):
 
 
 class BoundGuard(NamedTuple):
-    """A condition on the values of `reads`, in this order."""
+    """A condition. The function `holds` receives the values of the components `reads`, in this order."""
 
     reason: str
     holds: Callable[..., object]
@@ -35,8 +41,9 @@ class BoundGuard(NamedTuple):
 class BoundTransition(NamedTuple):
     """A transition with resolved names. `actor_guards` are the guards that read the actor's own component alone.
 
-    `reads` are the components that any of its functions reads, the actor's own first. `arguments` and `effect` take the
-    values of their own `reads`. The effect returns new values of some components in `writes`.
+    `reads` lists every component that a function of the transition reads, the actor's own component first. The
+    functions `arguments` and `effect` each receive only the values of the components in their own `reads`. The effect
+    may return a new value only for a component that `writes` lists.
     """
 
     action: str
@@ -52,7 +59,9 @@ class BoundTransition(NamedTuple):
 
 
 class ViewStep(NamedTuple):
-    """One function of a view, and the actors to which it applies; None: to all, and to reads without an actor."""
+    """One function of a view. `actors` lists the actors to which the function applies. If `actors` is None, the
+    function applies to all actors and to reads without an actor.
+    """
 
     function: Callable[..., Any]
     actors: frozenset[str] | None = None

@@ -1,4 +1,6 @@
-"""Calls: a function of named parameters becomes a function of component values. One adapter serves each signature."""
+"""Calls: a function of named parameters becomes a function of component values. Functions whose parameters have the
+same form share one compiled adapter.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from .transition import Component
 
 
 class Call:
-    """A call under construction: an expression for each parameter, over component values and fixed values."""
+    """A call under construction: for each parameter, an expression that uses component values and fixed values."""
 
     def __init__(self, constants: Mapping[str, object]) -> None:
         self.constants = constants
@@ -22,7 +24,8 @@ class Call:
         self.of_views: list[str] = []
 
     def constant(self, parameter: str) -> bool:
-        """Pass the constant with the parameter's name; returns False if there is none, or if the name is a component.
+        """Pass the constant that has the parameter's name. Return False if there is no such constant, or if the
+        constant is the name of a component.
         """
         is_constant = parameter in self.constants and not isinstance(self.constants[parameter], Component)
         if is_constant:
@@ -30,16 +33,18 @@ class Call:
         return is_constant
 
     def pass_component(self, name: str, part: str = "") -> None:
-        """Pass the value of a component, or a part of it."""
+        """Pass the value of a component, or the part of the value that the expression `part` selects."""
         self.passed.append(f"v{self.reads.setdefault(name, len(self.reads))}{part}")
 
     def pass_value(self, value: object, *names: str, calls: bool = False) -> None:
-        """Pass a fixed value; with `calls`, pass the result of a fixed function for the named components."""
+        """Pass a fixed value. With `calls`, the fixed value is a function: pass its result for the values of the
+        components `names`.
+        """
         values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in names]
         self.passed.append(f"{self._fix(value)}({', '.join(values)})" if calls else self._fix(value))
 
     def pass_view(self, view: Bound) -> None:
-        """Pass the value of a view. The view may take arguments of the step."""
+        """Pass the value of a view. The view may take arguments of a step as keywords."""
         values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in view.reads]
         if not values and not view.keywords:
             self.pass_value(view.call())
@@ -53,7 +58,9 @@ class Call:
         return f"c{len(self.fixed) - 1}"
 
     def bound(self, function: Callable[..., Any]) -> Bound:
-        """The function of the values read. A function that takes exactly these values needs no adapter."""
+        """Return a function of component values that calls `function` with the arguments that its parameters name. The
+        result is `function` itself if its parameters are exactly the component values.
+        """
         everything = tuple(dict.fromkeys((*self.keywords, *self.of_views)))
         if self.keywords:
             self.passed.append(f"**{self._fix(_pick(tuple(self.keywords)))}(a)" if self.of_views else "**a")
@@ -65,7 +72,9 @@ class Call:
 
 @cache
 def _adapter(passed: tuple[str, ...], fixed: int, reads: int, keywords: bool) -> Callable[..., Callable[..., Any]]:
-    """Compile an adapter: from (function, `fixed` values) to a function of `reads` values that calls it."""
+    """Compile an adapter. The adapter takes a function and its fixed values, and returns a function of component
+    values.
+    """
     # Compiled source is faster than an interpreted argument list: a search makes millions of such calls.
     parameters = ", ".join(["f", *(f"c{number}" for number in range(fixed))])
     values = ", ".join([*(f"v{number}" for number in range(reads)), *(["**a"] if keywords else [])])

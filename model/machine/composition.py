@@ -1,10 +1,12 @@
-"""Composition: the kernel's transitions, which mechanisms refine from outside. The kernel names no mechanism.
+"""Composition: mechanisms refine the transitions of the kernel without a change of the kernel. The kernel refers to no
+mechanism.
 
 A mechanism selects transitions by action or tag, and by actor, because each actor may follow its own protocol. The
 methods of `Selection` refine the selected transitions; the methods of `Composition` add to the model.
 
 Mechanisms apply their refinements in a declared order (`Mechanism.after`). If two mechanisms declare no order, their
-refinements of one transition must commute. Otherwise the composition raises `Unordered`.
+refinements of one transition must commute. If two refinements without an order do not commute, the composition raises
+`Unordered`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from .transition import Transition
 
 
 class Fact(Protocol):
-    """A value that describes how one actor does something, such as publishing."""
+    """A value that describes how one actor does something. For example, a `Publication` describes how an actor
+    publishes.
+    """
 
     @property
     def actor(self) -> str: ...
@@ -33,15 +37,16 @@ Key = tuple[str, str]
 
 
 class NoTransition(LookupError):
-    """A selection is empty: no transition has that action or tag."""
+    """A selection is empty: no transition has the requested action or tag."""
 
 
 @dataclass(slots=True)
 class Composition:
     """A model under construction. `actors` maps each kind to the names of its actors.
 
-    `protocol_of` returns the protocol of one actor. `idle_steps` maps a kind to the steps between two operations.
-    `views` are functions of components; guards and effects name a view like a component.
+    `protocol_of` returns the protocol of one actor. `idle_steps` maps a kind of actors to the steps at which such an
+    actor is between two operations. `views` maps each view to its functions of components. Guards and effects refer to
+    a view by name, as they refer to a component.
     """
 
     world: Any
@@ -61,12 +66,14 @@ class Composition:
     _refined: dict[Key, list[Refinement]] = field(default_factory=dict)
 
     def begin(self, mechanism: str, after: Iterable[str]) -> None:
-        """Begin the operations of a mechanism, which comes after the named mechanisms."""
+        """Begin the refinements of one mechanism. `after` names the mechanisms whose refinements come before the
+        refinements of `mechanism`.
+        """
         self.mechanism = mechanism
         self._after[mechanism] = frozenset(name for each in after for name in (each, *self._after.get(each, ())))
 
     def actors_of(self, kind: str) -> tuple[str, ...]:
-        """Return the actors of a kind; () if the world has none."""
+        """Return the actors of a kind; () if the world has no actor of that kind."""
         return self.actors.get(kind, ())
 
     def add(self, *transitions: Transition) -> None:
@@ -83,26 +90,30 @@ class Composition:
         self.components[name] = first
 
     def withdraw(self, component: str) -> None:
-        """Withdraw the declaration that a component only grows: an effect of the mechanism removes part of its value.
+        """Declare that an effect of the mechanism removes part of the value of a component, so that the component does
+        not only grow.
 
-        The parallel search relies on that declaration for `published`.
+        The parallel search relies on the declaration that the component `published` only grows.
         """
         self.withdrawn.add(component)
 
     def add_field(self, kind: str, name: str, first: tuple[Any, ...]) -> None:
-        """Add a typed record to each actor of a kind. Functions read it as the parameter `own_<name>`.
+        """Add a typed record to each actor of a kind. Functions read the record as the parameter `own_<name>`.
 
-        The record is part of the actor's one component. An effect that returns a new kernel record ends the operation;
-        the record then has its initial value again.
+        The record is stored in the component of its actor. An effect that returns a new kernel record for an actor ends
+        the actor's operation. An effect that returns a new kernel record also resets the actor's added records to their
+        initial values.
         """
         if name in self.fields.setdefault(kind, {}):
             raise ValueError(f"the field {name!r} of a {kind} is added twice")
         self.fields[kind][name] = first
 
     def map_view(self, name: str, function: Callable[..., Any], actors: Iterable[str] | None = None) -> None:
-        """Replace a view by a function. A parameter with the name of the view is the value before the replacement.
+        """Replace the value of a view by the result of a function. If a parameter of the function has the name of the
+        view, the parameter receives the replaced value.
 
-        `actors`: the actors to which the function applies (default: all, and reads without an actor).
+        `actors` limits the function to some actors. By default the function applies to all actors and to reads without
+        an actor.
         """
         step = ViewStep(function, None if actors is None else frozenset(actors))
         self.views[name] = (*self.views.get(name, ()), step)
@@ -116,20 +127,20 @@ class Composition:
             self.mechanism = current
 
     def refine_facts(self, kind: type[FactOfType], refine: Callable[[FactOfType], None]) -> None:
-        """Call `refine` for each registered fact of a type, and for each that a later mechanism registers."""
+        """Call `refine` for each registered fact of a type, and for each fact that a later mechanism registers."""
         self._fact_refinements.setdefault(kind, []).append((self.mechanism, refine))
         for fact in self.facts(kind).values():
             refine(fact)
 
     def facts(self, kind: type[FactOfType]) -> dict[str, FactOfType]:
-        """Return the registered facts of a type, by actor."""
+        """Return a mapping from each actor to its registered fact of the type `kind`."""
         return self._facts.get(kind, {})
 
     def select(self, *names: str, actors: Iterable[str] | None = None) -> Selection:
-        """Select the transitions with one of these actions or tags, of some actors (default: all).
+        """Select the transitions of some actors (default: all actors) that have one of the actions or tags in `names`.
 
         Raises:
-            NoTransition: one of the named actors has no such transition, or no actor has one.
+            NoTransition: a stated actor, or the whole model, has no transition with one of the names.
         """
         chosen = None if actors is None else tuple(actors)
         selection = self.find(*names, actors=chosen)
@@ -142,7 +153,7 @@ class Composition:
         return selection
 
     def find(self, *names: str, actors: Iterable[str] | None = None) -> Selection:
-        """Select like `select`, but allow an empty selection."""
+        """Select transitions like `select`, but return an empty selection instead of raising an error."""
         chosen = None if actors is None else {*actors}
         return Selection(self, tuple(
             key for key, each in self.transitions.items()
@@ -150,7 +161,7 @@ class Composition:
         ))  # fmt: skip
 
     def refine(self, key: Key, after: Transition, refinement: Refinement) -> None:
-        """Replace a transition by a refined one, which may have another action."""
+        """Replace a transition by a refined transition, which may have another action."""
         for earlier in self._refined.setdefault(key, []):
             self._check_order(key, earlier, refinement)
         self._refined[key].append(refinement)

@@ -1,4 +1,4 @@
-"""Combines all effects of a transition into one function, including changes of records and the following step."""
+"""Combines all effects of a transition into one function, which also changes records and sets the actor's next step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from .bound import OWN, Bound, UnknownName
 
 
 class Declared(NamedTuple):
-    """The components that the effects of a transition may return: those that it changes, and scratch components."""
+    """The components for which the effects of a transition may return values: `writes`, which the step changes, and
+    `scratch`.
+    """
 
     writes: frozenset[str]
     scratch: frozenset[str]
@@ -25,15 +27,15 @@ class Declared(NamedTuple):
 
 
 class Records(NamedTuple):
-    """The records that mechanisms add to one actor: name -> initial value."""
+    """The records that mechanisms add to one actor. `first` maps the name of each record to its initial value."""
 
     me: str
     first: Mapping[str, Any]
 
     def changed(self, own: Any, name: str, value: Any) -> Any:
-        """The actor's component after a change of `own` or of one of its records.
+        """Return the actor's component after `value` replaces its kernel record (`own`) or one of its added records.
 
-        A new kernel record, which has no records of mechanisms, ends the operation and resets them.
+        If `value` is a kernel record, the actor's operation ends, and its added records get their initial values.
         """
         if name == "own":
             return value if value.records or not self.first else value._replace(records=tuple(self.first.values()))
@@ -42,7 +44,9 @@ class Records(NamedTuple):
 
 
 def in_order(effects: Sequence[Bound], records: Records, to: str = "", declared: Declared | None = None) -> Bound:
-    """Combine effects: each reads the state that the previous one leaves. Then the actor proceeds to the step `to`."""
+    """Combine effects into one function. Each effect reads the state after the previous effect. After the last effect,
+    the actor proceeds to the step `to`.
+    """
     me = records.me
     mine = (me,) if to or records.first else ()
     reads = tuple(dict.fromkeys((*chain(*(each.reads for each in effects)), *mine)))

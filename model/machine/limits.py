@@ -1,4 +1,4 @@
-"""Limits: finds the actors that only a limit of the world stops, not a condition of the protocol or a crash."""
+"""Finds the actors that cannot act only because of a limit of the world, and not because of the protocol or a crash."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ class LimitChecker:
         self._results: dict[tuple[int, State], bool] = {}
 
     def stopped(self, state: State) -> Iterator[str]:
-        """The actors that only a limit stops, each once. Actors whose own component decides come first."""
+        """Yield once each actor that only limits of the world stop. Actors that a limit on their own component stops
+        come first.
+        """
         candidates = [self._candidates_of(own, state & mask, some) for own, mask, some in self._by_component]
         actors = set()
         for compiled in chain(*(limited for limited, _ in candidates), *(able for _, able in candidates)):

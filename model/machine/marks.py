@@ -1,7 +1,8 @@
 """Marks: typed records that mechanisms add to a value on storage, such as a write or a plan.
 
-A record is a NamedTuple whose fields all have defaults. A record that equals its defaults is not stored, so that equal
-values stay equal. The last field is the `kind`: without it, records of two types with equal fields would be equal.
+A record is a NamedTuple whose fields all have defaults. A record with only default values is not stored, so that a
+value with such a record equals a value without a record. The last field of a record, `kind`, differs for each type of
+record. Without `kind`, records of two types with equal fields would be equal.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ class Marked(Protocol):
 
 
 def mark(value: Marked, kind: type[Record]) -> Record:
-    """The record of this type in a value; the defaults if the value has none."""
+    """Return the record of the type `kind` in a value, or a record with default values if the value has no such record.
+    """
     for each in value.marks:
         if isinstance(each, kind):
             return each
@@ -28,15 +30,19 @@ def mark(value: Marked, kind: type[Record]) -> Record:
 
 
 def marks(*records: Any) -> Marks:
-    """The records that a value stores: those that differ from their defaults."""
+    """Return the given records, but omit each record that equals its defaults. A value stores only the returned
+    records.
+    """
     return tuple([each for each in records if each != type(each)()])
 
 
 def with_mark(old: Marks, record: Any) -> Marks:
-    """Add a record to stored marks, or replace the one of its type."""
+    """Add a record to stored marks, or replace the stored record of the same type."""
     return (*(each for each in old if type(each) is not type(record)), *marks(record))
 
 
 def marks_of(own: Any) -> Marks:
-    """An actor's records that its completed instant stores: those with a `kind`."""
+    """Return the records of an actor that its completed instant stores. An instant stores only records with a field
+    `kind`.
+    """
     return marks(*(each for each in own.records if hasattr(each, "kind")))

@@ -1,4 +1,5 @@
-"""A mechanism: the declarations of one module of the model. The parts of the kernel are declared in the same way."""
+"""A mechanism: the declarations of one module of the model. Each part of the kernel is declared as a `Mechanism` too.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
 class Kind:
     """A kind of actors: its name, the prefix of its actors' names, and the initial state of each.
 
-    `idle_steps`: the steps at which an actor is between two operations. `service`: a table service; its steps must not
-    change the answer of a retained read (promise QUIET). `in_random_worlds`: the numbers of such actors that a random
-    world may have, each equally likely; the first number is the simplest case.
+    `idle_steps`: the steps at which an actor is between two operations. `service` is True for a table service, whose
+    steps must not change the answer of a retained read (promise QUIET). `in_random_worlds` lists the numbers of such
+    actors that a random world may have. Each entry of `in_random_worlds` is equally likely; the first entry is the
+    simplest case.
     """
 
     name: str
@@ -30,12 +32,12 @@ class Kind:
     service: bool = False
 
     def actor(self, number: int) -> str:
-        """The name of the actor with this number, from 1."""
+        """Return the name of the actor with this number. The numbers of actors start at 1."""
         return f"{self.prefix}{number}"
 
 
 def _nothing(composition: Composition) -> None:
-    """The default of `compose`: the module declares only options or rules."""
+    """The default of `compose`, for a module that declares only options or rules."""
 
 
 def _any_world(world: Any) -> None:
@@ -50,12 +52,13 @@ def _any_protocol(protocol: Any) -> None:
 class Mechanism:
     """The declarations of one module.
 
-    `compose` adds transitions, components and fields, and refines existing transitions. `after`: mechanisms whose
-    refinements come first; "*" stands for every mechanism that does not declare "*" itself. `idle_steps`: further steps
-    between two operations, by kind of actors. `check` raises ValueError for an unsupported world, `agree` for an
-    unsupported combination of options. `of_write` returns the limits of the mechanism for one write, by actor and
-    number. Actors that differ in it are not symmetric. `rules` refines how a table is read. `service`: the actions are
-    those of a table service (promise QUIET).
+    `compose` adds transitions, components and fields, and refines existing transitions. `after` names the mechanisms
+    whose refinements come before the refinements of this mechanism; "*" stands for every mechanism that does not
+    declare "*" itself. `idle_steps` maps a kind of actors to further steps at which such an actor is between two
+    operations. `check` raises ValueError for an unsupported world. `agree` raises ValueError for an unsupported
+    combination of options. `of_write` returns the limits of the mechanism for one write, which an actor and a number
+    identify. Actors for which `of_write` returns different limits are not symmetric. `rules` refines how a table is
+    read. `service` is True if the actions belong to a table service (promise QUIET).
     """
 
     compose: Callable[[Composition], None] = _nothing

@@ -1,4 +1,5 @@
-"""Options and limits as typed values. Each module declares its own; a protocol or a world collects all of them.
+"""Defines options and limits as typed values. Each module declares its own options and limits. A protocol collects the
+options of all modules, and a world the limits.
 
 An option is a choice between named values of a protocol. A limit is a number that bounds a world. Each declaration
 states the default, the meaning, and the kinds of actors that may each have another value.
@@ -13,18 +14,18 @@ from typing import Any, Protocol, TypeVar, dataclass_transform, get_args, get_ty
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Declarations:
-    """Base of options and limits. Every subclass becomes a frozen dataclass with keyword-only fields."""
+    """The base class of options and limits. Every subclass becomes a frozen dataclass with keyword-only fields."""
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
 
 
 class Options(Declarations):
-    """Base of the options of one module; each field is an `option`."""
+    """The base class of the options of one module. Each field is declared by `option`."""
 
 
 class Limits(Declarations):
-    """Base of the limits of one module; each field is a `limit`."""
+    """The base class of the limits of one module. Each field is declared by `limit`."""
 
 
 Part = TypeVar("Part", Options, Limits)
@@ -32,7 +33,7 @@ Own = TypeVar("Own", bound=Options)
 
 
 class ProtocolOptions(Protocol):
-    """A protocol as the machine uses it: `protocol[Slicing]` are the options of one module."""
+    """A protocol as the machine uses it: `protocol[Slicing]` returns the options of the class `Slicing`."""
 
     def __getitem__(self, part: type[Own], /) -> Own: ...
 
@@ -57,7 +58,7 @@ def limit(
 
     `by`: the kinds of actors for which a world may state another number. `in_random_worlds`: the numbers that a random
     world may have, each equally likely (default: only `default`). `needs`: the limit applies only if the world has an
-    actor of this kind.
+    actor of the kind `needs`.
     """
     random_worlds = {"in_random_worlds": in_random_worlds, "needs": needs}
     return field(default=default, metadata={"about": about, "section": section, "by": by, **random_worlds})
@@ -67,7 +68,7 @@ _VALUES: dict[type[Options], dict[str, tuple[str, ...]]] = {}
 
 
 def values_of(options: type[Options]) -> dict[str, tuple[str, ...]]:
-    """Option name -> the values that it may take, the default first."""
+    """Return a mapping from each option name to the values that the option may take, the default value first."""
     if options not in _VALUES:
         hints = get_type_hints(options)
         defaults = {each.name: str(each.default) for each in fields(options)}
@@ -78,15 +79,19 @@ def values_of(options: type[Options]) -> dict[str, tuple[str, ...]]:
 
 
 def names_of(part: type[Options] | type[Limits]) -> tuple[str, ...]:
-    """The names of the options or limits of a module, in the order of its source."""
+    """Return the names of the options or limits of a module, in the order of their declaration."""
     return tuple(each.name for each in fields(part))
 
 
 def declarations(part: type[Options] | type[Limits]) -> dict[str, Mapping[str, Any]]:
-    """Name -> the declaration of an option or limit: `about`, `by`, and for a limit its `section`."""
+    """Return a mapping from each option or limit to its declaration, which contains `about`, `by`, and for a limit
+    `section`.
+    """
     return {each.name: each.metadata for each in fields(part)}
 
 
 def assemble(parts: Iterable[type[Part]], given: Mapping[str, Any]) -> dict[type[Part], Part]:
-    """One instance of each part, with those values that the part declares."""
+    """Return one instance of each class of options or limits. Each instance takes the values in `given` that its class
+    declares.
+    """
     return {part: part(**{name: given[name] for name in names_of(part) if name in given}) for part in parts}

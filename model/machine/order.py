@@ -1,4 +1,4 @@
-"""The order of refinements: whether two refinements of one transition commute."""
+"""Decides whether two refinements of one transition commute, so that the order of the two does not matter."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from .transition import Component, Effect, Preset, effects_in
 
 
 class Unordered(TypeError):
-    """Two mechanisms without a declared order refine one transition, and the order matters."""
+    """Raised if two mechanisms without a declared order refine one transition, and the order matters."""
 
 
 class Refinement(NamedTuple):
-    """One operation of a mechanism on a transition. `reads`, `writes`: the components of an added effect."""
+    """One change that a mechanism makes to a transition. `operation` names the method that makes the change.
+    `reads` and `writes` are the components that an added effect reads and changes.
+    """
 
     mechanism: str
     operation: str
@@ -34,12 +36,12 @@ ORDERED: Final = {
 
 
 def commute(one: Refinement, other: Refinement) -> bool:
-    """Whether two refinements of one transition have the same result in either order.
+    """True if two refinements of one transition have the same result in either order.
 
-    A replacement or a split commutes with no other refinement. Both parts of a split get the conditions added before
-    it, but only one part gets those added later. An exit copies the conditions on the position from which it starts.
-    Steps inserted on the same side do not commute. Two effects commute if neither changes a component that the other
-    one reads or changes.
+    A replacement or a split commutes with no other refinement. Both parts of a split get the conditions that were added
+    before the split. Only one part of a split gets the conditions that are added after the split. An exit copies the
+    `place` conditions of the transition at whose step it starts. Two steps that are inserted on the same side of a
+    transition do not commute. Two effects commute if neither changes a component that the other one reads or changes.
     """
     first, second = one.operation, other.operation
     if {first, second} & {"replace", "split"}:
@@ -52,7 +54,7 @@ def commute(one: Refinement, other: Refinement) -> bool:
 
 
 def named_by(effect: Effect) -> frozenset[str]:
-    """The names of the components that the parameters of an effect declare."""
+    """Return the names of the components that an effect reads, as its parameters declare them."""
     names: set[str] = set()
     for function in effects_in(effect):
         values = function.values if isinstance(function, Preset) else {}

@@ -1,4 +1,6 @@
-"""Facts about actors that make and run plans, such as compactions. Mechanisms refine all of them in the same way."""
+"""Facts about actors that make and run plans, such as compactions. Mechanisms refine all actors that make or run plans
+in the same way.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,18 @@ from typing import Any, NamedTuple
 from .composition import Composition
 from .transition import Changes, Component, Effect, preset, transition
 
-STARTS_PLAN = "starts plan"
-"""The tag of a transition that starts a plan."""
+STARTS_PLAN, RESUMES_PLAN = "starts plan", "resumes plan"
+"""Tags: a runner starts its own plan; a runner takes up a pending plan of another actor."""
+
+DONE = "instants_known_done"
+"""The view of the instants whose plans need no runner any more."""
 
 
 class Planner(NamedTuple):
-    """How one actor makes plans. `plans`: the component that holds the plans. `requested`: the actor's field with its
-    time.
+    """A fact that describes how one actor makes plans. `plans` is the component that contains the plans. `requested` is
+    the actor's field that contains the requested time of its plan.
 
-    `give_up`: the effect on an actor that can no longer put its plan.
+    `give_up` is the effect by which an actor abandons a plan that it can no longer put.
     """
 
     kind: str
@@ -32,10 +37,10 @@ Start = Callable[[Any, Any], Any]
 
 
 class Runner(NamedTuple):
-    """How one actor runs plans. `plans` and `requested`: as for a `Planner`.
+    """A fact that describes how one actor runs plans. `plans` and `requested` have the same meaning as for a `Planner`.
 
-    `completes`: the type of the completed instant. `resumes`: the action that resumes the plan of a dead actor. `what`:
-    the noun for such a plan in sentences.
+    `completes` is the type of the instant that completes a plan. `resumes` is the action that takes up a pending plan.
+    `what` is the noun for the plan in sentences about a step.
     """
 
     kind: str
@@ -58,14 +63,14 @@ def runner(composition: Composition, action: str, at: str, each: Runner) -> None
 
 
 def runners(composition: Composition) -> Mapping[str, Runner]:
-    """How actors run plans, by actor."""
+    """Return a mapping from each actor that runs plans to its `Runner`."""
     return composition.facts(Runner)
 
 
 def start_own_plan(
     own: Any, me: str, plans: tuple[Any, ...], start: Start, requested: str, component: str
 ) -> Changes:
-    """Put the inflight instant of the plan."""
+    """Put the inflight instant of the actor's own plan."""
     mine = next(plan for plan in plans if plan.requested == getattr(own, requested))
     return start_plan(own, me, mine, plans, start, component)
 

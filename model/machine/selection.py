@@ -1,7 +1,8 @@
-"""Operations on selected transitions: each operation replaces every selected transition by a refined one.
+"""Operations on selected transitions: each operation replaces every selected transition by a refined transition.
 
-A refinement adds a condition, an effect, an argument or a tag, moves a transition to another step, or adds a transition
-before, after or as an alternative to it. The composition checks that unordered refinements commute (see `order.py`).
+A refinement adds a condition, an effect, an argument or a tag, or moves a transition to another step. A refinement may
+also add a transition before or after the selected transition, or as an alternative to it. The composition checks that
+unordered refinements commute (see `order.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Some transitions of a composition. Most operations return the selection, so that calls can be chained."""
+    """The transitions of a composition that a mechanism has selected. Most operations return the selection, so that
+    calls can be chained.
+    """
 
     composition: Composition
     keys: tuple[Key, ...]
@@ -31,7 +34,7 @@ class Selection:
         return bool(self.keys)
 
     def without(self, *tags: str) -> Selection:
-        """Return the transitions of the selection that have none of these tags."""
+        """Return the selected transitions that have none of the tags `tags`."""
         transitions = self.composition.transitions
         return Selection(self.composition, tuple(key for key in self.keys if not transitions[key].tags & {*tags}))
 
@@ -42,46 +45,50 @@ class Selection:
         return transition
 
     def require(self, *guards: Guard) -> Selection:
-        """Require further conditions."""
+        """Add conditions to each selected transition."""
         operation = "require_place" if any(guard.place for guard in guards) else "require"
         return self._each(operation, lambda each: each.require(*guards))
 
     def extend(self, effect: Effect, *changes: str) -> Selection:
-        """Add an effect that happens last. `changes`: the components that it changes (default: the actor's own)."""
+        """Add an effect that happens last. `changes`: the components that the effect changes (default: the actor's own
+        component).
+        """
         return self._effect("extend", effect, changes or ("own",))
 
     def precede(self, effect: Effect, *changes: str) -> Selection:
-        """Add an effect that happens first. `changes`: as for `extend`."""
+        """Add an effect that happens first. `changes` has the same meaning as for `extend`."""
         return self._effect("precede", effect, changes or ("own",))
 
     def swap(self, guard: Guard, other: Guard) -> Selection:
-        """Replace one condition by another."""
+        """Replace one condition of each selected transition by another condition."""
         return self._each(
             "swap", lambda each: replace(each, guards=tuple(other if g == guard else g for g in each.guards))
         )
 
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Selection:
-        """Add an argument, in every combination with the existing arguments."""
+        """Add an argument. Each value of the new argument combines with all values of the existing arguments."""
         return self._each("add_argument", lambda each: each.add_argument(values))
 
     def tag(self, *tags: str) -> Selection:
-        """Add tags, by which other mechanisms select."""
+        """Add tags, by which other mechanisms select transitions."""
         return self._each("tag", lambda each: replace(each, tags=each.tags | {*tags}))
 
     def untag(self, *tags: str) -> Selection:
-        """Remove tags, for example because another transition has them now."""
+        """Remove tags from each selected transition, for example because another transition has the tags now."""
         return self._each("untag", lambda each: replace(each, tags=each.tags - {*tags}))
 
     def replace(self, change: Callable[[Transition], Transition]) -> Selection:
-        """Replace each transition by another one, perhaps with another action."""
+        """Replace each selected transition by the transition that `change` returns, which may have another action."""
         return self._each("replace", change)
 
     def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Selection:
-        """Add another outcome: if `when` holds, these effects happen instead of the present ones."""
+        """Add another outcome: if `when` holds, the effects `effects` happen instead of the present effects of the
+        transition.
+        """
         return self._each("divert", lambda each: each.divert(when, *effects, changes=changes))
 
     def remove(self) -> None:
-        """Remove the transitions."""
+        """Remove the selected transitions from the composition."""
         self._each("replace", lambda each: each)
         for key in self.keys:
             del self.composition.transitions[key]
@@ -89,14 +96,17 @@ class Selection:
     def split(
         self, first: Callable[[Transition], Transition], then: Callable[[Transition], Transition]
     ) -> None:
-        """Make two transitions of each one: `first` and `then` both receive the whole transition."""
+        """Replace each selected transition by two. The functions `first` and `then` both receive the whole transition.
+        """
         for key in self.keys:
             whole = self.composition.transitions[key]
             self._refine(key, first(whole), "split")
             self.composition.add(then(whole))
 
     def insert_before(self, step: str, make: Callable[[str], Transition]) -> Selection:
-        """Insert a transition of the actor before each one. It leads from the old starting step to `step`."""
+        """Insert a transition of the same actor before each selected transition. The new transition leads from the old
+        starting step to `step`.
+        """
         for key in self.keys:
             later = self.composition.transitions[key]
             self._refine(key, replace(later, at=step), "insert_before")
@@ -104,7 +114,9 @@ class Selection:
         return self
 
     def insert_after(self, step: str, make: Callable[[str], Transition]) -> Selection:
-        """Insert a transition of the actor after each one. It leads from `step` to the old final step."""
+        """Insert a transition of the same actor after each selected transition. The new transition leads from `step` to
+        the old final step.
+        """
         for key in self.keys:
             earlier = self.composition.transitions[key]
             if not earlier.to:
@@ -114,9 +126,9 @@ class Selection:
         return self
 
     def exit(self, make: Callable[[str], Transition]) -> Selection:
-        """Add an alternative exit of the actor from the step at which each transition starts.
+        """Add an exit: an alternative transition of the actor that starts at the same step as a selected transition.
 
-        Several transitions of an actor that start at one step get one exit.
+        Selected transitions of one actor that start at the same step share one exit.
         """
         steps: set[tuple[str, str]] = set()
         for key, start in zip(self.keys, self, strict=True):

@@ -1,7 +1,7 @@
-"""States, each packed into one number.
+"""Packs each state of a model into one number.
 
-A component numbers its values in the order in which they first occur. A state is the concatenation of these numbers,
-each in a field of `WIDTH` bits. A state has a meaning only within the `Coding` that made it.
+A component numbers its values in the order in which they first occur. A state concatenates the numbers of all component
+values, each in a field of `WIDTH` bits. A state has a meaning only within the `Coding` that made it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ _FIELD = (1 << WIDTH) - 1
 
 
 class UndeclaredRead(LookupError):
-    """A function reads a masked component, which it does not declare (see `Coding.mask_undeclared`)."""
+    """Raised if a function reads a masked component, which the function does not declare (see
+    `Coding.mask_undeclared`).
+    """
 
 
 class Coding:
-    """Numbers for the values of components. `first` maps each component to its initial value, which has the number 0.
+    """Numbers the values of each component. `first` maps each component to its initial value, which has the number 0.
 
-    `alike`: groups of components with values of one type, such as all writers. Components of a group with equal initial
-    values share their numbers, so that symmetry reduction can exchange the components.
+    `alike` lists groups of components whose values have the same type, such as all writers. Components of a group with
+    equal initial values number their values together, so that symmetry reduction can exchange the components.
     """
 
     def __init__(self, first: Mapping[str, Any], alike: Iterable[Sequence[str]] = ()) -> None:
@@ -36,7 +38,7 @@ class Coding:
         self._tables = [tables.setdefault(leader.get(n, n), ([value], {value: 0})) for n, value in first.items()]
 
     def number(self, position: int, value: Any) -> int:
-        """The number of a value of a component. A new value gets the next number."""
+        """The number of a value of a component. A value that occurs for the first time gets the next number."""
         values, numbers = self._tables[position]
         number = numbers.get(value)
         if number is None:
@@ -47,7 +49,7 @@ class Coding:
         return number
 
     def value(self, state: State, position: int) -> Any:
-        """The value of a component. Raises `UndeclaredRead` if it is masked."""
+        """The value of a component. Raises `UndeclaredRead` if the component is masked."""
         try:
             return self._tables[position][0][state >> position * WIDTH & _FIELD]
         except IndexError:
@@ -62,32 +64,36 @@ class Coding:
             return [self.value(state, p) for p in positions]
 
     def mask(self, positions: Iterable[int]) -> int:
-        """The bits of some components."""
+        """Return a number in which all bits of the components at `positions` are set."""
         return sum(_FIELD << position * WIDTH for position in set(positions))
 
     def put(self, state: State, position: int, value: Any) -> State:
-        """The state in which one component holds another value."""
+        """Return the state that results if one component gets a new value."""
         new, old = self.number(position, value), state >> position * WIDTH & _FIELD
         return state + (new - old << position * WIDTH)
 
     def mask_undeclared(self, names: Iterable[str]) -> State:
-        """The bits that mask every component except these. Reading a masked component raises `UndeclaredRead`."""
+        """Return the bits that mask every component except the components `names`. Reading a masked component raises
+        `UndeclaredRead`.
+        """
         return self.mask(range(len(self.names))) - self.mask(self.place[name] for name in names)
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """A function of a state. It returns equal values for two states if and only if these components are equal."""
+        """Return a function whose results for two states are equal if and only if the components `names` are equal."""
         return self.mask(self.place[name] for name in names).__and__
 
     def values(self, position: int) -> Sequence[Any]:
-        """The values that the component or its group has taken, by number."""
+        """Return the values that a component, or its group of `alike` components, has taken, in the order of their
+        numbers.
+        """
         return self._tables[position][0]
 
     def dump(self) -> list[list[Any]]:
-        """The values of every component by number, for a search checkpoint."""
+        """Return the values of every component in the order of their numbers, for a search checkpoint."""
         return [values for values, _ in self._tables]
 
     def load(self, dumped: Sequence[Sequence[Any]]) -> None:
-        """Restore the numbers that `dump` returned for another coding of the same components."""
+        """Restore the values that another coding of the same components returned from `dump`."""
         for (values, numbers), others in zip(self._tables, dumped, strict=True):
             values[:] = others
             numbers.clear()
@@ -95,7 +101,7 @@ class Coding:
 
 
 class ByName(Mapping[str, Any]):
-    """The components of a state by name. Values are decoded lazily."""
+    """The components of a state by name. A value is decoded when it is read."""
 
     def __init__(self, coding: Coding, state: State) -> None:
         self.coding, self.state = coding, state

@@ -1,7 +1,7 @@
 """The stepper computes the steps of transitions, once for each distinct footprint.
 
-Each transition has a cache: from the values that it reads to its steps, each as a difference to add to a state. A cache
-hit costs one lookup and one addition, and calls no function.
+Each transition has a cache. The cache maps the values that the transition reads to its steps, each with the number to
+add to a state. A cache hit costs one lookup and one addition, and calls no function.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ Moves = tuple[tuple[Step, int], ...]
 
 
 class CompiledGuard(NamedTuple):
-    """A condition with its components as positions. `memo` maps their bits to whether it holds.
+    """A condition that refers to components by their positions in a state. `memo` maps the bits of the components to
+    the result of the condition.
 
-    `memo` is None if the condition reads as much as its transition, whose cache then suffices.
+    `memo` is None if the condition reads every component of its transition, because the cache of the transition then
+    suffices.
     """
 
     guard: BoundGuard
@@ -30,9 +32,10 @@ class CompiledGuard(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """A transition with its components as positions. `memo` maps their bits to the possible steps.
+    """A transition that refers to components by their positions in a state. `memo` maps the bits of the components to
+    the possible steps.
 
-    `own` is the position of the actor's component. `mask` covers all components that are read or written.
+    `own` is the position of the actor's component. `mask` covers all components that the transition reads or writes.
     """
 
     transition: BoundTransition
@@ -73,9 +76,10 @@ _Own = tuple[int, int, dict[State, _Candidates]]
 class Stepper:
     """All transitions of a model, ready to run. Several steppers may share one coding.
 
-    `private`: transitions, as (actor, action), that are not separate steps. Each sequence of them happens together with
-    the next other step of its actor (`simulator.explore.reduction` checks when that is sound).
-    `continuations`: actions that continue a call of their actor. While one of them is possible, no other action is.
+    `private` lists transitions, as (actor, action), that are not separate steps. Each sequence of private steps happens
+    together with the next visible step of its actor. The module `simulator.explore.reduction` checks when private steps
+    are sound. `continuations` lists actions that continue a call of their actor. While a continuing action is possible,
+    no other action is possible.
     """
 
     def __init__(
@@ -95,14 +99,14 @@ class Stepper:
         self._changes: dict[int, dict[State, dict[int, tuple[Step, ...]]]] = {own: {} for own, _, _ in self._own}
 
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
-        """Every step that can happen now with the state after it, always in the same order."""
+        """Return every step that is possible in `state`, with the state after it, always in the same order."""
         if not self.continuations:
             return self._steps(state)
         every = list(self._steps(state))
         return iter([each for each in every if each[0].action in self.continuations] or every)
 
     def steps_of(self, own: int, state: State) -> Iterator[tuple[Step, State]]:
-        """The steps of one actor, whose component has the position `own`."""
+        """Yield the steps of the actor whose component has the position `own`."""
         return self._steps(state, [each for each in self._own if each[0] == own])
 
     def _steps(self, state: State, of: Sequence[_Own] | None = None) -> Iterator[tuple[Step, State]]:
@@ -135,7 +139,9 @@ class Stepper:
         return (c for c in self.rows if c.own == own and all(guard.holds(value) for guard in c.transition.actor_guards))
 
     def _private_changes(self, own: int, bits: State) -> dict[int, tuple[Step, ...]]:
-        """Changes of the actor's component, each with the private steps that lead to it, including the empty change."""
+        """Return every change that private steps can make to the actor's component, including the empty change. Return
+        each change with the private steps that lead to it.
+        """
         if bits not in self._changes[own]:
             self._changes[own][bits] = self._reach_privately(own, bits)
         return self._changes[own][bits]
@@ -172,7 +178,7 @@ class Stepper:
         return tuple(self._effects(compiled, state)) if self._may(compiled, state) else ()
 
     def _may(self, compiled: Compiled, state: State) -> bool:
-        """Whether every condition holds that reads more than the actor's own component."""
+        """True if every condition that reads more than the actor's own component holds."""
         read = self.coding.read
         for guard, positions, mask, memo in compiled.guards:
             if memo is None:
@@ -196,6 +202,6 @@ class Stepper:
             yield Step(row.actor, row.action, args), after - state
 
     def private_runs(self, state: State) -> Iterator[tuple[int, dict[int, tuple[Step, ...]]]]:
-        """For each actor: the position of its component, and the private changes that are possible now."""
+        """For each actor, yield the position of its component and the private changes that are possible in `state`."""
         for own, bits, _ in self._own:
             yield own, self._private_changes(own, state & bits)

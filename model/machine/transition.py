@@ -1,14 +1,18 @@
-"""A transition: one action of one actor, written as plain functions. Their parameter names declare what they read.
+"""A transition: one action of one actor, written as plain functions. The parameter names of each function declare what
+the function reads.
 
-    own                the component of the acting actor
-    own_heartbeat      the record that a mechanism adds to that component (see `Composition.add_field`)
-    me                 the name of the acting actor
-    every_writer       the components of all actors of the kind `writer`: a mapping from name to component
-    lock, clock, ...   shared components and views; a default value is used if the world lacks the component
-    world, protocol    constants of the model (see `assembly.names_of`)
+    `own`: the component of the acting actor.
+    `own_heartbeat`: the record `heartbeat` that a mechanism adds to the actor's component (see
+    `Composition.add_field`).
+    `me`: the name of the acting actor.
+    `every_writer`: a mapping from the name of each actor of the kind `writer` to its component.
+    `lock`, `clock` and others: shared components and views. A parameter's default value is used if the world has no
+    such component.
+    `world`, `protocol`: constants of the model (see `assembly.names_of`).
 
-Keyword-only parameters of an effect are the arguments of the step. A function can read only what it names, so its
-parameters are its footprint. The search evaluates a function once per distinct values of its footprint.
+Keyword-only parameters of an effect are the arguments of the step. A function can read only the components that it
+names, so its parameters are its footprint. The search evaluates a function once for each combination of values of its
+footprint.
 """
 
 from __future__ import annotations
@@ -34,10 +38,13 @@ class Step(NamedTuple):
 
 
 class Action(NamedTuple):
-    """The description of an action. `sentence` contains {actor}, and the arguments of the step by name in braces.
+    """The description of one action. `sentence` is a template with the field {actor} and a field for each argument of
+    the step.
 
-    `continues_call`: the client does the action in one call with the previous step of its actor. At the granularity
-    `call` no step of another actor comes between. `service`: a table service acts, although its mechanism is not one.
+    `continues_call` is True if the client does the action in the same call as the previous step of its actor. At the
+    granularity `call`, no other actor acts between two steps of one call. `service` is True if a table service does the
+    action, although its mechanism is not a service. `data_phase` is True if the action puts or deletes data files,
+    whose number and size have no bound (promise WAIT).
     """
 
     name: str
@@ -45,15 +52,17 @@ class Action(NamedTuple):
     sentence: str
     continues_call: bool = False
     service: bool = False
+    data_phase: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A condition of a transition. It holds if all its functions return a true value, such as a non-empty tuple.
+    """A condition of a transition. A guard holds if all its functions return a true value, such as a non-empty tuple.
 
-    `reason` states the condition in words; it may contain {me}. `limit`: whether it is a limit of the world, such as
-    the number of writes, and not a condition of the protocol. `negated`: whether the opposite must hold. `place`: a
-    part of the actor's position in its operation, like `at`; every alternative exit from that position requires it too.
+    `reason` states the condition in words, in which {me} stands for the name of the actor. `limit` is True for a limit
+    of the world, such as the number of writes, and False for a condition of the protocol. `negated` is True if the
+    opposite of the condition must hold. `place` is True if the condition describes the actor's position in its
+    operation, like `Transition.at`. Every alternative exit from the position requires the condition too.
     """
 
     reason: str
@@ -64,23 +73,24 @@ class Guard:
     place: bool = False
 
     def __and__(self, other: Guard) -> Guard:
-        """Both conditions as one. Neither may be a limit or negated."""
+        """The conjunction of two conditions. Neither of the two conditions may be a limit or negated."""
         both = f"{self.reason}; {other.reason}"
         if any((self.limit, other.limit, self.negated, other.negated)):
             raise ValueError(f"a limit, or a negated condition, cannot be part of another: {both}")
         return Guard(both, self.holds, also=(*self.also, other.holds, *other.also))
 
     def __invert__(self) -> Guard:
-        """The opposite condition."""
+        """The negation of the condition."""
         return replace(self, reason=f"not: {self.reason}", negated=not self.negated)
 
 
 class Component(str):
-    """The name of a component, as the preset value of a parameter with another name."""
+    """The name of a component. As a preset value, a `Component` lets a parameter with another name read the component.
+    """
 
 
 class Preset:
-    """A function with preset parameters: each is a value, which is not in the footprint, or a `Component`."""
+    """A function with preset parameters. Each preset is a `Component`, or a value that is not in the footprint."""
 
     def __init__(self, function: Callable[..., Any], values: Mapping[str, object]) -> None:
         self.function, self.values = function, values
@@ -118,7 +128,9 @@ Record = TypeVar("Record")
 
 
 def record_of(own: ActorState, record: type[Record]) -> Record:
-    """The record of a type that a mechanism adds to an actor; with its default values if the actor has none."""
+    """Return the actor's added record of the type `record`, or a record with default values if the actor has no such
+    record.
+    """
     for each in own.records:
         if isinstance(each, record):
             return each
@@ -142,12 +154,12 @@ class Transition:
     """One action of one actor in one world under one protocol.
 
     `at`: the step of its operation at which the actor must be; '' for any step. `to`: the step that follows; '' if the
-    effects decide it. The transition is enabled if the actor is at that step and every guard holds. Each function of
-    `arguments` lists the possible values of some arguments; a step takes one element of each list.
+    effects decide it. The transition is enabled if the actor is at the step `at` and every guard holds. Each function
+    of `arguments` lists the possible values of some arguments; a step takes one element of each list.
 
-    The effects happen in order: each reads the state that the previous one leaves. An effect returns new values of
+    The effects happen in order; each effect reads the state after the previous effect. An effect returns new values of
     components in `changes` or in `scratch`. Later effects read the new value of a scratch component, but the step does
-    not change it. Mechanisms select a transition by its action or by one of its `tags`.
+    not change the component. Mechanisms select a transition by its action or by one of its `tags`.
     """
 
     action: str
@@ -162,7 +174,7 @@ class Transition:
     tags: frozenset[str] = frozenset()
 
     def renamed(self, action: str, *, to: str | None = None) -> Transition:
-        """The transition with another action and perhaps another following step."""
+        """The transition with another action and, if `to` is stated, another following step."""
         return replace(self, action=action, to=self.to if to is None else to)
 
     def require(self, *guards: Guard) -> Transition:
@@ -178,18 +190,22 @@ class Transition:
         return replace(self, effects=(effect, *self.effects), changes=_with(self.changes, changes))
 
     def make_scratch(self, *names: str) -> Transition:
-        """The transition that computes these components for its later effects only, and does not change them."""
+        """Make `names` scratch components: later effects read their new values, but the step does not change them."""
         changes = tuple(name for name in self.changes if name not in names)
         return replace(self, changes=changes, scratch=_with(self.scratch, names))
 
     def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Transition:
-        """The transition with another outcome: if `when` holds, these effects happen and decide the next step."""
+        """Add another outcome to the transition: if `when` holds, the effects `effects` happen and decide the next
+        step.
+        """
         usual = (*self.effects, go_to(self.to)) if self.to else self.effects
         both = _with(self.changes, changes)
         return replace(self, to="", effects=(Branch(when, effects, usual),), changes=both)
 
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Transition:
-        """The transition with further arguments, in every combination with the existing ones."""
+        """Add arguments to the transition. The values of the added arguments combine with all values of the existing
+        arguments.
+        """
         return replace(self, arguments=(*self.arguments, values))
 
 
@@ -198,7 +214,7 @@ def _with(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def become(state: ActorState) -> Callable[[], Changes]:
-    """The effect that replaces the state of the actor."""
+    """Return the effect that replaces the component of the acting actor by `state`."""
 
     def replaced() -> Changes:
         return {"own": state}
@@ -227,19 +243,23 @@ def transition(
     arguments: Callable[..., Iterable[Args]] | None = None,
     tags: Iterable[str] = (),
 ) -> Transition:
-    """Make a transition with at most one effect. It changes `changes`, and the actor's own component if it has `to`."""
+    """Make a transition with at most one effect. The transition changes the components `changes`. If `to` is not empty,
+    the transition also changes the actor's own component.
+    """
     changes = _with(("own",) if to else (), tuple(changes))
     effects, values = (effect,) if effect else (), (arguments,) if arguments else ()
     return Transition(action, actor, at, to, tuple(guards), effects, changes, values, (), frozenset(tags))
 
 
 def subsets(several: Sequence[int]) -> Iterable[tuple[int, ...]]:
-    """Every subset, smallest first: the values of an argument that may be any part of a set."""
+    """Return every subset of `several`, smallest first. The subsets are the values of an argument that may be any part
+    of a set.
+    """
     return chain.from_iterable(combinations(several, n) for n in range(len(several) + 1))
 
 
 def effects_in(effect: Effect) -> Iterator[Callable[..., object]]:
-    """All functions of an effect, of both outcomes if it is a branch."""
+    """Yield every function of an effect. If the effect is a branch, yield the functions of both outcomes."""
     if not isinstance(effect, Branch):
         yield effect
         return

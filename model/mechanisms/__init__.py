@@ -1,8 +1,9 @@
 """The mechanisms of the model, one module or folder each.
 
-A module here with a value `MECHANISM` is a mechanism, and so is a folder whose module `mechanism` has one. No list
-names them. `__path__` may be extended, so that a module in another folder is a mechanism as well. The modules of
-`variants`, and the actors of the kernel, are declared in the same way.
+A module in this folder with a value `MECHANISM` is a mechanism. A folder whose module `mechanism` has a value
+`MECHANISM` is a mechanism too. The mechanisms are found in their folder, so that no list must name them. If `__path__`
+is extended by another folder, the modules in that folder are mechanisms as well. The modules of `variants`, and the
+actors of the kernel, declare a value `MECHANISM` too.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ PACKAGES = ("kernel", "variants", "mechanisms")
 
 
 def every() -> dict[str, Mechanism]:
-    """Every part by the name of its module: the actors of the kernel, then variants, then mechanisms."""
+    """Return a mapping from module name to declaration: first the actors of the kernel, then variants, then mechanisms.
+    """
     return {name: each for package in PACKAGES for name, each in of_package(package).items()}
 
 
 def of_package(package: str) -> dict[str, Mechanism]:
-    """The parts of one of the packages `kernel`, `variants` and `mechanisms`."""
+    """Return the declarations in `package`, which is `kernel`, `variants` or `mechanisms`: module name -> declaration.
+    """
     module = import_module(f"{__package__.rpartition('.')[0]}.{package}")
     return _declared(module.__name__, tuple(module.__path__))
 
@@ -47,7 +50,8 @@ LAST = "*"
 
 
 def in_order() -> Iterator[tuple[str, Mechanism, tuple[str, ...]]]:
-    """Variants and mechanisms by name in their order, each with the names of those that a declaration puts before it.
+    """Yield the name of each variant and mechanism in order, with its declaration and the names of the modules before
+    it.
 
     Variants come before all mechanisms, because they choose between readings of the kernel's rules.
     """
@@ -78,17 +82,19 @@ def _sorted(names: tuple[str, ...], after: tuple[tuple[str, ...], ...]) -> tuple
 
 
 def options() -> tuple[type[Options], ...]:
-    """The options that make up a protocol."""
+    """The classes of options that make up a protocol."""
     return tuple(each.options for each in every().values() if each.options)
 
 
 def limits() -> tuple[type[Limits], ...]:
-    """The limits of a world that mechanisms declare."""
+    """The classes of limits that mechanisms declare for a world."""
     return tuple(each.limits for each in every().values() if each.limits)
 
 
 def kinds() -> dict[str, Kind]:
-    """The kinds of actors by name; ValueError if two kinds would give their actors one name."""
+    """Return a mapping from the name of each kind of actors to the kind. Raises ValueError if two kinds would give
+    their actors the same name.
+    """
     found = {kind.name: kind for part in every().values() for kind in part.kinds}
     named: dict[str, str] = {}
     for name, kind in sorted(found.items()):
@@ -98,7 +104,9 @@ def kinds() -> dict[str, Kind]:
 
 
 def kind_of(actor: str) -> str:
-    """The kind of an actor by its name, or a kind by its own name; empty for other names."""
+    """Return the name of the kind of an actor. A name of a kind is returned unchanged; for any other name the result is
+    empty.
+    """
     known = kinds()
     if actor in known:
         return actor
@@ -107,12 +115,12 @@ def kind_of(actor: str) -> str:
 
 
 def idle_steps() -> dict[str, tuple[str, ...]]:
-    """Kind -> the steps at which its actors are between two operations."""
+    """Return a mapping from each kind of actors to the steps at which its actors are between two operations."""
     parts = every().values()
     return {name: (*kind.idle_steps, *(step for part in parts for step in part.idle_steps.get(name, ())))
             for name, kind in kinds().items()}  # fmt: skip
 
 
 def actions() -> dict[str, Action]:
-    """Every action by name."""
+    """Return a mapping from the name of each action to the action."""
     return {action.name: action for part in every().values() for action in part.actions}

@@ -1,11 +1,13 @@
-"""Waiting for all clocks in worlds in which a lock can be lost during the wait; and claims, which make times unique.
+"""Divides the act of taking a time into several steps, in worlds in which a lock can be lost during the wait. Claims
+make times unique.
 
-An actor waits out the bound on the skew under the lock (see `clocks`). If the lock is lost during the wait, another
-actor may read the same time. So in worlds with lost locks taking a time has three steps: read the clock, wait, use the
-time. In other worlds no actor can act in between, and taking a time is one step.
+Under the lock, an actor waits until the bound on the skew of clocks has passed (see `clocks`). If the lock is lost
+during the wait, another actor may read the same time. Therefore taking a time has three steps in worlds with lost
+locks: read the clock, wait, use the time. In worlds without lost locks, no other actor can act during the wait, so
+taking a time is one step.
 
-With the decision log, an actor claims its time after the wait: it puts an object named after the time, if absent. If
-the object exists, the actor reads its clock again.
+With the decision log, an actor claims its time after the wait: it puts an object named after the time, if no such
+object exists. If the object exists, the actor reads its clock again.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ REQUESTING = ("bulk_inserter", "writer")
 
 
 class Claims(Options):
-    """Whether actors claim times."""
+    """The option that decides whether actors claim times."""
 
     claims: Literal["every_time", "none"] = option(
         "every_time",
@@ -44,7 +46,7 @@ class Claims(Options):
 
 
 class Wait(NamedTuple):
-    """`until`: the time that all clocks must have passed. `then`: the step that follows."""
+    """A wait. `until` is the time that all clocks must have passed. `then` is the step that follows the wait."""
 
     until: int = 0
     then: str = ""
@@ -60,16 +62,17 @@ NOTHING_HELD = Held()
 
 
 def claims_times(world: World, protocol: ProtocolOptions) -> bool:
-    """Whether a time must be claimed. If no lock is lost every claim succeeds, so claims are not modelled then."""
+    """True if actors must claim times. If no lock can be lost, every claim succeeds, so claims are not modelled."""
     logged = protocol[DecisionLog].decision == "log" and protocol[Claims].claims == "every_time"
     return world[LostLocks].lock_losses > 0 and logged
 
 
 def waits(world: World, protocol: ProtocolOptions) -> bool:
-    """Whether reading the clock and waiting are separate steps.
+    """True if reading the clock and waiting are separate steps.
 
-    A rollback names a write by its requested time. Without claims two instants can have one time, and a rollback could
-    not distinguish them. So taking a time stays one step.
+    A rollback refers to a write by the requested time of the write. Without claims, two instants can have the same
+    requested time, and a rollback could not distinguish the two instants. In worlds with rollbackers and without
+    claims, taking a time therefore stays one step.
     """
     return world[LostLocks].lock_losses > 0 and (
         claims_times(world, protocol) or not world.actors.get("rollbacker")
@@ -77,7 +80,7 @@ def waits(world: World, protocol: ProtocolOptions) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Split each transition that takes a time."""
+    """Split each transition that takes a time into separate steps."""
     world, protocol = composition.world, composition.protocol
     if not waits(world, protocol):
         return
@@ -98,15 +101,15 @@ def compose(composition: Composition) -> None:
 
 
 def _without_wait(takes: Transition) -> Transition:
-    """The transition that reads the clock. The clock does not change, and the actor continues once all clocks have
-    passed.
+    """Return a transition that reads the clock and then waits. The actor continues when all clocks have passed the time
+    that the actor read.
     """
     then = takes.extend(go_to(takes.to)) if takes.to else takes
     return replace(then, to=WAITING).extend(note_wait).make_scratch("clock")
 
 
 def note_wait(own: Any, clock: int) -> Changes:
-    """Record the time to wait for, and the step that follows."""
+    """Record the time to wait for, and the step that follows the wait."""
     return {"own_wait": Wait(clock, own.step)}
 
 
@@ -130,7 +133,7 @@ def _divide_request(composition: Composition, kind: str, me: str, claimed: bool)
 
 
 def hold_request(own: Any, me: str) -> Changes:
-    """Keep the lock, and the requested time for the following put."""
+    """Keep the lock, and keep the requested time until the actor puts the requested instant."""
     return {"own": own._replace(requested=0), "own_held": Held(own.requested), "lock": me}
 
 
@@ -140,18 +143,18 @@ def put_request(own: Any, own_held: Held, me: str, lock: str | None) -> Changes:
 
 
 def is_request_there(own_held: Held, listed_instants: Listing) -> bool:
-    """Whether another request has the time of this one."""
+    """True if another request has the requested time of this actor."""
     there = (entry for entry in listed_instants.published if entry.action == "deltacommit")
     return any(each.requested == own_held.requested for each in (*there, *listed_instants.others))
 
 
 def fail_write(own: Any, me: str, lock: str | None) -> Changes:
-    """The write fails: another request has its time."""
+    """Let the write fail, because another request has its requested time."""
     return {"own": type(own)(number=own.number), "lock": released(lock, me)}
 
 
 def fail_load(own: Any, me: str, lock: str | None) -> Changes:
-    """The bulk insert fails: another request has its time."""
+    """Let the bulk insert fail, because another request has its requested time."""
     return {"own": type(own)("refused"), "lock": released(lock, me)}
 
 
@@ -176,17 +179,17 @@ def _time_of(own: Any, own_held: Held, requested: str) -> int:
 
 
 def pass_clocks(own: Any, own_wait: Wait, clock: int) -> Changes:
-    """Continue after every clock has passed the time."""
+    """Continue after every clock has passed the time that the actor read."""
     return {"own": own._replace(step=own_wait.then), "own_wait": Wait(), "clock": max(clock, own_wait.until)}
 
 
 def is_claimed(own: Any, claims: frozenset[int], requested: str, own_held: Held = NOTHING_HELD) -> bool:
-    """Whether another actor has claimed the time."""
+    """True if another actor has claimed the time for which this actor waits."""
     return _time_of(own, own_held, requested) in claims
 
 
 def claim_time(own: Any, claims: frozenset[int], requested: str, own_held: Held = NOTHING_HELD) -> Changes:
-    """Put the object named after the time, if absent."""
+    """Claim the time: put the object that is named after it."""
     return {"claims": claims | {_time_of(own, own_held, requested)}}
 
 
@@ -199,7 +202,7 @@ def refuse_time(own: Any, own_wait: Wait, clock: int) -> Changes:
 def read_clock_again(
     own: Any, own_wait: Wait, clock: int, completion_time: TakeTime, requested: str, own_held: Held = NOTHING_HELD
 ) -> Changes:
-    """Take a later time than the one that another actor has claimed."""
+    """Take a time later than the time that another actor has claimed."""
     time, later = completion_time(clock, after=_time_of(own, own_held, requested))
     wait: dict[str, object] = {"own_wait": own_wait._replace(until=later)}
     if own_held.requested and not own.completed:

@@ -1,9 +1,10 @@
-"""Clocks that differ between actors, and how an actor waits out the difference.
+"""Clocks that differ between actors, and how an actor waits until all clocks have passed a time.
 
-RFC-66, "Global Monotonically Increasing Timestamp": TrueTime. The component `clock` is the time on the slowest clock.
-An actor's own clock may be `ahead` of it, by up to `skew` ticks. TrueTime reads a time under the lock, and waits out
-the bound on the skew before it releases the lock. So every clock that is read later shows a later time. If the bound is
-smaller than the skew (`skew_beyond`, fault set F4), the wait is too short.
+RFC-66, "Global Monotonically Increasing Timestamp", proposes TrueTime. The component `clock` is the time on the slowest
+clock. An actor's own clock may be `ahead` of the slowest clock, by up to `skew` ticks. With TrueTime, an actor reads a
+time under the lock. Before it releases the lock, the actor waits until the bound on the skew has passed. Therefore
+every clock that is read after the wait shows a later time. If the bound is smaller than the skew (`skew_beyond`, fault
+set F4), the wait is too short.
 """
 
 from __future__ import annotations
@@ -47,17 +48,18 @@ class Clocks(Options):
 
 
 class Skew(Limits):
-    """The limits of clocks: by how much they differ."""
+    """The limits that state how far the clocks of actors differ."""
 
     skew: int = limit(0, "how far the clocks of two actors may differ, in ticks")
     skew_beyond: int = limit(0, "by how many ticks the skew exceeds the bound that actors wait out (fault set F4)")
 
 
 class Clock(NamedTuple):
-    """How an actor takes times.
+    """The rule by which an actor takes times.
 
-    `most_ahead`: how far an actor's clock may be ahead of the slowest, in ticks. `wait`: how long an actor waits.
-    `coarse`: whether a time may equal the last one, because both are in one second.
+    `most_ahead` is the number of ticks by which an actor's clock may be ahead of the slowest clock. `wait` is the
+    number of ticks for which an actor waits. `coarse` is True if a time may equal the previous time, because both are
+    in one second.
     """
 
     most_ahead: int = 0
@@ -65,19 +67,21 @@ class Clock(NamedTuple):
     coarse: bool = False
 
     def readings(self) -> Iterable[Args]:
-        """The times that an actor's clock may show now; no argument if all clocks are equal."""
+        """Return the readings that an actor's clock may show now, as arguments of a step. If all clocks are equal, the
+        step has no argument.
+        """
         if self.coarse:
             return ((("ahead", -1),), (("ahead", 0),))
         return tuple((("ahead", ahead),) for ahead in range(self.most_ahead + 1)) if self.most_ahead else ((),)
 
     def take(self, clock: int, ahead: int, after: int) -> tuple[int, int]:
-        """A time later than `after`, and the time on the slowest clock when the actor continues."""
+        """Return a time later than `after`, and the time on the slowest clock when the actor continues."""
         time = max(clock + 1 + ahead, after + 1)
         return time, max(clock + min(1 + ahead, 1), time + self.wait - max(ahead, 0))
 
 
 def clock_of(world: World, protocol: ProtocolOptions) -> Clock:
-    """The clock of a world under a protocol."""
+    """Return the rule by which actors of a world take times under a protocol."""
     match protocol[Clocks].clock:
         case "seconds":
             return Clock(coarse=True)
@@ -108,14 +112,16 @@ def compose(composition: Composition) -> None:
 
 
 def all_readings(own_clock: Clock) -> Iterable[Args]:
-    """The readings of an actor's clock, as an argument of the transition."""
+    """Return the readings of an actor's clock as arguments of a transition."""
     return own_clock.readings()
 
 
 def readings_with_logs(
     own_clock: Clock, clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> Iterator[Args]:
-    """The readings at which there is a log to compact. A coarse clock may return a barrier that precedes all logs."""
+    """Yield the clock readings at which there is a log to compact. A coarse clock may return a barrier that precedes
+    all logs.
+    """
     for args in own_clock.readings():
         ahead = next((value for _, value in args if isinstance(value, int)), 0)
         if log_to_compact(clock, partial(request_time, ahead=ahead), completed_table, world, rules):
@@ -123,12 +129,12 @@ def readings_with_logs(
 
 
 def own_completion_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
-    """The view `completion_time`, taken from the actor's own clock."""
+    """The view `completion_time`: an actor takes completion times from its own clock."""
     return partial(_take, own_clock, ahead_of_slowest=ahead)
 
 
 def own_request_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
-    """The view `request_time`, taken from the actor's own clock."""
+    """The view `request_time`: an actor takes requested times from its own clock."""
     return partial(_take, own_clock, ahead_of_slowest=ahead)
 
 
@@ -139,7 +145,7 @@ def _take(
 
 
 class Listing(NamedTuple):
-    """The instants that an actor lists: completed ones, plans, and pending ones of other writers."""
+    """The instants that an actor lists: completed instants, plans, and pending instants of other writers."""
 
     published: tuple[Any, ...]
     plans: tuple[Any, ...]
@@ -152,7 +158,7 @@ def listed_instants(
 ) -> Listing:  # fmt: skip
     """The view `listed_instants`: the instants that an actor lists under the lock before it takes a requested time.
 
-    The view `other_writes` adds actors of other kinds that write.
+    The view `other_writes` adds the instants of actors that write but are not of the kind `writer`.
     """
     writers = (each for name, each in every_writer.items() if name != me)
     return Listing(published, plans, (*writers, *other_writes))

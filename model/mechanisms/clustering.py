@@ -1,10 +1,11 @@
 """Clustering: a clusterer rewrites the rows of a file group in an order that suits readers.
 
-If buckets fix the file ids, a clustering is a compaction that sorts: a plan at a barrier. Apache Hudi writes another
-file group, and names the replaced one (`clustering = file_ids`). Then clusterers and writers conflict. A clusterer
-gives up if a write has completed in its file groups since its plan. An optimistic writer aborts if the clustering has
-completed since the write began. A non-blocking writer checks nothing. If it completes later, its rows are in a file
-group that no reader reads.
+If buckets fix the file ids, a clustering is a compaction that sorts. A clustering that is a compaction has a plan,
+whose requested time is a barrier. Apache Hudi writes a new file group, and names the file group that it replaces
+(`clustering = file_ids`). With `file_ids`, clusterers and writers conflict. A clusterer gives up if a write has
+completed in its file groups since its plan. An optimistic writer aborts if the clustering has completed since the write
+began. A non-blocking writer does not check for clusterings. If a non-blocking writer completes after the clustering,
+its rows are in a file group that no reader reads.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from ..world import World
 
 
 class Clustering(Options):
-    """The options of clustering."""
+    """The option that decides whether a clustering keeps the file ids or writes new file groups."""
 
     clustering: Literal["plan", "file_ids"] = option(
         "plan",
@@ -43,7 +44,9 @@ class Clustering(Options):
 
 
 class Clusters(NamedTuple):
-    """Whether a plan writes new file groups that replace the file groups in it."""
+    """The mark of a plan. `clusters` is True if the plan writes new file groups that replace the file groups of the
+    plan.
+    """
 
     clusters: bool = False
     kind: str = "clusters"
@@ -57,14 +60,16 @@ class Clustered(NamedTuple):
 
 
 class Into(NamedTuple):
-    """The clusterings whose file groups a writer wrote to: (file group, requested time)."""
+    """The clusterings whose new file groups a write has files in, as pairs (file group, requested time of the
+    clustering).
+    """
 
     clusterings: tuple[tuple[int, int], ...] = ()
     kind: str = "into"
 
 
 def clusters(plan: Plan) -> bool:
-    """Whether a plan writes new file groups."""
+    """True if a plan writes new file groups that replace the file groups of the plan."""
     return bool(plan.marks) and mark(plan, Clusters).clusters
 
 
@@ -74,12 +79,12 @@ def clustered(entry: Compaction) -> tuple[int, ...]:
 
 
 def into(write: Write) -> tuple[tuple[int, int], ...]:
-    """The clusterings whose file groups the writer wrote to, by file group."""
+    """Return the clusterings whose new file groups a write has files in, as pairs (file group, requested time)."""
     return mark(write, Into).clusterings if write.marks else ()
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules under which a clustering replaces a file group by another."""
+    """Return the rules under which a clustering replaces a file group by a new file group."""
     if protocol[Clustering].clustering == "plan":
         return rules
     inner = rules.as_of
@@ -94,8 +99,8 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def _last_clustering(table: Table, group: int, time: float) -> int:
-    """The requested time of the last clustering that replaced the file group by `time`, or 0. Only writes into its file
-    group are visible. Or 0.
+    """Return the requested time of the last clustering that replaced the file group and completed at or before `time`;
+    0 if no clustering did. Reads see only writes into the file group of the last clustering.
     """
     plans = zip(table.plans, table.completed, strict=True)
     clusterings = ((plan, completed) for plan, completed in plans if clusters(plan) and plan.part_in(group))
@@ -107,8 +112,8 @@ REWRITING = "rewriting"
 
 
 class Clusterer(NamedTuple):
-    """`plan` is the requested time of its plan, and `groups` the plan's file groups. `bases` counts the groups that are
-    rewritten.
+    """A clusterer. `plan` is the requested time of its plan, and `groups` lists the file groups of the plan. `bases`
+    counts the file groups that the clusterer has rewritten.
     """
 
     step: str = "idle"
@@ -125,7 +130,7 @@ CLUSTERER = Kind(
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every clusterer; it clusters once."""
+    """Add the transitions of every clusterer. Each clusterer makes one clustering."""
     replaces = composition.protocol[Clustering].clustering == "file_ids"
     log = Guard("there must be a log to take in", log_to_cluster)
     for me in composition.actors_of("clusterer"):
@@ -143,7 +148,7 @@ def compose(composition: Composition) -> None:
 
 
 def giving_up(me: str) -> Transition:
-    """The transition by which a clusterer gives up, instead of publishing."""
+    """Return the transition by which a clusterer gives up instead of publishing."""
     return transition("clusterer_gives_up", me, guards=(HOLDS_LOCK, ~UNDISTURBED), effect=take_plan_back,
                       changes=("own", "plans", "lock")).extend(release_lock)  # fmt: skip
 
@@ -151,12 +156,12 @@ def giving_up(me: str) -> Transition:
 def log_to_cluster(
     clock: int, published: Published, plans: Plans, world: World, table_rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """The inputs of a plan that is scheduled now."""
+    """Return the inputs of a clustering plan that is scheduled now."""
     return plan(table_rules, table_of(published, plans), world.groups, clock + 1)
 
 
 def schedule(me: str, clock: int, published: Published, plans: Plans, world: World, table_rules: Rules) -> Changes:
-    """Under the lock: take a requested time and put the plan."""
+    """Under the lock, take a requested time and put the plan."""
     parts = log_to_cluster(clock, published, plans, world, table_rules)
     replaces = table_rules[Clustering].clustering == "file_ids"
     new = Plan(clock + 1, me, False, parts, marks(Clusters(replaces)))
@@ -165,7 +170,7 @@ def schedule(me: str, clock: int, published: Published, plans: Plans, world: Wor
 
 
 def start(own: Clusterer, plans: Plans) -> Changes:
-    """Put the inflight instant."""
+    """Put the inflight instant of the clustering."""
     return {"plans": tuple(p._replace(inflight=True) if p.requested == own.plan else p for p in plans)}
 
 
@@ -180,7 +185,7 @@ def write_base(own: Clusterer) -> Changes:
 
 
 def undisturbed(own: Clusterer, published: Published) -> bool:
-    """Whether no write has completed in its file groups since its plan."""
+    """True if no write has completed in the file groups of the clusterer since its plan."""
     late = (entry for entry in published if isinstance(entry, Write) and (entry.completed or 0) > own.plan)
     return not any(group in write.groups for write in late for group in own.groups)
 
@@ -189,12 +194,12 @@ UNDISTURBED = Guard("no write may have completed in its file groups since its pl
 
 
 def take_plan_back(own: Clusterer, plans: Plans) -> Changes:
-    """Under the lock: remove the plan, because a write has completed in its file groups."""
+    """Under the lock, remove the plan, because a write has completed in the file groups of the plan."""
     return {"own": Clusterer("gave up"), "plans": tuple(p for p in plans if p.requested != own.plan)}
 
 
 def published_clustering(me: str, replaces: bool, own: Clusterer) -> tuple[Clusterer, Compaction]:
-    """The clusterer after its clustering is published, and the completed instant."""
+    """Return the component of the clusterer after its clustering is published, and the completed instant."""
     return Clusterer("done"), Compaction(own.plan, own.completed, me, marks(Clustered(own.groups if replaces else ())))
 
 
@@ -210,7 +215,7 @@ MECHANISM = Mechanism(
                "{actor} schedules a clustering"),
         Action("clusterer_starts_plan", "puts the inflight instant of its plan", "{actor} starts its clustering"),
         Action("clusterer_writes_base", "puts the new base file of one file group", "{actor} rewrites group {group}",
-               continues_call=True),
+               continues_call=True, data_phase=True),
         Action("clusterer_gives_up",
                "under the lock: finds that a write has completed in its groups, takes its plan back",
                "{actor} gives up"),

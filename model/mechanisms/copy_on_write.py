@@ -1,8 +1,9 @@
 """Copy-on-write tables: a write merges its rows with the base file of each group that it touches, and puts a new base
 file.
 
-There are no log files, and so no compactor. A writer chooses the base files when it requests its instant. If two
-writers choose the same base file, the rows of one are lost unless a conflict check (mechanism `occ`) aborts the second.
+A copy-on-write table has no log files, and therefore no compactor. A writer chooses the base files when it requests its
+instant. If two writers choose the same base file, the rows of one writer are lost unless a conflict check (mechanism
+`occ`) aborts the second writer.
 """
 
 from __future__ import annotations
@@ -31,24 +32,26 @@ from ..world import World
 
 
 class TableKind(Limits):
-    """The option that selects the type of the table."""
+    """The limit that selects the type of the table."""
 
     table_type: str = limit("MERGE_ON_READ", "whether writes put log files or base files", section="table")
 
 
 class Onto(NamedTuple):
-    """The base files with which a write merged its rows: (file group, requested time; None without a base file)."""
+    """The base files with which a write merged its rows: pairs (file group, requested time). The requested time is None
+    if the file group had no base file.
+    """
 
     bases: tuple[tuple[int, int | None], ...] = ()
     kind: str = "onto"
 
 
 class ChangedFiles(NamedTuple):
-    """A window over base files in the order of their completion. Each is a base and one log, of which only the changes
-    count.
+    """A window over base files, in the order in which the base files completed. Each element of `files` is a base file
+    and one log. The window shows only the changes that the log made.
 
-    The changes are upserts that are in the base file, and deletes of rows that existed. A record that lost against an
-    existing row left no trace. Neither did a delete of a missing row.
+    A change is an upsert that won in the new base file, or a delete of a row that existed. A record that lost against
+    an existing row is not a change. A delete of a missing row is not a change either.
     """
 
     files: tuple[Fold, ...]
@@ -58,10 +61,10 @@ class ChangedFiles(NamedTuple):
             yield from logs_of(file._replace(base=None))
 
     def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-        """The merge of the changes.
+        """The merge of the changes of one key.
 
-        A row that is absent from a file has no ordering value any more. Its delete wins over everything before it and
-        loses against everything after it.
+        A base file stores no ordering value for a row that is absent from the file. Therefore the delete of a row wins
+        over every earlier change and loses against every later change.
         """
         winner: Ranked | None = None
         for place, file in enumerate(self.files):
@@ -82,12 +85,14 @@ class ChangedFiles(NamedTuple):
 
 
 def onto(write: Write) -> tuple[tuple[int, int | None], ...]:
-    """The base files with which a write merged its rows, by file group."""
+    """Return the base files with which a write merged its rows, as pairs (file group, requested time)."""
     return mark(write, Onto).bases if write.marks else ()
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules for tables whose writes put base files: reads use only those."""
+    """Return the rules for tables whose writes put base files. Reads of tables whose writes put base files use no log
+    files.
+    """
     inner_read, inner_window, inner_slices = rules.as_of, rules.incremental, rules.file_slices
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
@@ -96,7 +101,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
         base = content(table, group, newest_base(visible(rules, table.writes, time), group))
         return NOTHING if base is None else Fold(base, ())
 
-    def incremental(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+    def incremental(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
         if not has_base_files(table):
             return inner_window(rules, table, group, after, until)
         shape = window_of(table, group, rules.in_window(table, after, until))
@@ -116,7 +121,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def without_ordering(show: Callable[[Fold, Ranked], Record]) -> Callable[[Fold, Ranked], Any]:
-    """A row that is absent from a base file has lost its ordering value."""
+    """Wrap the rule `show`: a deleted row in a window has no ordering value, because no base file contains the row."""
 
     def show_change(shape: Fold, won: Ranked) -> Any:
         row: Any = show(shape, won)
@@ -126,7 +131,7 @@ def without_ordering(show: Callable[[Fold, Ranked], Record]) -> Callable[[Fold, 
 
 
 def without_tombstones(inner: Callable[[Any], Merger]) -> Callable[[Any], Merger]:
-    """The base files of a copy-on-write table keep no deletes."""
+    """Wrap the rule `merger` so that the base files of a copy-on-write table keep no deletes."""
 
     def merger(world: Any) -> Merger:
         kernel = inner(world)
@@ -136,18 +141,20 @@ def without_tombstones(inner: Callable[[Any], Merger]) -> Callable[[Any], Merger
 
 
 def has_base_files(table: Table) -> bool:
-    """Whether the writes of a table put base files."""
+    """True if the writes of a table put base files."""
     return any(write.marks and onto(write) for write in table.writes)
 
 
 def newest_base(published: tuple[object, ...], group: int) -> int | None:
-    """The requested time of the base file that a reader or writer uses in a group: the greatest one."""
+    """The requested time of the base file that a reader or writer uses in a file group: the greatest requested time."""
     writes = (entry for entry in published if isinstance(entry, Write))
     return max((write.requested for write in writes if group in write.groups), default=None)
 
 
 def content(table: Table, group: int, base: int | None) -> Fold | None:
-    """The content of the base file of an instant: the rows of its write merged with those of its previous base file."""
+    """The content of the base file of an instant: the rows of its write, merged with the rows of its previous base
+    file.
+    """
     write = next((write for write in table.writes if write.requested == base), None)
     if write is None:
         return None
@@ -155,7 +162,9 @@ def content(table: Table, group: int, base: int | None) -> Fold | None:
 
 
 def window_of(table: Table, group: int, inside: tuple[Write, ...]) -> Fold:
-    """The changes by the base files in a window, each compared with its previous base file."""
+    """Return the changes that the base files in a window made. Each base file is compared with the previous base file
+    of its file group.
+    """
     files = (content(table, group, write.requested) for write in inside if group in write.groups)
     return Fold(None, (), files=ChangedFiles(tuple(file for file in files if file is not None)))
 
@@ -170,12 +179,12 @@ TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 
 
 def is_copy_on_write(world: World) -> bool:
-    """Whether writes put base files instead of log files."""
+    """True if writes put base files instead of log files."""
     return world[TableKind].table_type == "COPY_ON_WRITE"
 
 
 def compose(composition: Composition) -> None:
-    """Make each writer choose its base files when it requests an instant, and put base files."""
+    """Make each writer choose its base files when it requests an instant, and put base files instead of log files."""
     writers = composition.actors_of("writer")
     if not is_copy_on_write(composition.world) or not writers:
         return
@@ -187,7 +196,9 @@ def compose(composition: Composition) -> None:
 
 
 def writes_base(writes_log: Transition) -> Transition:
-    """The transition that puts a base file, which replaces the one that puts a log file."""
+    """Return the transition that puts a base file. The returned transition replaces the transition that puts a log
+    file.
+    """
     return replace(writes_log.renamed("writer_writes_base"), arguments=(next_base,))
 
 
@@ -197,7 +208,7 @@ def next_base(own: Writer, me: str, world: World) -> Iterable[Args]:
 
 
 def choose_bases(own: Writer, me: str, world: World, published: tuple[Any, ...]) -> Changes:
-    """Choose the newest base file of each group."""
+    """Choose the newest base file of each file group of the write."""
     groups = world.groups_of(me, own.number)
     return {"own_onto": Onto(tuple((group, newest_base(published, group)) for group in groups))}
 
@@ -209,7 +220,7 @@ def pending_commits(pending_instants: Iterable[Instant]) -> Iterator[Instant]:
 
 
 def check(world: World) -> None:
-    """Raise ValueError for what is not modelled with copy-on-write tables."""
+    """Raise ValueError for a world that is not modelled with copy-on-write tables."""
     if (kind := world[TableKind].table_type) not in (types := get_args(TableType)):
         raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
     if not is_copy_on_write(world):
@@ -235,6 +246,6 @@ MECHANISM = Mechanism(
     check=check,
     actions=(
         Action("writer_writes_base", "copy on write: merges its rows onto a base file and puts the new one",
-               "{actor} writes the base of group {group}"),
+               "{actor} writes the base of group {group}", data_phase=True),
     ),
 )  # fmt: skip

@@ -1,28 +1,22 @@
-"""Crashes: an actor may die between any two steps; its lock expires, and another actor resumes its plan.
+"""Crashes: an actor may die between any two steps, and its lock expires.
 
-A crashed actor stays dead, and its files stay on storage. The instant of a writer stays pending. A plan fixes the work
-of a service, so another runner can continue it. Rolling back a failed write is another mechanism.
+A crashed actor stays dead, and its files stay on storage. The instant of a writer stays pending. Other mechanisms let
+another runner take up its plan (`rivals`), and roll its write back (`rollback`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, limit, option
-from ..machine.plans import Runner, Start, start_plan
-from ..machine.transition import DEAD, Action, ActorState, Changes, Component, Guard, preset, transition
+from ..machine.transition import DEAD, Action, ActorState, Changes, Guard, preset, transition
 from ..world import World
-
-DONE = "instants_known_done"
-"""The view of the instants whose plans need no runner any more."""
 
 
 class LockExpiry(Options):
-    """The option for the lock of a dead holder."""
+    """The option that decides what happens to the lock of a dead actor."""
 
     lock_expiry: Literal["expires", "never"] = option(
         "expires",
@@ -31,16 +25,14 @@ class LockExpiry(Options):
 
 
 class Crashes(Limits):
-    """The limit on crashes."""
+    """The limit on the number of crashes."""
 
     crashes: int = limit(0, "how many actors may crash", in_random_worlds=(0, 0, 1))
 
 
 def compose(composition: Composition) -> None:
-    """Add crashes to every actor, and a transition to every runner of plans that resumes those of dead runners."""
+    """Add crashes to every actor."""
     composition.add_component("crashes", 0)
-    composition.map_view(DONE, published_instants)
-    composition.refine_facts(Runner, partial(resumes, composition))
     everyone = [(kind, me) for kind, actors in composition.actors.items() for me in actors]
     for kind, me in everyone if composition.world[Crashes].crashes else ():
         busy = preset(is_busy, idle_steps=composition.idle_steps[kind])
@@ -73,50 +65,13 @@ CRASH_LEFT = Guard("a crash must be left", crash_is_left, limit=True)
 
 
 def crash(own: ActorState, crashes: int) -> Changes:
-    """The actor dies; the files that it has put stay."""
+    """Let the actor die. The files that the actor has put stay on storage."""
     return {"own": own._replace(step=DEAD), "crashes": crashes + 1}
 
 
 def expire_lock() -> Changes:
-    """The lock of a dead holder is free again."""
+    """Free the lock that a dead actor held."""
     return {"lock": None}
-
-
-def published_instants(published: tuple[Any, ...]) -> tuple[Any, ...]:
-    return published
-
-
-def resumes(composition: Composition, each: Runner) -> None:
-    """Add the transition by which an idle actor resumes the oldest pending plan whose runner died."""
-    peers = Component(f"every_{each.kind}")
-    parameters = {"plans": Component(each.plans), "peers": peers, "completes": each.completes}
-    pending = Guard(f"a {each.what} must be pending whose runner died", preset(orphan, **parameters))
-    resume = preset(resume_plan, **parameters, start=each.start, component=each.plans)
-    composition.add(transition(each.resumes, each.actor, at="idle", guards=(pending,), changes=("own", each.plans),
-                               effect=resume, tags=(RESUMES_PLAN,)))  # fmt: skip
-
-
-RESUMES_PLAN = "resumes plan"
-
-
-def orphan(
-    me: str, instants_known_done: tuple[Any, ...], plans: tuple[Any, ...], peers: Mapping[str, ActorState],
-    completes: type[Any],
-) -> Any:  # fmt: skip
-    """The oldest pending plan whose runner died, None if there is none."""
-    dead = {name for name, peer in peers.items() if peer.step == DEAD and name != me}
-    theirs = [plan for plan in plans if plan.runner in dead]
-    done = {each.requested for each in instants_known_done if isinstance(each, completes)} if theirs else ()
-    return next((plan for plan in theirs if plan.requested not in done), None)
-
-
-def resume_plan(
-    own: Any, me: str, instants_known_done: tuple[Any, ...], plans: tuple[Any, ...], peers: Mapping[str, ActorState],
-    completes: type, start: Start, component: str,
-) -> Changes:  # fmt: skip
-    """Run the plan of a dead runner, from the beginning."""
-    plan = orphan(me, instants_known_done, plans, peers, completes)
-    return start_plan(own, me, plan, plans, start, component)
 
 
 MECHANISM = Mechanism(
@@ -125,8 +80,6 @@ MECHANISM = Mechanism(
     limits=Crashes,
     service=True,
     actions=(
-        Action("compactor_resumes_plan", "resumes the oldest pending plan whose runner died",
-               "{actor} resumes the plan of a dead compactor"),
         Action("actor_crashes", "dies between two steps of an operation", "{actor} crashes"),
         Action("lock_expires", "the lock of a dead holder expires", "the lock of the dead {actor} expires"),
     ),

@@ -1,9 +1,10 @@
-"""The decision log: entries with dense numbers, put if absent, decide which instants commit and in which order.
+"""The decision log: numbered entries decide which instants commit and in which order. An actor puts an entry only if
+its number is free.
 
-An actor that takes a number has first published every earlier decision, and its completion time is later than theirs.
-So a lost lock costs a retry, but never changes the order of commits. The plan of a service takes a number as well. So
-no write that is decided later can complete before the plan's barrier. If a rollback and a commit compete, the later one
-finds its number taken, and checks again.
+Before an actor puts an entry, every earlier decision is published. The completion time of the new entry is later than
+the times of all earlier entries. Therefore a lost lock costs a retry, but never changes the order of commits. The plan
+of a service gets an entry as well. Therefore no write that is decided after a plan can complete before the barrier of
+the plan. If a rollback and a commit compete for a number, the loser finds that the number is taken, and checks again.
 """
 
 from __future__ import annotations
@@ -28,10 +29,9 @@ from ..kernel.timeline import PENDING
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
-from ..machine.plans import Planner
+from ..machine.plans import DONE, Planner
 from ..machine.transition import Action, Branch, Changes, Component, Guard, Transition, preset, transition
 from ..protocol import Protocol
-from .crashes import DONE
 from .lost_locks import PUTS_PLAN, TAKES_TIME, plan_is_there
 
 Decisions = tuple[Any, ...]
@@ -54,23 +54,23 @@ class DecisionLog(Options):
 
 
 class Seen(NamedTuple):
-    """The number of decisions that the actor listed; its own decision is the next one."""
+    """The number of decisions that the actor listed. The own decision of the actor gets the next number."""
 
     decisions: int = 0
 
 
 def is_logged(composition: Composition) -> bool:
-    """Whether a log decides the commits of an actor."""
+    """True if a decision log decides the commits of this model."""
     return composition.protocol[DecisionLog].decision == "log"
 
 
 def is_decided_by_log(composition: Composition, kind: str) -> bool:
-    """Whether a log decides the commits of a kind of actors."""
+    """True if a decision log decides the commits of a kind of actors."""
     return is_logged(composition) and kind not in NOT_BY_LOG
 
 
 def compose(composition: Composition) -> None:
-    """Let a number decide each commit and each plan."""
+    """Let an entry of the decision log decide each commit and each plan."""
     if not is_logged(composition):
         return
     composition.add_component("decisions", ())
@@ -86,6 +86,7 @@ def compose(composition: Composition) -> None:
     composition.find(ABANDONS).require(ALL_PUBLISHED)
     for planner in composition.facts(Planner).values():
         _plan(composition, planner)
+    composition.find("querier_settles").extend(decide_time, "decisions", "published")
     for kind in FINISHING:
         for me in composition.actors_of(kind):
             composition.add(transition(f"{kind}_finishes_decided", me, at="idle", effect=publish_decided,
@@ -93,16 +94,16 @@ def compose(composition: Composition) -> None:
 
 
 def unpublished_decisions(decisions: Decisions, published: tuple[Any, ...]) -> Decisions:
-    """The commit that is decided and not published, if there is one.
+    """Return the commit that is decided and not published, as a tuple of at most one entry.
 
-    Only the last decision can be unpublished, because an actor that takes a later number first sees the earlier ones
-    published. The entry of a plan is a time; the plan was put together with the entry.
+    Only the last decision can be unpublished, because an actor puts an entry only after every earlier decision is
+    published. The entry of a plan is the requested time of the plan; an actor puts the plan together with the entry.
     """
     return tuple(entry for entry in decisions[-1:] if not isinstance(entry, int) and entry not in published)
 
 
 def last_time(decisions: Decisions) -> int:
-    """The time of the last decision, 0 if there is none."""
+    """Return the time of the last decision; 0 if there is no decision."""
     if not decisions:
         return 0
     last = decisions[-1]
@@ -122,7 +123,8 @@ SOME_UNPUBLISHED = Guard("a commit must be decided and not published", some_unpu
 
 
 def without_published(pending_instants: Iterable[Instant], active_instants: tuple[Any, ...]) -> Iterator[Instant]:
-    """The view `pending_instants`: another actor may have published an instant before its own actor notices."""
+    """The view `pending_instants`: omit published instants, because another actor may publish the instant of an actor.
+    """
     known = {(entry.requested, entry.action) for entry in active_instants}
     for each in pending_instants:
         if (each.requested, each.completes_as) not in known or each.action == "savepoint":
@@ -130,7 +132,9 @@ def without_published(pending_instants: Iterable[Instant], active_instants: tupl
 
 
 def decided(decisions: Decisions) -> Decisions:
-    """The view of instants whose plans need no runner, because the next actor that decides publishes them."""
+    """The view of decided instants. The plan of a decided instant needs no runner, because the next actor that decides
+    publishes the instant.
+    """
     return decisions
 
 
@@ -167,13 +171,13 @@ def _publication(composition: Composition, each: Publication) -> None:
 
 
 def decides_later(timed: Transition) -> Transition:
-    """The transition that takes a completion time, if a number and not the lock decides."""
+    """Return the transition that takes a completion time if the decision log, not the lock, decides the commit."""
     asked = (guard for guard in timed.guards if guard is not HOLDS_LOCK)
     return replace(timed, guards=(ALL_PUBLISHED, *asked), to=READY_TO_DECIDE)
 
 
 def publish_decided(decisions: Decisions, published: tuple[Any, ...]) -> Changes:
-    """Publish the decision of another actor."""
+    """Publish the instant that another actor has decided."""
     return {"published": (*published, unpublished_decisions(decisions, published)[0])}
 
 
@@ -191,7 +195,7 @@ def number_is_taken(own_seen: Seen, decisions: Decisions) -> bool:
 
 
 def look_again(own: Any) -> Changes:
-    """Check again under the lock, because another actor has taken the number."""
+    """Repeat the checks under the lock, because another actor has taken the number."""
     return {"own": own._replace(step=UNDER_LOCK, completed=0), "own_seen": Seen()}
 
 
@@ -204,14 +208,24 @@ def publish_own_decision(
     own: Any, me: str, lock: str | None, published: tuple[Any, ...], publish: Publish,
     restores: tuple[Any, ...] = (),
 ) -> Changes:  # fmt: skip
-    """Put the completed instant, unless another actor has put it, or a restore has undone it."""
+    """Put the completed instant, unless another actor has put the instant or a restore has undone it."""
     after, entry = publish(own)
     there = entry in published or any(entry.requested in each.undone for each in restores)
     return {"own": after, "lock": released(lock, me), "published": published if there else (*published, entry)}
 
 
+def decide_time(own: Any, decisions: Decisions, published: tuple[Any, ...]) -> Changes:
+    """Publish the last decision, and put the settled time of a query as the next entry. Every later decision then has a
+    time later than the settled time.
+    """
+    unpublished = unpublished_decisions(decisions, published)
+    return {"published": (*published, *unpublished), "decisions": (*decisions, own.settled)}
+
+
 def _plan(composition: Composition, planner: Planner) -> None:
-    """Let the plan take the next number. An actor that finds the number taken has listed an old timeline."""
+    """Put an entry for the plan under the next number. An actor that finds the number taken gives up the plan, because
+    it has listed an old timeline.
+    """
     number = preset(take_number, requested=planner.requested)
     if not (halves := composition.find(PUTS_PLAN, actors=[planner.actor])):
         composition.select(planner.action, actors=[planner.actor]).require(ALL_PUBLISHED).extend(number, "decisions")
@@ -230,13 +244,13 @@ def _plan(composition: Composition, planner: Planner) -> None:
 
 
 def take_number(own: Any, decisions: Decisions, requested: str) -> Changes:
-    """The plan takes the next number of the decision log."""
+    """Put an entry for the plan under the next number of the decision log."""
     return {"decisions": (*decisions, getattr(own, requested))}
 
 
 def plan_is_late(own: Any, own_seen: Seen, plans: tuple[Any, ...], decisions: Decisions, requested: str) -> bool:
-    """Whether the number is taken, perhaps by an instant on which the plan depends; or whether another plan has its
-    time.
+    """True if the number for the plan is taken, perhaps by an instant on which the plan depends. The result is also
+    True if another plan has the requested time of the plan.
     """
     return plan_is_there(own, plans, requested) or len(decisions) > own_seen.decisions
 

@@ -1,9 +1,10 @@
 """Batch ids: a batch commits at most once, even if its caller sends it again.
 
-A caller that got no answer sends the same rows again, under another instant. A batch has an id and a digest of its
-rows, and the completed instant records both. A writer searches for its batch under the lock, at its request and again
-before it publishes, because two attempts may be pending at once. If the digests differ, the writer ends with an error,
-because no completed instant has its rows.
+A caller that got no answer sends the same rows in a second write, which has another instant. A batch has an id and a
+digest of its rows, and the completed instant records both. A writer searches for a completed instant of its batch under
+the lock, at its request and before it publishes. The search before publication is needed because two attempts of one
+batch may be pending at once. If the digest of the completed instant differs, the writer ends with an error, because no
+completed instant has the writer's rows.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Published = tuple[Any, ...]
 
 
 class BatchIds(Options):
-    """The option for how a writer detects that its batch has completed."""
+    """The options that decide how a writer detects and treats a batch that has completed."""
 
     batch_ids: Literal["checked", "at_request", "ignored"] = option(
         "checked",
@@ -54,20 +55,22 @@ OTHER_ROWS = "the second with its batch, with other rows"
 
 
 def batch_of(world: World, actor: str, number: int) -> int:
-    """The batch of one write; 0 if it is sent only once."""
+    """Return the number of the batch of one write; 0 if the batch is sent only once."""
     place = actor.removeprefix(WRITER.prefix)  # actors of other kinds have no batches
     resends = world[Resends].resends
     return number if resends and place.isdecimal() and int(place) <= resends + 1 else 0
 
 
 def rows_of(world: World, actor: str) -> int:
-    """The rows that a writer sends under the ids of the batches; 0: those of the first writer."""
+    """Return a number that identifies the rows that a writer sends. The number is 0 if the writer sends the rows of the
+    first writer.
+    """
     limits, place = world[Resends], int(actor.removeprefix(WRITER.prefix)) if batch_of(world, actor, 1) else 0
     return place if place > limits.resends + 1 - limits.other_rows else 0
 
 
 def completed(world: World, published: Iterable[Any], actor: str, number: int) -> Write | None:
-    """The completed write of the same batch; None if there is none."""
+    """Return the completed write of the same batch as this write; None if no such write has completed."""
     batch = batch_of(world, actor, number)
     if not batch:
         return None
@@ -76,13 +79,13 @@ def completed(world: World, published: Iterable[Any], actor: str, number: int) -
 
 
 def has_other_rows(world: World, published: Iterable[Any], actor: str, number: int) -> bool:
-    """Whether the batch has completed with other rows than those of this write."""
+    """True if the batch of this write has completed with other rows than this write has."""
     write = completed(world, published, actor, number)
     return write is not None and rows_of(world, write.actor) != rows_of(world, actor)
 
 
 def compose(composition: Composition) -> None:
-    """Make each writer of batches search for its batch."""
+    """Make each writer that has a batch search for a completed write of that batch."""
     for me in composition.actors_of("writer"):
         batch_ids = composition.protocol_of(me)[BatchIds].batch_ids
         if batch_of(composition.world, me, 1) and batch_ids != "ignored":
@@ -92,13 +95,13 @@ def compose(composition: Composition) -> None:
 
 
 def compares(composition: Composition, me: str) -> bool:
-    """Whether a writer compares digests, because they can differ."""
+    """True if the digests of two attempts can differ, so that the writer must compare the digests."""
     refuses = composition.protocol_of(me)[BatchIds].replay_difference == "refuse"
     return refuses and composition.world[Resends].other_rows > 0
 
 
 def look_at_request(composition: Composition, me: str) -> None:
-    """Let a writer skip a batch that has completed."""
+    """Let a writer skip a write whose batch has completed."""
     composition.select("writer_requests_instant", actors=[me]).require(BATCH_IS_NEW)
     idle = (WRITE_LEFT, LOCK_IS_FREE)
     skips = transition("writer_skips_batch", me, at="idle", guards=(*idle, BATCH_IS_THERE), effect=skip_batch)
@@ -130,12 +133,12 @@ def batch_is_there(own: Writer, me: str, world: World, published: Published) -> 
 
 
 def batch_is_new(own: Writer, me: str, world: World, published: Published) -> bool:
-    """Whether the batch of the next write has not completed."""
+    """True if the batch of the writer's next write has not completed."""
     return completed(world, published, me, own.number + 1) is None
 
 
 def is_not_repeated(own: Writer, me: str, world: World, published: Published) -> bool:
-    """Whether the batch of the present write has not completed."""
+    """True if the batch of the writer's present write has not completed."""
     return completed(world, published, me, own.number) is None
 
 
@@ -159,7 +162,7 @@ def skip_batch(own: Writer) -> Changes:
 
 
 def give_up(own: Writer) -> Changes:
-    """Delete the files, then, under the lock, the pending instant."""
+    """Delete the files of the write, and then, under the lock, its pending instant."""
     return {"own": Writer(number=own.number)}
 
 
@@ -171,7 +174,9 @@ def check(world: World) -> None:
 
 
 def batch_and_rows(world: World, actor: str, number: int) -> tuple[int, int]:
-    """The values that distinguish a write of one actor from that of another."""
+    """Return the batch and the rows of a write. Two writers are symmetric only if their writes have equal batches and
+    rows.
+    """
     return batch_of(world, actor, number), rows_of(world, actor)
 
 

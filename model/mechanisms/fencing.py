@@ -1,4 +1,5 @@
-"""Fencing: each put carries the number of its lock. The store refuses the put if it has seen a greater number.
+"""Fencing: each put carries a number that increases with each acquired lock. The store refuses a put if it has seen a
+put with a greater number.
 
 The component `fence` lists the acquired locks in order. If no lock is lost, no put is refused.
 """
@@ -20,7 +21,7 @@ from .lost_locks import TAKES_TIME, LostLocks
 
 
 class Fencing(Options):
-    """The option for fencing."""
+    """The option that decides whether the store refuses puts under old locks."""
 
     fencing: Literal["none", "storage"] = option(
         "none",
@@ -30,7 +31,7 @@ class Fencing(Options):
 
 
 def fenced(composition: Composition) -> bool:
-    """Whether the store can detect a put under an older lock."""
+    """True if the store can refuse a put under a lost lock: the store fences, and locks can be lost."""
     return composition.protocol[Fencing].fencing == "storage" and composition.world[LostLocks].lock_losses > 0
 
 
@@ -51,7 +52,7 @@ def _refusable(publishes: Transition) -> Transition:
 
 
 def forget_lost_locks() -> Changes:
-    """After a put under the lock, the store has seen a lock that is newer than all lost ones."""
+    """Forget all lost locks: after a put under the newest lock, the store refuses puts under any lost lock."""
     return {"fence": ()}
 
 
@@ -60,17 +61,17 @@ def note_newest_lock(fence: tuple[Any, ...], me: str) -> Changes:
 
 
 def lock_is_newest(fence: tuple[Any, ...], me: str) -> bool:
-    """Whether the store has seen no put under a newer lock."""
+    """True if the store has seen no put under a lock newer than the lock of `me`."""
     return me in fence
 
 
 def note_put(fence: tuple[Any, ...], me: str) -> Changes:
-    """From this put on, the store refuses older locks."""
+    """Record a put: from now on, the store refuses puts under locks older than the lock of `me`."""
     return {"fence": fence[fence.index(me) + 1 :]}
 
 
 def note_refusal(fence: tuple[Any, ...], me: str) -> Changes:
-    """The store refuses a put under a lock that is no longer the newest one."""
+    """Record that the store refuses the put of `me`, because it has seen a put under a newer lock."""
     return {"fence": (*fence, ("refused", me))}
 
 

@@ -1,7 +1,8 @@
-"""File ids that the bucket does not determine: a bucket may have several file groups, and a key several current rows.
+"""File ids that the bucket does not determine. If buckets do not determine file ids, a bucket may have several file
+groups, and a key several current rows.
 
-RFC-66 requires that every writer uses the same file group for a key. Otherwise two writers that find a bucket empty
-each begin a file group with a new id.
+RFC-66 requires that every writer uses the same file group for a key. If the bucket does not determine the file id, two
+writers that find a bucket empty each begin a file group with a new id.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..world import World
 
 
 class FileIds(Options):
-    """The option for how a write chooses its file ids."""
+    """The options that decide how a write chooses its file ids."""
 
     file_ids: Literal["fixed", "generated"] = option(
         "fixed",
@@ -36,14 +37,14 @@ class FileIds(Options):
 
 
 class NewFileIds(NamedTuple):
-    """The file ids of a write that differ from the id that the bucket determines: (file group, file id)."""
+    """The file ids of a write that differ from the id that the bucket determines, as pairs (file group, file id)."""
 
     ids: tuple[tuple[int, int], ...] = ()
     kind: str = "minted ids"
 
 
 def new_file_ids(write: Write) -> tuple[tuple[int, int], ...]:
-    """The file ids of a write that its buckets do not determine, by file group."""
+    """Return the file ids of a write that its buckets do not determine, as pairs (file group, file id)."""
     return mark(write, NewFileIds).ids if write.marks else ()
 
 
@@ -70,18 +71,20 @@ def compose(composition: Composition) -> None:
 
 
 def makes_file_ids(composition: Composition) -> bool:
-    """Whether writes begin file groups with new ids."""
+    """True if writes begin file groups with new ids."""
     return bool(composition.protocol[FileIds].file_ids == "generated")
 
 
 def choose_file_ids(own: Any, me: str, world: World, published: tuple[Any, ...], groups: Groups) -> Changes:
-    """Choose the newest file id of each bucket; if the bucket has no file group, choose a new one."""
+    """Choose the newest file id of each bucket. If the bucket has no file group, choose a new file id."""
     ids = ((group, newest_id(published, group, own.requested)) for group in groups(world, me, own))
     return {"own_file_ids": NewFileIds(tuple(ids))}
 
 
 def newest_id(published: Iterable[Any], group: int, requested: int) -> int:
-    """The file id of the write that was published last in a group; if there is none, the requested time as a new id."""
+    """Return the file id of the write that was published last in a group. If no write was published in the group,
+    return `requested` as a new file id.
+    """
     found = requested
     for entry in published:
         if isinstance(entry, Write) and group in entry.groups:
@@ -94,7 +97,7 @@ def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:
 
 
 def name_own_buckets(own: Writer, me: str, world: World) -> Changes:
-    """Choose a file id that only this writer uses, for each group."""
+    """For each file group of the write, choose a file id that only this writer uses."""
     number = int(me.removeprefix(WRITER.prefix))
     return {"own_file_ids": NewFileIds(tuple((group, -number) for group in world.groups_of(me, own.number)))}
 

@@ -1,7 +1,7 @@
-"""Foreign services: another engine compacts a table, by its own rules of merging.
+"""Foreign services: another engine compacts a table, using its own merge rules.
 
-The plan records whose engine runs it (`unmarked`: another engine). The runner, not the planner, determines the rules by
-which the base files are merged.
+The plan records whose engine completes it (`unmarked`: another engine). The runner that publishes, not the planner,
+determines the rules by which the base files are merged.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.merge import Fold
+from ..kernel.publication import COMMITS
 from ..kernel.reads import base_file as content_of
 from ..kernel.reads import slice_fold
 from ..kernel.table import Plan, Table
@@ -17,15 +18,13 @@ from ..machine.composition import Composition
 from ..machine.marks import mark, with_mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, option
-from ..machine.plans import STARTS_PLAN
 from ..machine.transition import Changes
 from ..protocol import Protocol
 from ..rules import Rules
-from .crashes import RESUMES_PLAN
 
 
 class ForeignServices(Options):
-    """The options for compactions by another engine, and for readers of their base files."""
+    """Options that decide whether another engine compacts, and how readers treat the base files of another engine."""
 
     services: Literal["own", "foreign"] = option(
         "own",
@@ -41,26 +40,27 @@ class ForeignServices(Options):
 
 
 class Unmarked(NamedTuple):
-    """Whether another engine has begun to run a plan; it merges by its own rules."""
+    """Whether another engine completes a plan; it merges by its own rules."""
 
     unmarked: bool = False
     kind: str = "unmarked"
 
 
 def unmarked(plan: Plan) -> bool:
-    """Whether another engine carries the plan out."""
+    """True if another engine runs the plan."""
     return bool(plan.marks) and mark(plan, Unmarked).unmarked
 
 
 def theirs(rules: Rules) -> Rules:
-    """The rules with the merge of the other engine."""
+    """Return the rules with the merge order, fold and tombstone options of the other engine."""
     return rules.under(merge_order="requested", fold="logs_first", tombstones="drop")
 
 
 def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -> bool:
-    """Whether logs merge with the base file of a file group by the rules of the other engine, which wrote that file.
+    """True if another engine wrote the base file of a file group, so that logs merge with it by that engine's rules.
 
-    Such a base file lacks nbcc's mark. The engine that will run a pending plan is not known yet.
+    The base file of another engine lacks nbcc's mark. A base file of a pending plan does not count, because the engine
+    that will run the plan is not known yet.
     """
     if rules[ForeignServices].unmarked == "by_the_table":
         return False
@@ -69,7 +69,7 @@ def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules for tables that another engine compacts."""
+    """Return the rules for tables that another engine compacts."""
     inner_read, inner_file = rules.as_of, rules.base_file
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
@@ -95,14 +95,14 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def compose(composition: Composition) -> None:
-    """Mark the plans that another engine runs."""
+    """Mark the plans that another engine completes."""
     compactors = composition.actors_of("compactor")
     if any(composition.protocol_of(me)[ForeignServices].services == "foreign" for me in compactors):
-        composition.select(STARTS_PLAN, RESUMES_PLAN, actors=compactors).extend(note_engine, "plans")
+        composition.select(COMMITS, actors=compactors).precede(note_engine, "plans")
 
 
 def note_engine(own: Any, plans: tuple[Plan, ...], protocol: Protocol) -> Changes:
-    """Record which engine runs the plan."""
+    """Under the lock: record which engine completes the plan."""
     foreign = protocol[ForeignServices].services == "foreign"
 
     def noted(plan: Plan) -> Plan:
@@ -112,4 +112,4 @@ def note_engine(own: Any, plans: tuple[Plan, ...], protocol: Protocol) -> Change
     return {"plans": tuple(noted(plan) for plan in plans)}
 
 
-MECHANISM = Mechanism(rules=refine, compose=compose, after=("schema_evolution", "crashes"), options=ForeignServices)
+MECHANISM = Mechanism(rules=refine, compose=compose, after=("schema_evolution", "rivals"), options=ForeignServices)

@@ -1,13 +1,14 @@
-"""Replacing writes (insert overwrite, delete partition) hide the writes that completed in their partitions before their
-requested time.
+"""A replacing write (insert overwrite, delete partition) hides earlier writes. It hides every write that completed in
+its partitions before the replacing write was requested.
 
-A replace is a plan without inputs at its requested time, for all file groups of its partitions. Its base files hold the
-new rows, if there are any. A log that completes later belongs to the slice of that barrier and stays visible. A log
-that completed earlier is hidden. Apache Hudi lists the replaced file ids (`replacing = file_ids`), which permanently
-hides later writes to fixed buckets as well.
+A replace has a plan without inputs, for all file groups of its partitions. The requested time of the plan is a barrier.
+The base files of a replace contain the new rows, if there are any. A log that completes after the barrier belongs to
+the slice of the barrier and stays visible. A log that completed before the barrier is hidden. Apache Hudi lists the
+replaced file ids (`replacing = file_ids`). If buckets fix the file ids, the list permanently hides later writes to the
+same buckets as well.
 
-An optimistic replace is a write like others. It conflicts with a write that has completed in its partitions since it
-began, and with writes that complete later (RFC-22, steps 1 to 4).
+An optimistic replace is checked for conflicts like other optimistic writes. An optimistic replace conflicts with writes
+that completed in its partitions since it began, and with writes that complete later (RFC-22, steps 1 to 4).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from .occ.validation import ABORTED, check_conflicts, is_optimistic
 
 
 class InsertOverwrite(Options):
-    """The option for how a replace hides older rows."""
+    """The option that decides how a replace hides older rows."""
 
     replacing: Literal["plan", "file_ids"] = option(
         "plan",
@@ -52,35 +53,35 @@ class InsertOverwrite(Options):
 
 
 class Replaced(NamedTuple):
-    """The file groups in which a write hides everything that completed before it was requested."""
+    """The file groups in which a write hides everything that completed before the write was requested."""
 
     groups: tuple[int, ...] = ()
     kind: str = "replaced"
 
 
 def replaced(write: Write) -> tuple[int, ...]:
-    """The file groups in which a write hides older writes."""
+    """Return the file groups in which a write hides older writes."""
     return mark(write, Replaced).groups if write.marks else ()
 
 
 def ranks_at(write: Write, group: int) -> int | None:
-    """The time at which the records of a write rank in a file group: its completion time, or for a replace its
-    requested time.
+    """Return the time at which the records of a write rank in a file group. The records of a replacing write rank at
+    the requested time of that write. The records of any other write rank at the completion time of that write.
     """
     return write.requested if group in replaced(write) else write.completed
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules for tables with replacing writes."""
+    """Return the rules for tables with replacing writes."""
     rules = _in_windows(rules)
     return _by_file_ids(rules) if protocol[InsertOverwrite].replacing == "file_ids" else rules
 
 
 def _in_windows(rules: Rules) -> Rules:
-    """A window omits the writes that a replace in it hides."""
+    """Let a window omit the writes that a replace in the window hides."""
     inner = rules.window_writes
 
-    def window_writes(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Write, ...]:
+    def window_writes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Write, ...]:
         writes = inner(rules, table, group, after, until)
         since = max([write.requested for write in writes if write.marks and group in replaced(write)], default=0)
         return tuple([write for write in writes if (ranks_at(write, group) or 0) >= since]) if since else writes
@@ -89,12 +90,13 @@ def _in_windows(rules: Rules) -> Rules:
 
 
 def _by_file_ids(rules: Rules) -> Rules:
-    """The last replace that listed the file group hides every other write of it, regardless of when that completes."""
+    """Let the last insert_overwrite of a file group hide all other writes of the file group, even later ones.
+    """
     inner = rules.as_of
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
         by = [write for write in visible(rules, table.writes, time) if group in replaced(write)]
-        return Fold(None, by[-1].files_in(group)) if by else inner(rules, table, group, time)
+        return Fold(Fold(None, by[-1].files_in(group)), ()) if by else inner(rules, table, group, time)
 
     return replace(rules, as_of=as_of)
 
@@ -106,8 +108,8 @@ RESTS = ("idle", "done", "gave up")
 
 
 class Overwriter(NamedTuple):
-    """An overwriter, which replaces once. `partitions` are the partitions that it replaces; `bases` counts the base
-    files that it has put.
+    """An overwriter, which makes one replace. `partitions` lists the partitions that the overwriter replaces. `bases`
+    counts the base files that the overwriter has put.
     """
 
     step: str = "idle"
@@ -119,7 +121,7 @@ class Overwriter(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number of its replace among its writes."""
+        """The number of the replace among the writes of the overwriter."""
         return 1
 
 
@@ -164,13 +166,13 @@ def schedule(composition: Composition, me: str, by_plan: bool) -> None:
 
 
 def replaced_groups(world: World, me: str) -> tuple[int, ...]:
-    """All file groups of the partitions in which its write has rows."""
+    """Return all file groups of the partitions in which the overwriter's write has rows."""
     partitions = replaced_partitions(world, me)
     return tuple(group for group in range(world.groups) if group // world.buckets in partitions)
 
 
 def replaced_partitions(world: World, me: str) -> tuple[int, ...]:
-    """The partitions in which its write has rows."""
+    """Return the partitions in which the overwriter's write has rows."""
     return tuple(sorted({group // world.buckets for group, _ in world.files(me, 1)}))
 
 
@@ -188,7 +190,7 @@ NO_PLAN_PENDING = Guard("no plan may be pending in its partitions", no_plan_is_p
 
 
 def take_time(me: str, clock: int, request_time: TakeTime, world: World) -> Changes:
-    """Take the requested time. Writes that completed earlier in the partitions will be hidden."""
+    """Take the requested time of the replace, which will hide writes that completed earlier in the partitions."""
     time, clock = request_time(clock, action="commit")
     return {"own": Overwriter(SCHEDULED, replaced_partitions(world, me), time), "clock": clock}
 
@@ -200,12 +202,12 @@ def put_plan(own: Overwriter, me: str, world: World, plans: Plans) -> Changes:
 
 
 def put_no_plan(own: Overwriter) -> Changes:
-    """Put no plan, under `replacing = file_ids`."""
+    """Put no plan, because with `replacing = file_ids` a replace has no plan."""
     return {"own": own._replace(step=SCHEDULED)}
 
 
 def start(own: Overwriter, plans: Plans) -> Changes:
-    """Put the inflight instant."""
+    """Put the inflight instant of the replace."""
     return {"plans": tuple(p._replace(inflight=True) if p.requested == own.requested else p for p in plans)}
 
 
@@ -216,7 +218,7 @@ def write_base(own: Overwriter, me: str, world: World) -> Changes:
 
 
 def published_replace(world: World, me: str, own: Overwriter) -> tuple[Overwriter, Write]:
-    """The overwriter after its replace is published, and the completed instant."""
+    """Return the component of the overwriter after its replace is published, and the completed instant."""
     groups = replaced_groups(world, me)
     files = tuple((group, 1) for group in groups)
     own_marks = marks(CompletesAs("commit"), Loaded(groups), Replaced(groups))
@@ -224,14 +226,14 @@ def published_replace(world: World, me: str, own: Overwriter) -> tuple[Overwrite
 
 
 def take_back(own: Overwriter, plans: Plans) -> Changes:
-    """Delete the files, then, under the lock, the plan."""
+    """Delete the files of the replace, and then, under the lock, its plan."""
     return {"own": Overwriter("gave up"), "plans": tuple(plan for plan in plans if plan.requested != own.requested)}
 
 
 def pending_replaces(
     pending_instants: Iterable[Instant], every_overwriter: Mapping[str, Overwriter]
 ) -> Iterator[Instant]:
-    """The pending instants, including replaces without a plan."""
+    """The view `pending_instants` also contains pending replaces without a plan."""
     yield from pending_instants
     for own in every_overwriter.values():
         if own.requested:
@@ -250,7 +252,7 @@ MECHANISM = Mechanism(
                "{actor} schedules a replace"),
         Action("overwriter_starts_replace", "puts the inflight instant of its replace", "{actor} starts its replace"),
         Action("overwriter_writes_base", "puts the base file of a file group, with the new rows that there are",
-               "{actor} writes a base file", continues_call=True),
+               "{actor} writes a base file", continues_call=True, data_phase=True),
         Action("overwriter_passes_check", "finds no conflicting write that completed since it began",
                "{actor} finds no conflict"),
         Action("overwriter_aborts", "finds a conflicting write that completed since it began; releases the lock",

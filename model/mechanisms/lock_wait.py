@@ -1,8 +1,8 @@
-"""A writer that waits for the lock may give up. Nothing is published or undone.
+"""A writer that waits for the lock may give up. A writer that gives up publishes nothing and undoes nothing.
 
-It cannot remove its instant, because that needs the lock as well. So it stops renewing its heartbeat, and a rollbacker
-removes its files. A lock held by another actor may thus keep a live writer from publishing, which breaks the promise
-FREE.
+A writer that gives up cannot remove its instant, because the removal needs the lock as well. A writer that gives up
+stops renewing its heartbeat, and a rollbacker removes its files. Therefore another actor that holds the lock can
+prevent a live writer from publishing, which breaks the promise FREE.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LEFT = "timed out, with a pending write left"
 
 
 class LockWait(Options):
-    """The option for how long a writer waits for the lock."""
+    """The option that decides how long a writer waits for the lock."""
 
     lock_wait: Literal["unbounded", "times_out"] = option(
         "unbounded",
@@ -28,7 +28,7 @@ class LockWait(Options):
 
 
 def compose(composition: Composition) -> None:
-    """Add the transition by which an impatient writer gives up."""
+    """Add the transition by which a writer stops waiting for the lock."""
     for me in composition.actors_of("writer"):
         if composition.protocol_of(me)[LockWait].lock_wait == "times_out":
             composition.add(transition("writer_stops_waiting", me, at="written", to=LEFT, guards=(LOCK_IS_TAKEN,)))

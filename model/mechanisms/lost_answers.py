@@ -1,29 +1,33 @@
-"""Lost answers: a put of a completed instant succeeds, but the store's answer does not arrive.
+"""Lost answers: a put that commits a write succeeds, but the store's answer does not arrive.
 
-The store's client repeats the put, and put-if-absent refuses it because the file exists. A writer that takes this for a
-failure reports a write as failed although every reader sees it.
+A put that commits a write creates a completed instant, or an entry of the decision log. The store's client repeats the
+put, and the store refuses the repeated put because the file exists. A writer that treats the refusal as a failure
+reports a write as failed although every reader sees the write.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
+from ..kernel.lock import released
 from ..kernel.publication import READY
 from ..kernel.timeline import Published
-from ..kernel.writer import Writer, write_of
+from ..kernel.writer import Writer, published_write, write_of
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, limit, option
-from ..machine.transition import Action, Changes, Guard, transition
+from ..machine.transition import Action, Changes, Guard, preset, transition
 from ..protocol import Protocol
 from ..world import World
 from .crashes import HOLDS_LOCK
+from .decision_log import READY_TO_DECIDE, Decisions, Seen, is_logged, number_is_taken, publish_own_decision
 
 UNSURE = "informed that its instant exists"
 
 
 class LostAnswers(Options):
-    """The option for how a writer reacts to the answer that its completed instant exists."""
+    """The option that decides how a writer reacts to the answer that its completed instant exists."""
 
     lost_answer: Literal["recognised", "reported_failed"] = option(
         "recognised",
@@ -33,16 +37,16 @@ class LostAnswers(Options):
 
 
 class Answers(Limits):
-    """The limit on lost answers."""
+    """The limit on the number of lost answers."""
 
-    lost_answers: int = limit(0, "how often the answer to a put of a completed instant is lost")
+    lost_answers: int = limit(0, "how often the answer to a put that commits a write is lost")
 
 
 def compose(composition: Composition) -> None:
     """Add the components, and the transitions of every writer.
 
-    `reported_done`, `reported_failed`: the requested times of writes whose answers were lost, by the report that their
-    callers got.
+    The components `reported_done` and `reported_failed` contain the requested times of writes whose answers were lost.
+    A writer whose answer was lost has reported its write as done or as failed to the caller.
     """
     if not composition.world[Answers].lost_answers:
         return
@@ -50,6 +54,9 @@ def compose(composition: Composition) -> None:
     for name in ("reported_done", "reported_failed"):
         composition.add_component(name, ())
     for me in composition.actors_of("writer"):
+        if is_logged(composition):
+            _entry(composition, me)
+            continue
         composition.add(
             transition("answer_is_lost", me, at=READY, to=UNSURE, guards=(HOLDS_LOCK, ANSWER_LEFT),
                        effect=put_without_answer, changes=("published", "lost_answers", "own")),
@@ -60,37 +67,74 @@ def compose(composition: Composition) -> None:
         )  # fmt: skip
 
 
+def _entry(composition: Composition, me: str) -> None:
+    """Let the store lose the answer to the put of an entry of the decision log."""
+    composition.add(
+        transition("answer_to_decision_is_lost", me, at=READY_TO_DECIDE, to=UNSURE, effect=decide_without_answer,
+                   guards=(NUMBER_IS_FREE, ANSWER_LEFT), changes=("own", "decisions", "lost_answers")),
+        transition("writer_recognises_decision", me, at=UNSURE, guards=(IS_OWN_ENTRY,),
+                   effect=preset(publish_own_decision, publish=partial(published_write, composition.world, me)),
+                   changes=("own", "lock", "published")),
+        transition("writer_reports_failure", me, at=UNSURE, guards=(~IS_OWN_ENTRY,), effect=report_undecided,
+                   changes=("own", "lock", "reported_failed")),
+    )  # fmt: skip
+
+
 def answer_is_left(lost_answers: int, world: World) -> bool:
     return lost_answers < world[Answers].lost_answers
 
 
 def recognises_own(own: Writer, protocol: Protocol, published: Published) -> bool:
-    """Whether the writer reads the existing instant and recognises it as its own."""
+    """True if the writer reads the existing instant and recognises the instant as its own."""
     return protocol[LostAnswers].lost_answer == "recognised" and is_there(published, own.requested)
 
 
+def recognises_entry(own: Writer, protocol: Protocol, decisions: Decisions) -> bool:
+    """True if the writer reads the existing entry and recognises the entry as its own."""
+    written = [entry for entry in decisions if not isinstance(entry, int)]
+    return protocol[LostAnswers].lost_answer == "recognised" and is_there(tuple(written), own.requested)
+
+
 def is_there(published: Published, requested: int) -> bool:
-    """Whether the instant of a write is published."""
+    """True if the instant of a write is published."""
     return any(entry.requested == requested for entry in published)
 
 
 ANSWER_LEFT = Guard("an answer must be left that can be lost", answer_is_left, limit=True)
 IS_OWN = Guard("the existing file must be its own, and the writer must read it", recognises_own)
 IS_NOT_OWN = Guard("the existing file must belong to another writer, or not be read", recognises_own, negated=True)
+NUMBER_IS_FREE = Guard("the next number of the decision log must be free", number_is_taken, negated=True)
+IS_OWN_ENTRY = Guard("the existing entry must be its own, and the writer must read it", recognises_entry)
+
+
+def decide_without_answer(own: Writer, me: str, world: World, decisions: Decisions, lost_answers: int) -> Changes:
+    """Put the entry of the decision log, without an answer from the store. The client of the store repeats the put, and
+    finds that the number is taken.
+    """
+    entry = write_of(world, me, own)
+    return {"own_seen": Seen(), "decisions": (*decisions, entry), "lost_answers": lost_answers + 1}
+
+
+def report_undecided(own: Writer, me: str, lock: str | None, reported_failed: tuple[Any, ...]) -> Changes:
+    """Let the writer report a failure, although its write is decided, and release the lock."""
+    failed = (*reported_failed, own.requested)
+    return {"own": Writer(number=own.number), "lock": released(lock, me), "reported_failed": failed}
 
 
 def put_without_answer(own: Writer, me: str, world: World, published: Published, lost_answers: int) -> Changes:
-    """Put the completed instant. The store's client repeats the put, and gets the answer that the file exists."""
+    """Put the completed instant, without an answer from the store. The store's client repeats the put, and gets the
+    answer that the file exists.
+    """
     return {"published": (*published, write_of(world, me, own)), "lost_answers": lost_answers + 1}
 
 
 def report_done(own: Writer, reported_done: tuple[Any, ...]) -> Changes:
-    """The writer reports that its write is committed, and releases the lock."""
+    """Let the writer report that its write is committed, and release the lock."""
     return {"own": Writer(number=own.number), "lock": None, "reported_done": (*reported_done, own.requested)}
 
 
 def report_failed(own: Writer, reported_failed: tuple[Any, ...]) -> Changes:
-    """The writer reports a failure, although every reader sees its write, and releases the lock."""
+    """Let the writer release the lock and report a failure, although every reader sees its write."""
     return {"own": Writer(number=own.number), "lock": None, "reported_failed": (*reported_failed, own.requested)}
 
 
@@ -103,6 +147,12 @@ MECHANISM = Mechanism(
                "{actor} publishes, and the store answers that the file exists already"),
         Action("writer_recognises_instant", "reads the existing file and finds its own instant; releases the lock",
                "{actor} recognises its own instant"),
+        Action("answer_to_decision_is_lost",
+               "its entry of the decision log is put, and the store answers that it exists",
+               "{actor} decides, and the store answers that the number is taken"),
+        Action("writer_recognises_decision",
+               "reads the existing entry of the decision log and finds its own; publishes it and releases the lock",
+               "{actor} recognises its own decision, and publishes"),
         Action("writer_reports_failure", "takes the existing file for another writer's; releases the lock",
                "{actor} reports that its write has failed"),
     ),

@@ -1,7 +1,7 @@
 """Locks that are lost while their holder is alive (fault set F1): a lease has expired, or the lock service has failed.
 
-The holder is not notified and cannot know whether it still holds the lock. So an operation that was one step under the
-lock becomes two steps, between which another actor may act.
+The holder of a lost lock is not notified and cannot know whether it still holds the lock. Therefore an operation that
+was one step under the lock becomes two steps. Another actor may act between the two steps.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TAKES_TIME, PUTS_PLAN = "takes time of plan", "puts plan"
 
 
 class LostLocks(Limits):
-    """The limit on lost locks."""
+    """The limit on the number of lost locks."""
 
     lock_losses: int = limit(0, "how often the lock of a live holder is lost (fault set F1)")
 
@@ -54,7 +54,7 @@ def compose(composition: Composition) -> None:
 
 
 def believes() -> bool:
-    """The view `holds_lock`: an actor that has taken the lock does not notice its loss."""
+    """The view `holds_lock` is always True, because an actor that has taken the lock does not notice its loss."""
     return True
 
 
@@ -81,10 +81,10 @@ def lose_lock(losses: int) -> Changes:
 
 
 def _divide(composition: Composition, planner: Planner) -> None:
-    """In the first step the actor takes the time of its plan under the lock. In the second it puts the plan and
-    releases the lock.
+    """Replace the transition that puts a plan by two transitions. In the first step, the actor takes the requested time
+    of its plan under the lock. In the second step, the actor puts the plan and releases the lock.
 
-    The last effect of the transition is the one that puts the plan.
+    The last effect of the split transition must be the effect that puts the plan.
     """
     takes, timed = _WORDS.get(planner.kind, (f"{planner.kind}_takes_time", "has a time for its plan"))
     there = preset(plan_is_there, plans=Component(planner.plans), requested=planner.requested)
@@ -103,7 +103,7 @@ def _divide(composition: Composition, planner: Planner) -> None:
 
 
 def plan_is_there(own: Any, plans: tuple[Any, ...], requested: str) -> bool:
-    """Whether another plan has the same time, because its actor has read the same clock."""
+    """True if another plan has the requested time of this plan, because two actors have read the same clock."""
     return any(plan.requested == getattr(own, requested) for plan in plans)
 
 

@@ -1,7 +1,7 @@
 """Refusal: before it publishes, an actor checks under the lock whether its instant may still be published.
 
-Several mechanisms may each add a condition. If one of them is false, the actor releases the lock and removes its files
-and instant.
+Several mechanisms may each add a condition. If one of the conditions is false, the actor releases the lock and removes
+its files and its instant.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ REFUSED = "refused"
 
 
 class Refusal(NamedTuple):
-    """The condition that one actor checks before it publishes."""
+    """The condition that one actor checks before it publishes, combined from the conditions of all mechanisms."""
 
     actor: str
     guard: Guard
@@ -26,7 +26,7 @@ class Refusal(NamedTuple):
 def refuse(composition: Composition, kind: str, me: str, guard: Guard, give_up: Effect, check: str = COMMITS) -> None:
     """Require a condition before an actor publishes. `give_up` is the effect that removes what the actor has put.
 
-    `check`: the action or tag of the transitions that require it.
+    `check` is the action or tag of the transitions that require the condition.
     """
     checks = composition.select(check, actors=[me])
     if earlier := composition.facts(Refusal).get(me):

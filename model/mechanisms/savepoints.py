@@ -1,8 +1,8 @@
 """Savepoints: a savepointer pins the table as of the newest completed instant, until the savepoint is dropped.
 
-Under one lock it lists the files that a read as of that instant opens, puts the inflight instant, and then the
-completed one. A savepoint has the requested time of the instant that it pins. A clean is planned under the same lock,
-and keeps the files of every savepoint.
+Under the lock of the table, a savepointer lists the files that a read as of the pinned instant opens. The savepointer
+puts the inflight savepoint, and then the completed savepoint. A savepoint has the requested time of the instant that it
+pins. A cleaner plans a clean under the lock of the table, and keeps the files of every savepoint.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .log_compaction.rules import WRITES, covered
 
 
 class Savepoints(Options):
-    """The option for what a clean keeps for a savepoint."""
+    """The option that decides which files a clean keeps for a savepoint."""
 
     savepoint_keeps: Literal["files", "base_files", "nothing"] = option(
         "files",
@@ -36,18 +36,18 @@ class Savepoints(Options):
 
 
 class SavepointLimits(Limits):
-    """The limits on savepoints."""
+    """The limits on the numbers of savepoints and of dropped savepoints."""
 
     savepoints: int = limit(0, "how many savepoints may be begun")
     savepoints_dropped: int = limit(0, "how many savepoints may be dropped")
 
 
 class Savepoint(NamedTuple):
-    """A savepoint: it pins the instant with the same requested time, which completed at `at`. `files` are those that a
-    read as of then opens.
+    """A savepoint pins the instant that has the same requested time and that completed at `at`. `files` lists the files
+    that a read as of `at` opens.
 
-    `writes`: the requested times of the writes that had completed by then. `completed` is None while the savepoint is
-    not published.
+    `writes` lists the requested times of the writes that had completed when the savepoint was begun. `completed` is
+    None while the savepoint is not published.
     """
 
     requested: int
@@ -68,7 +68,7 @@ def files_as_of(rules: Rules, table: Table, groups: int, time: int) -> tuple[Dat
 
 
 def kept(rules: Rules, savepoints: tuple[Savepoint, ...]) -> frozenset[DataFile]:
-    """The files that a clean keeps for the savepoints."""
+    """Return the files that a clean keeps for completed savepoints."""
     keeps = rules[Savepoints].savepoint_keeps
     if keeps == "nothing":
         return frozenset()
@@ -77,7 +77,7 @@ def kept(rules: Rules, savepoints: tuple[Savepoint, ...]) -> frozenset[DataFile]
 
 
 def without(victims: tuple[Victims, ...], files: frozenset[DataFile]) -> tuple[Victims, ...]:
-    """The rest of a clean that keeps these files."""
+    """Return the files that a clean still deletes if the clean keeps `files`."""
     left = (each._replace(files=tuple(file for file in each.files if file not in files)) for each in victims)
     return tuple(each for each in left if each.files)
 
@@ -87,7 +87,7 @@ PINNED = "about to publish its savepoint"
 
 
 class Savepointer(NamedTuple):
-    """`pinned`: the requested time of the instant that it pins."""
+    """A savepointer. `pinned` is the requested time of the instant that it pins."""
 
     step: str = "idle"
     pinned: int = 0
@@ -95,9 +95,10 @@ class Savepointer(NamedTuple):
 
 
 def compose(composition: Composition) -> None:
-    """Add the components, the savepointers, and the effect of savepoints on cleaning.
+    """Add the components and the savepointers, and let cleaners keep the files of savepoints.
 
-    `savepoints` are those on the timeline. `saved` and `dropped` count the savepoints that were begun and dropped.
+    The component `savepoints` contains the savepoints on the timeline. The components `saved` and `dropped` count the
+    savepoints that were begun and dropped.
     """
     savepointers = composition.actors_of("savepointer")
     if not savepointers:
@@ -125,7 +126,9 @@ def compose(composition: Composition) -> None:
 
 
 def newest(published: Published) -> Any | None:
-    """The completed instant that was published last, among those that add files."""
+    """Return the instant that was published last among the instants that add data files; None if there is no such
+    instant.
+    """
     return next((entry for entry in reversed(published) if isinstance(entry, WRITES)), None)
 
 
@@ -180,7 +183,7 @@ def publish_savepoint(
 
 
 def drop_savepoint(dropped: int, savepoints: Saved) -> Changes:
-    """Under the lock: remove the oldest savepoint from the timeline."""
+    """Under the lock, remove the oldest savepoint from the timeline."""
     return {"dropped": dropped + 1, "savepoints": savepoints[1:]}
 
 
@@ -190,7 +193,7 @@ def cleaned_table(completed_table: Table) -> Table:
 
 
 def clean_plan(clean_plan: CleanPlan, savepoints: Saved, rules: Rules) -> CleanPlan:
-    """The view `clean_plan`: without the files of savepoints."""
+    """The view `clean_plan`: omit the files that savepoints keep."""
     return clean_plan._replace(groups=without(clean_plan.groups, kept(rules, savepoints)))
 
 
@@ -200,7 +203,8 @@ def latest_time(latest_time: int, savepoints: Saved) -> int:
 
 
 def pending_savepoints(pending_instants: Iterable[Instant], savepoints: Saved) -> Iterable[Instant]:
-    """The pending instants and all savepoints, including completed ones: nothing may be archived past a savepoint."""
+    """The view `pending_instants` also contains all savepoints, so that no instant later than a savepoint is archived.
+    """
     yield from pending_instants
     for each in savepoints:
         yield Instant(each.requested, "savepoint", "completed" if each.completed else "inflight", each.completed)

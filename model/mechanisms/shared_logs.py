@@ -1,10 +1,11 @@
-"""Shared logs: one log for a whole file slice, to which every writer appends blocks.
+"""Shared logs: each file slice has one log, to which every writer appends blocks.
 
-RFC-22, "Option 2 implementation": "For HDFS, we append multiple log blocks with different commit times inside the same
-log file", which the RFC proposes to end. A log with blocks of other writes cannot be deleted. So a rollbacker appends a
-*rollback block* that names the failed write (Hudi's command block, TARGET_INSTANT_TIME). Two appends to one file
-exclude each other. If a file is in use, a writer begins a file of the next version, which is read after it. A reader
-sees the slice as one sequence of blocks.
+RFC-22, "Option 2 implementation", describes the layout: "For HDFS, we append multiple log blocks with different commit
+times inside the same log file". The RFC proposes to end this layout. A rollback cannot delete a log that contains
+blocks of other writes. In a shared log, a rollbacker therefore appends a *rollback block* that names the failed write
+(Hudi's command block, TARGET_INSTANT_TIME). Two actors cannot append to one file at the same time. If a file is in use,
+a writer begins a file of the next version, which readers read after the first file. A reader sees the logs of a file
+slice as one sequence of blocks.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from .rollback.rules import Rollback
 
 
 class SharedLogs(Options):
-    """The option for shared log files."""
+    """Options for shared log files."""
 
     log_layout: Literal["own", "shared"] = option(
         "own",
@@ -50,7 +51,9 @@ LOGS = "shared_logs"
 
 
 class Block(NamedTuple):
-    """A block of the write requested at `instant`; or a rollback block, which undoes the blocks of `target`."""
+    """A block of the write that was requested at `instant`. If `target` is not 0, the block is a rollback block, which
+    undoes the blocks of the write `target`.
+    """
 
     instant: int
     version: int
@@ -62,14 +65,15 @@ Published = TypeVar("Published")
 
 
 def appended(logs: tuple[Blocks, ...], group: int, block: Block) -> tuple[Blocks, ...]:
-    """All logs, with one more block in a file group."""
+    """Return all logs after one block is appended to the log of a file group."""
     return tuple((*blocks, block) if at == group else blocks for at, blocks in enumerate(logs))
 
 
 def undone(blocks: Blocks, rollback_block: str) -> frozenset[Log]:
-    """The blocks that readers skip because a rollback block names their write.
+    """Return the blocks that readers skip because a rollback block names the write of the block.
 
-    `in_front`: a reader that reads a log once still has only the blocks directly before the rollback block.
+    With `in_front`, a rollback block undoes only the blocks directly before it, because the reader reads the log only
+    once.
     """
     found: set[Log] = set()
     for at, rollback in enumerate(blocks):
@@ -85,7 +89,7 @@ def undone(blocks: Blocks, rollback_block: str) -> frozenset[Log]:
 
 
 def without_undone(entry: Published, logs: tuple[Blocks, ...], protocol: Protocol) -> Published:
-    """An instant with those of its blocks that readers do not skip."""
+    """Return an instant with only the blocks that readers do not skip."""
     if not isinstance(entry, Write) or not places(entry):
         return entry
     skipped = [undone(blocks, protocol[SharedLogs].rollback_block) for blocks in logs]
@@ -99,25 +103,25 @@ def without_undone(entry: Published, logs: tuple[Blocks, ...], protocol: Protoco
 
 
 class Places(NamedTuple):
-    """The place of each file of a write in a shared log."""
+    """The mark of a write: the place of each of its files in a shared log."""
 
     places: tuple[int, ...] = ()
     kind: str = "places"
 
 
 def places(write: Write) -> tuple[int, ...]:
-    """The places of a write's blocks in shared logs, for each file; () if the write has its own files."""
+    """Return the place in a shared log of each file of a write; () if the write has its own log files."""
     return mark(write, Places).places if write.marks else ()
 
 
 def place_in(write: Write, group: int) -> float:
-    """The place of a write's first block in the shared log of a file group; inf if logs are not shared."""
+    """Return the place of a write's first block in the shared log of a file group; infinity if logs are not shared."""
     here = (at for (in_group, _), at in zip(write.files, places(write), strict=False) if in_group == group)
     return min(here, default=inf)
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules under `merge_order = appended`: blocks merge in the order in which they were appended."""
+    """Return the rules with `merge_order = appended` applied: blocks merge in the order in which they were appended."""
     if protocol[Order].merge_order != "appended":
         return rules
     inner = rules.in_order
@@ -132,7 +136,9 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def compose(composition: Composition) -> None:
-    """Let writers append blocks, and rollbackers append rollback blocks. Readers skip the blocks that these undo."""
+    """Let writers append blocks, and rollbackers append rollback blocks. Let readers skip the blocks that rollback
+    blocks undo.
+    """
     world, protocol = composition.world, composition.protocol
     if protocol[SharedLogs].log_layout != "shared" or is_copy_on_write(world):
         return
@@ -149,18 +155,18 @@ def compose(composition: Composition) -> None:
 def append_block(
     own: Writer, own_places: Places, shared_logs: tuple[Blocks, ...], *, group: int, version: int
 ) -> Changes:
-    """Append the block to the log of the file group."""
+    """Append a block of the write to the shared log of the file group."""
     places = Places((*own_places.places, len(shared_logs[group])))
     return {"own_places": places, LOGS: appended(shared_logs, group, Block(own.requested, version))}
 
 
 def choose_logs(own: Rollbacker) -> Changes:
-    """In each log, one rollback block undoes all blocks of the failed write."""
+    """Choose one block of the failed write in each log, because one rollback block there undoes all its blocks."""
     return {"own": own._replace(files=tuple({group: (group, version) for group, version in own.files}.values()))}
 
 
 def appending(deletes_log: Transition) -> Transition:
-    """The transition in which a rollbacker appends a rollback block instead of deleting a file."""
+    """Return the transition in which a rollbacker appends a rollback block instead of deleting a file."""
     return transition("rollbacker_appends_rollback_block", deletes_log.actor, at=UNDOING, effect=append_rollback_block,
                       arguments=next_log, changes=("own", LOGS))  # fmt: skip
 
@@ -182,7 +188,7 @@ def forget_nothing(rollbacks: tuple[Rollback, ...]) -> Changes:
 def instants_left(
     visible_instants: Iterable[object], shared_logs: tuple[Blocks, ...], table_protocol: Protocol
 ) -> Iterator[object]:
-    """The completed instants, each with those of its blocks that no rollback block undoes."""
+    """The view `visible_instants`: the completed instants, each with the blocks that no rollback block undoes."""
     for each in visible_instants:
         yield without_undone(each, shared_logs, table_protocol)
 
@@ -190,7 +196,9 @@ def instants_left(
 def writes_left(
     visible_writes: Iterable[Write], shared_logs: tuple[Blocks, ...], table_protocol: Protocol
 ) -> Iterator[Write]:
-    """The pending writes that readers see, each with those of its blocks that no rollback block undoes."""
+    """The view `visible_writes`: the pending writes that readers see, each with the blocks that no rollback block
+    undoes.
+    """
     for each in visible_writes:
         yield without_undone(each, shared_logs, table_protocol)
 
@@ -204,6 +212,6 @@ MECHANISM = Mechanism(
     actions=(
         Action("rollbacker_appends_rollback_block",
                "appends a rollback block, which names the failed write, to a shared log",
-               "{actor} appends a rollback block to the log of group {group}", continues_call=True),
+               "{actor} appends a rollback block to the log of group {group}", continues_call=True, data_phase=True),
     ),
 )  # fmt: skip

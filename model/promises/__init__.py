@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from .answering import ANSWER, FRESH
 from .archiving import ARCH
-from .cleaning import CLEAN
+from .cleaning import CLEAN, RETAIN
 from .conflicts import FIRST, KEY
+from .derived import SAME
 from .failures import ACK, ONCE, REC
 from .isolation import ANOMALIES, ISO
 from .progress import PROGRESS
-from .promise import Promise
+from .promise import Promise, in_ending_worlds
+from .read_optimized import RO
 from .reads import ATOM, CDC, INCR, SNAP, TRAVEL
 from .services import PART, QUIET
-from .writers import CANARY, FREE, LAWS, MONO
+from .times import MONO
+from .waits import WAIT
+from .writers import CANARY, FREE, LAWS
 
-_READS = (SNAP, TRAVEL, INCR, CDC, ATOM)
-_SERVICES = (QUIET, PART, CLEAN, ARCH)
-_WRITERS = (MONO, FREE, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, PROGRESS)
-PROMISES: dict[str, Promise] = {promise.name: promise for promise in (*_READS, *_SERVICES, *_WRITERS)}
+_READS = (SNAP, TRAVEL, INCR, CDC, ATOM, RO, ANSWER, FRESH, SAME)
+_SERVICES = (QUIET, PART, CLEAN, RETAIN, ARCH)
+_WRITERS = (MONO, FREE, WAIT, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, PROGRESS)
+PROMISES: dict[str, Promise] = {promise.name: in_ending_worlds(promise) for promise in (*_READS, *_SERVICES, *_WRITERS)}
 
 __all__ = ["ANOMALIES", "CANARY", "PROMISES", "Promise"]

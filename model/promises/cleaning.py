@@ -1,20 +1,22 @@
-"""The promise of cleaning: CLEAN."""
+"""The promises of cleaning: CLEAN, RETAIN."""
 
 from __future__ import annotations
 
 from math import inf
 
+from ..kernel.table import Write
 from ..machine.state import State
 from ..machine.transition import Step
-from ..mechanisms.cleaning.rules import DataFile, needed, needed_by_plans
+from ..mechanisms.cleaning.options import Cleans
+from ..mechanisms.cleaning.rules import Clean, DataFile, needed, needed_by_plans
 from ..model import Model
 from .promise import Promise, components_in
 from .view import on_table, settled_times
 
 
 def clean_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """CLEAN: no file is deleted that a read at or after the horizon, a pending plan or a savepoint needs. If a reader
-    misses a deleted file, its horizon explains that.
+    """CLEAN: no clean deletes a file that a read at or after the horizon, a pending plan or a savepoint needs. If a
+    reader or consumer misses a deleted file, the time of its read is before the horizon.
     """
     table, bound, deleted = model.table(after), model.horizon(after), model.component(after, "deleted")
     if missing := deleted & needed_by_plans(table):
@@ -34,6 +36,36 @@ def clean_holds(model: Model, before: State | None, step: Step | None, after: St
     return None
 
 
+def retain_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """RETAIN: the horizon of a clean is no later than the oldest state that its policy retains, and no clean deletes a
+    file that a read of a retained state needs."""
+    table, gone = model.table(after), set[DataFile]()
+    since = max((restore.requested for restore in model.restores(after)), default=0)  # it has undone retained states
+    for clean in model.component(after, "cleans"):
+        gone.update(file for victims in clean.groups for file in victims.files)
+        if clean.requested < since:
+            continue
+        policy = model.world.limits_of(clean.runner, Cleans).commits_retained
+        what = f"the clean of t{clean.requested} retains {policy} commits"
+        for time in _retained_states(model, after, clean, policy):
+            if time < clean.horizon:
+                return f"{what}, and its horizon t{clean.horizon} refuses the state of t{time}"
+            for group in range(model.world.groups):
+                if missing := gone & needed(model.rules, table, group, time):
+                    return f"{what} and deletes {_named(min(missing))}, which the state of t{time} needs"
+    return None
+
+
+def _retained_states(model: Model, state: State, clean: Clean, policy: int) -> list[int]:
+    """Return the completion times of the newest writes before the plan of the clean, as many as the policy retains. The
+    result also has the completion time of every write after that plan.
+    """
+    writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
+    times = sorted(write.completed for write in writes if write.completed is not None)
+    later = sum(time > clean.requested for time in times)
+    return times[-(policy + later) :]
+
+
 def _named(file: DataFile) -> str:
     kind = f"log {file.version}" if file.version else "the base file"
     return f"{kind} of t{file.requested} in group {file.group}"
@@ -42,6 +74,14 @@ def _named(file: DataFile) -> str:
 def _on_files(model: Model) -> tuple[str, ...]:
     cleaning = components_in(model, "cleans", "deleted", "savepoints")
     return (*on_table(model), *cleaning, *model.actors_of("reader"), *model.actors_of("consumer"))
+
+
+def _on_cleans(model: Model) -> tuple[str, ...]:
+    return (*on_table(model), *components_in(model, "cleans"))
+
+
+def _no_cleaner(model: Model) -> str | None:
+    return None if model.actors_of("cleaner") else "the world has no cleaner"
 
 
 CLEAN = Promise(
@@ -53,5 +93,15 @@ CLEAN = Promise(
     holds=clean_holds,
     sometimes=lambda model, state: bool(model.component(state, "deleted")),
     reads=_on_files,
-    unfit=lambda model: None if model.actors_of("cleaner") else "the world has no cleaner",
+    unfit=_no_cleaner,
+)
+RETAIN = Promise(
+    name="RETAIN",
+    about="Cleaning keeps what its policy states: the states after each of so many newest writes, and later ones.",
+    source="docs/contract.md, RETAIN; Apache Hudi, hoodie.clean.commits.retained",
+    kind="state",
+    holds=retain_holds,
+    sometimes=lambda model, state: bool(model.component(state, "cleans")),
+    reads=_on_cleans,
+    unfit=_no_cleaner,
 )

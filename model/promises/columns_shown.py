@@ -1,8 +1,9 @@
-"""Judges the columns of a read in a table with added columns: which columns it shows, and which of them have values.
+"""Checks reads in a table with added columns: which columns a read must show, and which of these columns must have
+values.
 
-Any log may contain the only row of a key, so each log is checked alone. Its row must have all columns that its writer
-used and that the table had at the time of the read. A change of columns is an instant: a read shows it once it has
-completed, and never before it was requested.
+Each log is checked alone, because any log may contain the only row of a key. The row of a log must have all columns
+that the log's writer used and that the table had at the time of the read. A change of columns is an instant: a read
+shows the change if the change has completed, and never before the change was requested.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .view import View
 
 
 def columns_broken(view: View, what: str, group: int, shape: Fold, time: float) -> str | None:
-    """The error in the columns of a read as of `time` (inf: a snapshot); None if they are right."""
+    """Return the error in the columns of a read as of `time` (inf: a snapshot), or None if the columns are right."""
     if not (schemas := schemas_of(view.table)):
         return None
     shown, most = shown_at(view.model.rules, view.table, time), had_at(schemas, time)
@@ -36,8 +37,8 @@ def columns_broken(view: View, what: str, group: int, shape: Fold, time: float) 
 
 
 def columns_changed(old: View, new: View, group: int, time: float) -> str | None:
-    """The change by a step in the columns of a read as of `time`; None if there is none. A snapshot always shows the
-    present columns, so only the values of its rows are compared.
+    """Return how a step changes the columns of a read as of `time`, or None if the step does not change the columns. A
+    snapshot always shows the present columns, so this function compares only the values of its rows.
     """
     if not schemas_of(new.table):
         return None

@@ -1,4 +1,6 @@
-"""Comparison of a read with the oracle or with another read: None, or a sentence about the difference."""
+"""Compares a read with the oracle or with another read. The functions return a sentence about the difference, or None
+if there is no difference.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from .view import View
 def against_oracle(
     view: View, what: str, group: int, shape: Fold, *, right: tuple[Log, ...], deletes: bool = False
 ) -> str | None:
-    """Compare a read of one file group with the completed writes whose logs are `right`."""
+    """Compare a read of one file group with the answer that the completed writes with the logs `right` require."""
     if reads_right(shape, right, view.merger, deletes):
         return None
     names = view.names(group, shape, Fold(None, right))  # a replace may have hidden some of them since
@@ -31,7 +33,7 @@ def against_oracle(
 
 
 def misses(view: View, shape: Fold, right: Iterable[Log]) -> str:
-    """The writes that a read misses or wrongly contains, as a phrase; '' if there are none."""
+    """Return a phrase that names the writes that a read misses or wrongly contains; '' if there are no such writes."""
     held, wanted = {log[0] for log in logs_of(shape)}, {log[0] for log in right}
     parts = []
     if lost := sorted(wanted - held):
@@ -42,7 +44,7 @@ def misses(view: View, shape: Fold, right: Iterable[Log]) -> str:
 
 
 def one_against_other(view: View, group: int, before: Fold, after: Fold, deletes: bool = False) -> str | None:
-    """A phrase for the difference of a read after a step: the row of one key before and after."""
+    """Return a phrase for the difference that a step makes to a read: the row of one key before and after the step."""
     if before == after:
         return None
     names = view.names(group, before, after)

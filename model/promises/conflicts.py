@@ -23,7 +23,9 @@ CHECKING = ("writer", "overwriter")
 
 
 def first_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """FIRST: if two writes to one bucket overlap, at most one is published. An abort must name a completed conflict."""
+    """FIRST: if two writes to one bucket overlap, at most one of them is published. An aborted writer must name a
+    completed write that conflicts.
+    """
     writes = _writes(model.component(after, "published"))
     for earlier, later in combinations(writes, 2):
         if checks_conflicts(model, later.actor) and _conflict(earlier, later):
@@ -44,7 +46,7 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def _touched(model: Model, me: str, number: int) -> set[int]:
-    """The file groups that the pending write of an actor writes or reads."""
+    """Return the file groups that the pending write of an actor writes or reads."""
     if me in model.actors_of("overwriter"):
         return set(replaced_groups(model.world, me))
     return {group for group, _ in model.world.files(me, number)} | set(model.world.reads.get((me, number), ()))
@@ -64,7 +66,7 @@ def _no_reason(named: int, since: int, groups: set[int], published: Published) -
 
 
 def first_or_none(sentences: Iterable[str]) -> str | None:
-    """The first sentence; None if there is none."""
+    """Return the first of the sentences, or None if there is no sentence."""
     return next(iter(sentences), None)
 
 
@@ -74,7 +76,9 @@ def key_holds(model: Model, before: State | None, step: Step | None, after: Stat
 
 
 def key_twice(writes: Iterable[Write]) -> str | None:
-    """The sentence about a key that two completed writes put into two file groups; None if there is none."""
+    """Return a sentence about a key that two completed writes put into two file groups; None if no key is in two file
+    groups.
+    """
     for one, other in combinations(writes, 2):
         for group in sorted(set(one.groups) & set(other.groups)):
             if file_id_of(new_file_ids(one), group) != file_id_of(new_file_ids(other), group):
@@ -85,7 +89,7 @@ def key_twice(writes: Iterable[Write]) -> str | None:
 
 
 def under_occ(model: Model, actor: str) -> bool:
-    """Whether a writer is optimistic."""
+    """True if a writer uses optimistic concurrency control."""
     return protocol_of(model, actor)[Occ].concurrency == "occ"
 
 
@@ -98,17 +102,19 @@ def _writes(published: Published) -> tuple[Write, ...]:
 
 
 def checks_conflicts(model: Model, actor: str) -> bool:
-    """Whether a writer must not publish a conflicting write: every mode except NBCC."""
+    """True if a writer must not publish a conflicting write, which holds in every concurrency mode except NBCC."""
     return protocol_of(model, actor)[Occ].concurrency != "nbcc"
 
 
 def _conflict(earlier: Write, later: Write) -> bool:
-    """Whether both wrote a bucket, and the second began before the first completed."""
+    """True if both writes have files in one bucket, and the later write began before the earlier write completed."""
     return later.requested < (earlier.completed or 0) and bool(set(earlier.groups) & set(later.groups))
 
 
 def _met(model: Model, state: State) -> bool:
-    """Whether a writer has aborted, or a writer that checks has published a write that overlaps another one."""
+    """True if a writer has aborted, or if a writer that checks for conflicts has published a write that overlaps
+    another write.
+    """
     if any(model.component(state, me).step == ABORTED for me in _may_abort(model)):
         return True
     pairs = combinations(_writes(model.component(state, "published")), 2)

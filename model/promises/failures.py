@@ -9,26 +9,27 @@ from ..kernel.table import Write
 from ..machine.state import State
 from ..machine.transition import Step, record_of
 from ..mechanisms.archiving.reader import ReadBegun
-from ..mechanisms.decision_log import DecisionLog
 from ..mechanisms.exactly_once import Resends, batch_of, rows_of
 from ..mechanisms.lost_answers import Answers
 from ..mechanisms.rollback.heartbeat import Heartbeat
 from ..mechanisms.rollback.options import Failures
 from ..mechanisms.rollback.rules import Rollback
+from ..mechanisms.streams import stream as streams
 from ..model import Model
 from .promise import Promise, components_in, value_in
 from .sentences import write_named
 
 
 def no_rollback(model: Model) -> str | None:
-    """The reason why REC does not apply to this model; None if it does."""
+    """Return the reason why REC does not apply to this model; None if the promise applies."""
     there = model.actors_of("rollbacker") and model.world[Failures].rollbacks
     return None if there or model.actors_of("restorer") else "nothing is rolled back in this world"
 
 
 def recovery_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """REC: a write is committed or rolled back, never both. A write is rolled back only after its heartbeat expired. A
-    restore undoes exactly the writes that its savepoint does not contain."""
+    """REC: a write is committed or rolled back, never both. A rollback removes a write only after the write's heartbeat
+    has expired. A restore undoes exactly the writes that its savepoint does not contain.
+    """
     if broken := restored_wrongly(model, after):
         return broken
     rollbacks: tuple[Rollback, ...] = value_in(model, after, "rollbacks")
@@ -44,8 +45,8 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
 
 
 def restored_wrongly(model: Model, state: State) -> str | None:
-    """The error of the last restore. After a restore, the completed writes are those of its savepoint and those
-    requested later.
+    """Return the error of the last restore. After a restore, the completed writes are the writes of its savepoint and
+    the writes requested after the restore.
     """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for each in model.restores(state)[-1:]:
@@ -85,17 +86,14 @@ REPORTS = ("reported_done", "reported_failed", "lost_answers")
 
 
 def nothing_lost(model: Model) -> str | None:
-    """The reason why ACK does not apply to this model; None if it does.
+    """Return the reason why ACK does not apply to this model; None if the promise applies.
 
     If every answer arrives, a write returns in the step that publishes it. If no instant is archived, a listing shows
-    every instant that existed when it began.
+    every instant that existed when the listing began.
     """
-    lost, log = model.world[Answers].lost_answers, model.protocol[DecisionLog].decision == "log"
-    if _reads_archived_tables(model) and not (lost and log):
+    if model.world[Answers].lost_answers or _reads_archived_tables(model):
         return None
-    if log:
-        return "the log decides: a lost answer to an entry of the log is not modelled"
-    return None if lost else "every answer of the store arrives in this world"
+    return "every answer of the store arrives in this world"
 
 
 def _reads_archived_tables(model: Model) -> bool:
@@ -103,8 +101,8 @@ def _reads_archived_tables(model: Model) -> bool:
 
 
 def acknowledged_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ACK: readers see every write that was reported as committed, and no write that was reported as failed. A read
-    that begins after a write has returned is as of its completion or later.
+    """ACK: readers see every write that was reported as committed, and no write that was reported as failed. If a read
+    begins after a write has returned, the read is as of the completion time of that write or later.
     """
     failed, done = (set(value_in(model, after, name)) for name in ("reported_failed", "reported_done"))
     for entry in model.component(after, "published"):
@@ -135,7 +133,7 @@ def _on_reports(model: Model) -> tuple[str, ...]:
 
 
 def _acknowledged(model: Model, state: State) -> bool:
-    """Whether an answer was lost, or a read that began after a write has ended."""
+    """True if an answer was lost, or if a read that began after a write has ended."""
     if value_in(model, state, "lost_answers"):
         return True
     readers = model.actors_of("reader") if _reads_archived_tables(model) else ()
@@ -143,7 +141,7 @@ def _acknowledged(model: Model, state: State) -> bool:
 
 
 def _begun(reader: Any) -> int:
-    """The completion time of the newest write at the time when the read began."""
+    """Return the completion time of the write that was newest when the read began."""
     return record_of(reader, ReadBegun).begun
 
 
@@ -160,13 +158,14 @@ ACK = Promise(
 
 
 def nothing_sent_again(model: Model) -> str | None:
-    """The reason why ONCE does not apply to this model; None if it does."""
+    """Return the reason why ONCE does not apply to this model; None if the promise applies."""
     resent = model.world[Resends].resends and len(model.actors_of("writer")) > 1
-    return None if resent else "no batch is sent again here"
+    return None if resent or model.actors_of("stream") else "no batch is sent again here"
 
 
 def once_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ONCE: no two completed writes have one batch id. If a batch is reported as written, a commit has its rows."""
+    """ONCE: no two completed writes have the same batch id. If a batch is reported as written, a commit has its rows.
+    """
     if step is not None and step.action in ANSWERS and (missing := _answered_without_rows(model, step, after)):
         return missing
     for one, other in combinations(_of_batches(model, after), 2):
@@ -175,7 +174,37 @@ def once_holds(model: Model, before: State | None, step: Step | None, after: Sta
                 f"one batch is committed twice: as {write_named(one, one.requested)} and as "
                 f"{write_named(other, other.requested)}"
             )
+    return streams_served(model, after)
+
+
+def streams_served(model: Model, state: State) -> str | None:
+    """Check that the batches of one query share no write, and that the sink has every write that Spark's logs have
+    passed.
+    """
+    done = {entry.requested: entry for entry in model.component(state, "published") if isinstance(entry, Write)}
+    for name in model.actors_of("stream"):
+        own: streams.Stream = model.component(state, name)
+        for one, other in combinations(own.sink, 2):
+            if one.query == other.query and (twice := {*one.writes} & {*other.writes}):
+                again = min(twice)
+                return f"{name} has sent {write_named(done.get(again), again)} in two batches of one query"
+        present = {requested for batch in own.sink for requested in batch.writes}
+        passed = passed_offset(own)
+        missed = [w for w in done.values() if streams.offset_of(w) <= passed and w.requested not in present]
+        if missed:
+            write = min(missed, key=lambda each: each.requested)
+            sentence = f"{name} has passed the offset t{passed}, and its sink has no batch with"
+            return f"{sentence} {write_named(write, write.requested)}"
     return None
+
+
+def passed_offset(own: streams.Stream) -> int:
+    """Return the offset up to which the stream sends no row a second time, unless the stream restarts from an older
+    checkpoint.
+    """
+    ends = own.checkpoint.ends
+    under_way = own.step in (streams.SENDS, streams.REFUSED)
+    return (0, *ends)[min(own.checkpoint.committed, len(ends) - under_way)]
 
 
 ANSWERS = ("writer_skips_batch", "writer_takes_back_repeat")
@@ -194,9 +223,17 @@ def _answered_without_rows(model: Model, step: Step, after: State) -> str | None
 
 
 def _answered(model: Model) -> tuple[str, ...]:
-    """The components that a report changes. If all batches with one id have the same rows, only commits count."""
+    """Return the components that change when a batch is reported as written. If all batches with one id have the same
+    rows, the result is only the component of commits.
+    """
     writers = model.actors_of("writer") if model.world[Resends].other_rows else ()
-    return ("published", *writers)
+    return ("published", *writers, *model.actors_of("stream"))
+
+
+def _sent(model: Model, state: State) -> bool:
+    """True if a batch has committed, or if a stream has sent a batch."""
+    followers = (model.component(state, name) for name in model.actors_of("stream"))
+    return bool(_of_batches(model, state)) or any(own.checkpoint.committed for own in followers)
 
 
 def _of_batches(model: Model, state: State) -> list[Write]:
@@ -211,7 +248,7 @@ ONCE = Promise(
     source="RFC-22, restarts of streaming writers; docs/contract.md, ONCE",
     kind="step",
     holds=once_holds,
-    sometimes=lambda model, state: bool(_of_batches(model, state)),
+    sometimes=_sent,
     reads=_answered,
     unfit=nothing_sent_again,
 )

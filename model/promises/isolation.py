@@ -1,8 +1,9 @@
-"""ISO: which anomalies a protocol allows, each a named function (RFC-22, fundamentals).
+"""ISO: which anomalies a protocol allows (RFC-22, fundamentals). Each anomaly is a function of this module.
 
 A transaction is a write that reads file groups when it begins: the world's `reads`, by default the groups that it
-writes (read, modify, write). `ANOMALIES` are promises for every protocol: VIOLATED means that the anomaly can happen.
-ISO is the promise of optimistic writers. The concurrency modes exclude these anomalies:
+writes (read, modify, write). Each entry of `ANOMALIES` is a promise that is judged for every protocol. The verdict
+VIOLATED on an anomaly means that the anomaly can happen. ISO is the promise of optimistic writers. The concurrency
+modes exclude these anomalies:
 
     `nbcc`, `single_writer`: dirty reads, non-repeatable reads, phantom reads (also SNAP, TRAVEL and ATOM).
     `occ`: lost updates as well, and write skew between writes that declare their reads.
@@ -35,12 +36,12 @@ def dirty_read(model: Model, before: State | None, step: Step | None, after: Sta
 
 
 def non_repeatable_read(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """A row that a read as of some time returned is different or missing in a repetition of the read."""
+    """A row that a read returned is different or missing if the read is repeated as of the same time."""
     return _changed(model, before, after, appears=False)
 
 
 def phantom_read(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """A row that a read as of some time did not return is present in a repetition of the read."""
+    """A row that a read did not return is present if the read is repeated as of the same time."""
     return _changed(model, before, after, appears=True)
 
 
@@ -68,23 +69,30 @@ def _row_changes(view: View, group: int, one: Fold, other: Fold, *, appears: boo
 
 
 def lost_update(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Two transactions read and wrote a file group, neither saw the other, and both completed."""
+    """Two completed transactions read and wrote one file group, and neither transaction saw the write of the other.
+    """
     return first_or_none(_lost(model, after, all_writers=True))
 
 
 def write_skew(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """Two transactions each read a file group that the other wrote, neither saw the other, and both completed."""
+    """Two completed transactions each read a file group that the other transaction wrote, and neither transaction saw
+    the write of the other.
+    """
     return first_or_none(_skewed(model, after, all_writers=True))
 
 
 def isolation_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ISO: optimistic writers lose no update and have no write skew. SNAP, TRAVEL and ATOM cover the reads."""
+    """ISO: optimistic writers lose no update and have no write skew. The promises SNAP, TRAVEL and ATOM exclude
+    anomalies of reads.
+    """
     lost, skewed = (anomaly(model, after, all_writers=False) for anomaly in (_lost, _skewed))
     return first_or_none(lost) or first_or_none(skewed)
 
 
 def _overlapping(model: Model, state: State, all_writers: bool) -> Iterator[tuple[Write, Write]]:
-    """Pairs of completed writes, by completion, in which the second write began before the first completed."""
+    """Yield the pairs of completed writes, in the order of their completion, in which the later write began before the
+    earlier write completed.
+    """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for earlier, later in combinations(writes, 2):
         if later.requested < (earlier.completed or inf) and (all_writers or under_occ(model, later.actor)):

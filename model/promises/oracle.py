@@ -1,4 +1,6 @@
-"""The oracle: what a read must return, in terms of completed writes alone. It uses no file slice, base file or plan."""
+"""The oracle: it computes the required answer of a read from the completed writes alone. The oracle uses no file slice,
+base file or plan.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from ..mechanisms.insert_overwrite import ranks_at, replaced
 
 
 class Row(NamedTuple):
-    """The content of a log for one key. `sets`: the columns that a partial update sets."""
+    """The content of a log for one key. `sets` has the columns that a partial update sets."""
 
     ordering: int
     deleted: bool
@@ -19,16 +21,17 @@ class Row(NamedTuple):
 
 
 def completed(published: Iterable[object], after: float, until: float) -> tuple[Write, ...]:
-    """The writes that completed in (after, until], by completion."""
+    """Return the writes that completed in (after, until], in the order of their completion."""
     writes = [entry for entry in published if isinstance(entry, Write) and entry.completed is not None]
     inside = [write for write in writes if after < (write.completed or 0) <= until]
     return tuple(sorted(inside, key=attrgetter("completed")))
 
 
 def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
-    """The files in a file group by (completion, version). Among equal ordering values the last one wins.
+    """Return the files in a file group, sorted by completion time and version. Among rows with equal ordering values
+    the row of the last file wins.
 
-    A replacing write ranks by its requested time, and hides every write that completed before that time.
+    A replacing write ranks by its requested time, and hides every write that completed before its requested time.
     """
     ranked = [(ranks_at(write, group) or 0, write) for write in writes]
     hidden_before = max([at for at, write in ranked if write.marks and group in replaced(write)], default=0)
@@ -41,6 +44,8 @@ def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
 
 
 def winner(logs: tuple[Log, ...], rows: Mapping[Log, Row], event_time: bool) -> Log | None:
-    """The log whose row for the key has the greatest rank; None if no log has a row. `logs`: from `logs_by_rank`."""
+    """Return the log whose row for the key has the greatest rank; None if no log has a row for the key. `logs` is the
+    result of `logs_by_rank`.
+    """
     here = [(rows[log].ordering if event_time else 0, place, log) for place, log in enumerate(logs) if log in rows]
     return max(here)[2] if here else None

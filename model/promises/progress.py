@@ -1,8 +1,10 @@
-"""PROGRESS: every operation ends, in every fair run (docs/contract.md).
+"""PROGRESS: in every fair run every operation ends (docs/contract.md).
 
-A promise about whole runs. It is judged at states without a next step, and at cycles that a run may repeat forever. An
-operation that is outstanding there never ends. In a fair run every action that stays possible happens eventually,
-except crashes.
+PROGRESS is a promise about whole runs. The search judges PROGRESS at states without a next step, and at cycles that a
+run may repeat forever. An operation never ends if it is outstanding in a state without a next step, or in all states of
+a cycle. In a fair run every action that stays possible happens eventually, except crashes and lost locks. An action
+that needs the lock happens eventually if the action becomes possible infinitely often. If the lock is free infinitely
+often, each actor that requests the lock takes it eventually.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from ..machine.transition import DEAD, Step
 from ..model import Model
 from .promise import Promise
 
-UNFAIR = frozenset(("actor_crashes",))
+UNFAIR = frozenset(("actor_crashes", "lock_is_lost"))
 """Actions that may stay possible without ever happening in a fair run."""
 
 RESUMED_BY = {
@@ -28,7 +30,8 @@ RESUMED_BY = {
 
 
 def outstanding(model: Model, state: State) -> Mapping[str, str]:
-    """The operations that must still end, by name, with a sentence each; empty if every operation has ended.
+    """Return a mapping from the name of each operation that must still end to a sentence; empty if every operation has
+    ended.
 
     A pending plan must complete only if a live actor can resume it. A failed write must be removed only if a live
     rollbacker exists.
@@ -56,13 +59,21 @@ def _has_live(model: Model, state: State, kind: str) -> bool:
 
 
 def limited(model: Model, state: State) -> str:
-    """The actors other than writers that only a limit of the world stops, in words; '' if there are none."""
+    """Return a phrase that names the actors, other than writers, that only a limit of the world stops; '' if there are
+    no such actors.
+    """
     writers = model.actors_of("writer")
     return " and ".join(name for name in model.stopped_by_limits(state) if name not in writers)
 
 
+def needs_lock(model: Model, step: Step) -> bool:
+    """True if a condition of the action reads the lock."""
+    row = model.transition_of(step)
+    return any("lock" in guard.reads for guard in row.guards)
+
+
 def progress_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """PROGRESS at states without a next step. The search judges cycles."""
+    """Judge PROGRESS at a state without a next step. The search itself judges PROGRESS at cycles."""
     if next(model.successors(after), None) is not None or limited(model, after):
         return None
     left = outstanding(model, after)
@@ -80,4 +91,5 @@ PROGRESS = Promise(
     outstanding=outstanding,
     limited=limited,
     fair=lambda model, step: step.action not in UNFAIR,
+    often=needs_lock,
 )

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..machine.options import ProtocolOptions
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.endless import Endless
 from ..model import Model
 
 
 def components_in(model: Model, *names: str) -> tuple[str, ...]:
-    """The components among `names` that the model has."""
+    """Return the names in `names` that are components of the model."""
     return tuple(name for name in names if name in model.components)
 
 
 def protocol_of(model: Model, actor: str) -> ProtocolOptions:
-    """The protocol of one actor."""
+    """Return the protocol of one actor."""
     return model.composition.protocol_of(actor)
 
 
 def value_in(model: Model, state: State, name: str, otherwise: Any = ()) -> Any:
-    """The value of a component; `otherwise` if the model does not have it."""
+    """Return the value of a component, or `otherwise` if the model does not have the component."""
     return model.component(state, name) if name in model.components else otherwise
 
 
@@ -36,14 +37,18 @@ class Promise:
     """A property of states, of steps, or of whole runs (its `kind`).
 
     `holds(model, before, step, after)` returns None if the promise holds, otherwise a sentence about the violation. A
-    promise over states reads only `after`; the other arguments may be None. `sometimes`: whether a state tests the
-    promise. A search that never reaches such a state is no evidence. `reads` names the components that both functions
-    read. `unfit` returns the reason why the promise does not apply to a model, or None. `shape(model, *states)`: an
-    optional key; the promise has the same verdict for states with equal keys (see `promises.shape`).
+    promise over states reads only `after`; the other arguments may be None. `sometimes` returns True if a state tests
+    the promise. A search that never reaches a state that tests the promise is no evidence. `reads` names the components
+    that `holds` and `sometimes` read. `unfit` returns the reason why the promise does not apply to a model, or None.
+    `shape(model, *states)` returns an optional key; the promise has the same verdict for two states with equal keys
+    (see `promises.shape`).
 
-    For a promise over runs, `outstanding` returns the events that must still happen at the end of a run or in a cycle,
-    by name with a sentence. `limited` names the actors that only a limit of the world stops. `fair`: whether an action
-    that stays possible happens eventually.
+    For a promise over runs, `outstanding` returns the events that must still happen at the end of a run or in a cycle.
+    The result maps the name of each event to a sentence. `limited` names the actors that only a limit of the world
+    stops. `fair` returns True if an action that stays possible happens eventually. `often` returns True if an action
+    that becomes possible infinitely often happens eventually. `first(model, states)` judges the states of a search
+    after its end. `first` returns the index of the first state that violates the promise, with a sentence about the
+    violation; or None.
     """
 
     name: str
@@ -58,3 +63,18 @@ class Promise:
     outstanding: Callable[[Model, State], Mapping[str, str]] = lambda model, state: {}
     limited: Callable[[Model, State], str] = lambda model, state: ""
     fair: Callable[[Model, Step], bool] = lambda model, step: True
+    often: Callable[[Model, Step], bool] = lambda model, step: False
+    first: Callable[[Model, Sequence[State]], tuple[int, str] | None] | None = None
+
+
+def in_ending_worlds(promise: Promise) -> Promise:
+    """Return the promise changed so that it does not apply to endless worlds, unless the promise is about whole runs.
+
+    An endless world drops old published instants and renumbers the times.
+    """
+
+    def unfit(model: Model) -> str | None:
+        endless = model.world[Endless].endless
+        return "an endless world forgets instants and times" if endless else promise.unfit(model)
+
+    return promise if promise.kind == "run" else replace(promise, unfit=unfit)

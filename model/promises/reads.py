@@ -1,5 +1,6 @@
-"""Promises of reads: SNAP, TRAVEL, INCR, CDC, ATOM. T is a settled time: every instant that completed by T is
-published."""
+"""Promises of reads: SNAP, TRAVEL, INCR, CDC, ATOM. In this module T is a settled time: every instant that completed by
+T is published.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +22,13 @@ from .conflicts import key_twice
 from .promise import Promise
 from .sentences import key_given, row_of, write_named
 from .shape import shape_of
-from .valuations import changes_differ, changes_right, expected, falls_behind, read
+from .valuations import adds_up_wrongly, changes_differ, changes_right, expected, names_for, read
 from .view import (
     View,
     answered_times,
     answers,
+    completions_first,
+    distinct_times,
     everything,
     on_table,
     on_table_and_readers,
@@ -36,15 +39,15 @@ from .view import (
 
 
 def snapshot_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """SNAP: the snapshot, every as-of read at a settled T, and every answer of a reader merge the writes completed by
-    T.
+    """SNAP: the snapshot, every read as of a settled time T, and every answer of a reader merge the writes that
+    completed by T.
     """
     view = view_of(model, after)
     if broken := key_twice(view.done.values()):
         return broken
     settled = settled_times(model, after)
     here = [(f"snapshot at t{t}", view, inf, inf) for t in settled[-1:]]
-    here += [(f"read as of t{t}", view, t, t) for t in answered_times(model, after)]
+    here += [(f"read as of t{t}", view, t, t) for t in distinct_times(view, answered_times(model, after))]
     for what, seen, time, until in here:
         if broken := _wrong(seen, what, time, view, until):
             return broken
@@ -57,7 +60,9 @@ def snapshot_holds(model: Model, before: State | None, step: Step | None, after:
 
 
 def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str | None:
-    """The difference, in some file group, between a read as of `time` and the writes that completed by `until`."""
+    """Return the difference, in some file group, between a read as of `time` and the merge of the writes that completed
+    by `until`.
+    """
     for group in seen.groups:
         shape, logs = seen.as_of(group, time), right.logs(group, until=until)
         if broken := against_oracle(right, what, group, shape, right=logs):
@@ -68,10 +73,11 @@ def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str
 
 
 def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
-    """The difference that a step makes to a read as of one of these times; None if no read changed."""
+    """Return the difference that a step makes to a read as of one of the times in `times`, or None if no read changed.
+    """
     if old is new:
         return None
-    for time in times:
+    for time in completions_first(old, times):
         for group in new.groups:
             change = one_against_other(new, group, old.as_of(group, time), new.as_of(group, time))
             if change := change or columns_changed(old, new, group, time):
@@ -80,7 +86,8 @@ def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
 
 
 def travel_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """TRAVEL: every read at a T that was settled before the step has the same answer after it."""
+    """TRAVEL: a read as of a time that was settled before a step has the same answer after the step as before the step.
+    """
     assert before is not None
     assert step is not None
     old, new = view_of(model, before), view_of(model, after)
@@ -96,13 +103,13 @@ def travel_holds(model: Model, before: State | None, step: Step | None, after: S
 
 
 def incremental_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """INCR: a window merges exactly the writes that completed in it. Merged into the state before it, it yields the
-    state after it.
+    """INCR: the read of a window merges exactly the writes that completed in the window. If the read of a window is
+    merged into the state before the window, the result is the state after the window.
     """
     view = view_of(model, after)
     # The bounds of a window by requested time say nothing about completions: check what consumers read instead.
     by_bounds = model.protocol[Windows].incremental_axis == "completion" or not model.actors_of("consumer")
-    for start, end in view.windows if by_bounds else ():
+    for start, end in (*view.windows, *view.other_windows) if by_bounds else ():
         what = f"incremental read (t{start}, t{end}]"
         for group in view.groups:
             shape, right = view.window(group, start, end), view.logs(group, start, end)
@@ -114,15 +121,28 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
                 # A replace hides the state before its request, so the window equals the state after.
                 # Rows alone do not show how much of a state between request and completion remains.
                 continue
-            old, new = len(view.logs(group, until=start)), len(view.logs(group, until=end))
-            if rows := falls_behind(old, new, view.merger):
-                key = key_given(view.unnamed(rows, view.names(group, shape)), view.writes)
-                return f"{what} in group {group}, merged into the state before, is not the state after for {key}"
+            if broken := _does_not_add_up(view, what, group, (start, end)):
+                return broken
     return consumers_served(model, after)
 
 
+def _does_not_add_up(view: View, what: str, group: int, window: tuple[float, float]) -> str | None:
+    """Return a sentence if the state at the end of a window is not the state at its start merged with the window."""
+    start, end = window
+    shapes = view.as_of(group, start), view.window(group, start, end), view.as_of(group, end)
+    held = {log for shape in shapes for log in logs_of(shape)}
+    ranked = [log for log in view.every_log(group) if log in held]
+    names = names_for((*ranked, *sorted(held.difference(ranked))))
+    old, inside, new = (view.renamed(shape, names) for shape in shapes)
+    rows = adds_up_wrongly(old, inside, new, len(names), view.merger)
+    if rows is None:
+        return None
+    key = key_given(view.unnamed(rows, names), view.writes)
+    return f"{what} in group {group}, merged into the read as of t{start}, is not the read as of t{end} for {key}"
+
+
 def consumers_served(model: Model, state: State) -> str | None:
-    """The consecutive windows of a consumer deliver every write exactly once."""
+    """Check that the consecutive windows of a consumer deliver every write exactly once."""
     done = view_of(model, state).done
     for name in model.actors_of("consumer"):
         consumer = model.component(state, name)
@@ -150,14 +170,14 @@ def _shape_without_consumers(model: Model, *states: State) -> Hashable | None:
 def changes_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """CDC: the change log of a window is the difference of the two states that the completed writes require."""
     view = view_of(model, after)
-    for window in view.windows:
+    for window in (*view.windows, *view.other_windows):
         for group in view.groups:
             if broken := _changes_broken(view, group, window):
                 return broken
     return None
 
 
-def _changes_broken(view: View, group: int, window: tuple[int, int]) -> str | None:
+def _changes_broken(view: View, group: int, window: tuple[float, float]) -> str | None:
     shapes = [view.as_of(group, time) for time in window]
     right = [view.logs(group, until=time) for time in window]
     if changes_right((shapes[0], right[0]), (shapes[1], right[1]), view.merger):
@@ -180,12 +200,15 @@ def _changes_broken(view: View, group: int, window: tuple[int, int]) -> str | No
 
 
 def atomic_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ATOM: a read sees all log files of a write in all file groups, or none, and none of an uncompleted write."""
+    """ATOM: a read sees all log files of a write in all file groups, or no log file of that write. A read sees no log
+    file of an uncompleted write.
+    """
     view = view_of(model, after)
     settled = answered_times(model, after)
     reads: list[tuple[str, list[Fold]]] = [("snapshot", [view.as_of(group) for group in view.groups])]
-    reads += [(f"read as of t{t}", [view.as_of(group, t) for group in view.groups]) for t in settled]
-    reads += [(f"incremental read (t{a}, t{t}]", [view.window(g, a, t) for g in view.groups]) for a, t in view.windows]
+    times, windows = distinct_times(view, settled), (*view.windows, *view.other_windows)
+    reads += [(f"read as of t{t}", [view.as_of(group, t) for group in view.groups]) for t in times]
+    reads += [(f"incremental read (t{a}, t{t}]", [view.window(g, a, t) for g in view.groups]) for a, t in windows]
     if broken := next((broken for what, shapes in reads if (broken := _torn(view, what, shapes))), None):
         return broken
     for who, time, table in answers(model, after):
@@ -215,14 +238,16 @@ def _torn(view: View, what: str, shapes: list[Fold]) -> str | None:
 
 
 def _is_replaced(view: View, write: Write, group: int, held: set[tuple[int, int, int]]) -> bool:
-    """Whether the read contains a replace that hides a write in a file group."""
+    """True if the read contains a replace that hides a write in a file group."""
     others = (view.done.get(requested) for in_group, requested, _ in held if in_group == group)
     rank = ranks_at(write, group) or 0
     return any(other is not None and group in replaced(other) and other.requested > rank for other in others)
 
 
 def two_writes(model: Model, state: State) -> bool:
-    """Whether two writes are complete, so that there is something to merge, and a time before the last write."""
+    """True if two writes are complete. With two completed writes a read can merge writes, and a read as of an earlier
+    time has fewer writes.
+    """
     return len(view_of(model, state).done) > 1
 
 

@@ -1,4 +1,4 @@
-"""Phrases in the sentences of violated promises: writes, rows and keys."""
+"""Phrases for writes, rows and keys, for use in the sentences about violated promises."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from .oracle import Row
 
 
 def write_named(write: Write | None, requested: int) -> str:
-    """A phrase such as: w1's write (requested t1, completed t3). An unknown write has only its requested time."""
+    """Return a phrase such as "w1's write (requested t1, completed t3)". The phrase for an unknown write has only the
+    requested time.
+    """
     if write is None:
         return f"the write requested at t{requested}"
     which = f"write {write.number}" if write.number > 1 else "write"
@@ -20,13 +22,13 @@ def write_named(write: Write | None, requested: int) -> str:
 
 
 def several(parts: Iterable[str]) -> str:
-    """Join phrases: one, two and three."""
+    """Join phrases in the form "one, two and three"."""
     words = list(parts)
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def log_named(log: Log, writes: Mapping[int, Write]) -> str:
-    """A phrase for a log: the actor that wrote it, and its version unless that is 1."""
+    """Return a phrase for a log: the actor that wrote the log, and the log's version unless the version is 1."""
     write = writes.get(log[0])
     owner = f"the write requested at t{log[0]}" if write is None else write.actor
     if write is not None and write.number > 1:
@@ -39,7 +41,7 @@ def _operation(row: Row) -> str:
 
 
 def key_given(rows: Mapping[Log, Row], writes: Mapping[int, Write]) -> str:
-    """The content of each log for the key."""
+    """Return a phrase that describes the content of each log for the key."""
     operations = [
         f"{log_named(log, writes)} {_operation(row)} with ordering value {row.ordering}"
         for log, row in rows.items()
@@ -48,7 +50,7 @@ def key_given(rows: Mapping[Log, Row], writes: Mapping[int, Write]) -> str:
 
 
 def row_of(shown: Log | Made | Merged | None, writes: Mapping[int, Write]) -> str:
-    """The row of the key that a read shows."""
+    """Return a phrase for the row that a read shows for the key."""
     if isinstance(shown, Merged):
         return _merged_row(shown, writes)
     if isinstance(shown, Made):
@@ -59,7 +61,9 @@ def row_of(shown: Log | Made | Merged | None, writes: Mapping[int, Write]) -> st
 
 
 def _merged_row(shown: Merged, writes: Mapping[int, Write]) -> str:
-    """A row that a merge function returned: its inputs, and the write whose commit time it has."""
+    """Return a phrase for a row that a merge function returned: the inputs of the row, and the write whose commit time
+    the row has.
+    """
     parts = []
     if shown.newest is not None:
         made, newest = _value(shown.value, writes), log_named(shown.newest, writes)
@@ -70,7 +74,9 @@ def _merged_row(shown: Merged, writes: Mapping[int, Write]) -> str:
 
 
 def _value(value: Value, writes: Mapping[int, Write]) -> str:
-    """`f(f(w1, w2), w3)`; if the order of merges does not matter: `f(w1, w2, w3)`."""
+    """Return the inputs of a row as nested calls such as `f(f(w1, w2), w3)`. If the order of merges does not matter,
+    the result is one call such as `f(w1, w2, w3)`.
+    """
     parts = [
         ", ".join(_value(each, writes) for each in part) if isinstance(part[0], tuple) else log_named(part, writes)
         for part in value

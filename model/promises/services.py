@@ -9,6 +9,8 @@ from ..kernel.merge import NOTHING, Fold, logs_of
 from ..kernel.table import Log
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.bulk_insert.rules import loaded
+from ..mechanisms.cleaning.rules import Clean
 from ..mechanisms.insert_overwrite import ranks_at, replaced
 from ..mechanisms.log_compaction.rules import covered
 from ..model import Model
@@ -24,29 +26,39 @@ SERVICES = ("compactor", "log_compactor", "clusterer", "rollbacker", "archiver")
 
 
 def no_service(model: Model) -> str | None:
-    """The reason why a promise about compaction does not apply to this model; None if it does."""
+    """Return the reason why promises about compaction do not apply to this model; None if they apply."""
     there = any(model.actors_of(kind) for kind in ("compactor", "log_compactor", "clusterer"))
     return None if there else "the world has no compactor"
 
 
 def nothing_to_notice(model: Model) -> str | None:
-    """The reason why QUIET does not apply to this model; None if it does."""
+    """Return the reason why QUIET does not apply to this model; None if the promise applies."""
     there = any(model.actors_of(kind) for kind in SERVICES)
     return None if there else "the world has no table service"
 
 
 def planned_between_writes(model: Model, state: State) -> bool:
-    """Whether a plan exists and two writes are complete."""
+    """True if a plan exists and two writes are complete."""
     logs = value_in(model, state, "log_plans")
     return bool(model.component(state, "plans") or logs) and two_writes(model, state)
 
 
 def served_between_writes(model: Model, state: State) -> bool:
-    """Whether a plan exists and two writes are complete, or a rollback and one write, or an instant was archived."""
+    """True in three cases: a plan and two completed writes exist; a rollback and one completed write exist; or an
+    instant was archived.
+    """
     if value_in(model, state, "removed"):
         return True
     rolled_back = value_in(model, state, "rollbacks")
     return planned_between_writes(model, state) or (bool(rolled_back) and bool(view_of(model, state).done))
+
+
+def _on_table_and_cleans(model: Model) -> tuple[str, ...]:
+    return (*on_table(model), *components_in(model, "cleans"))
+
+
+def _shape_without_cleans(model: Model, *states: State) -> Hashable | None:
+    return None if components_in(model, "cleans") else shape_of(model, *states)
 
 
 def _on_table_and_archive(model: Model) -> tuple[str, ...]:
@@ -54,7 +66,9 @@ def _on_table_and_archive(model: Model) -> tuple[str, ...]:
 
 
 def _shape_and_archive(model: Model, *states: State) -> Hashable | None:
-    """The shape, and whether an instant was archived. No reader observes archiving, but `sometimes` depends on it."""
+    """Return the shape of the states, and True if an instant was archived. No reader observes archiving, but the
+    promise's `sometimes` depends on archiving.
+    """
     shape = shape_of(model, *states)
     if shape is None or "removed" not in model.components:
         return shape
@@ -79,8 +93,8 @@ def quiet_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def partition_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """PART: each completed log, or one log that covers it, is in exactly one slice. Readers and planner must agree on
-    the side of a barrier to which the log belongs.
+    """PART: each completed log, or one log that covers that log, is in exactly one slice. Readers, planners and
+    cleaners agree on which side of a barrier each log is.
     """
     view = view_of(model, after)
     for group in view.groups:
@@ -93,11 +107,42 @@ def partition_holds(model: Model, before: State | None, step: Step | None, after
                 continue  # A replace has no inputs: it hides every log before its barrier.
             if broken := _sides_differ(view, group, barrier, shape):
                 return broken
+    for clean in value_in(model, after, "cleans"):
+        if broken := _cleaner_differs(view, clean):
+            return broken
     return None
 
 
+def _cleaner_differs(view: View, clean: Clean) -> str | None:
+    """Return a sentence if a clean deletes a log that readers put behind the oldest base file that the clean keeps."""
+    for victims in clean.groups:
+        group, files = victims.group, {(file.requested, file.version) for file in victims.files if file.version}
+        bases = {file.requested for file in victims.files if not file.version}
+        kept = [at for at, done in _bases_by(view, group) if done <= clean.horizon and at not in bases]
+        oldest = max(kept, default=0)
+        for each in view.slices(group):
+            for log in files_of(view, each) if (each.barrier or 0) >= oldest else ():
+                if log in files and log[0] in view.done:
+                    name = write_named(view.done[log[0]], log[0])
+                    return (
+                        f"the clean of t{clean.requested} deletes the log of {name} in group {group} as older than the "
+                        f"base file of t{oldest}, and readers put it after that barrier"
+                    )
+    return None
+
+
+def _bases_by(view: View, group: int) -> list[tuple[int, int]]:
+    """Return the barrier and the completion time of each completed base file of a group."""
+    plans = zip(view.table.plans, view.table.completed, strict=True)
+    planned = [(plan.requested, done) for plan, done in plans if done is not None and plan.part_in(group)]
+    put = [(each.requested, each.completed or 0) for each in view.completions if each.marks and group in loaded(each)]
+    return [*planned, *put]
+
+
 def files_of(view: View, piece: FileSlice) -> tuple[Log, ...]:
-    """The logs of a slice, with the inputs of log compactions, and the base file that a write put itself."""
+    """Return the logs of a slice, with the inputs of log compactions. If a write put the base file of the slice, the
+    result also has that base file.
+    """
     logs = covered(view.table, piece.group, piece.logs)
     # If times are not unique, a base file and a log of different instants can have the same name.
     return logs if piece.base is None or (piece.base, 1) in logs else ((piece.base, 1), *logs)
@@ -131,12 +176,12 @@ QUIET = Promise(
 )
 PART = Promise(
     name="PART",
-    about="Each completed log is in exactly one slice, and readers and planner agree which one.",
+    about="Each completed log is in exactly one slice, and readers, planners and cleaners agree which one.",
     source="RFC-66, new file slicing and new compaction plan scheduling",
     kind="state",
     holds=partition_holds,
     sometimes=planned_between_writes,
-    reads=on_table,
+    reads=_on_table_and_cleans,
     unfit=no_service,
-    shape=shape_of,
+    shape=_shape_without_cleans,
 )

@@ -1,8 +1,8 @@
 """Shapes: two states with the same shape have the same verdict of every promise.
 
-Promises compare times only with each other, and check what was written, not which actor wrote it. So a shape contains
-the ranks of times instead of times, and no names of actors. There are several times fewer shapes than states. A test
-compares the verdicts with those of every single state.
+Promises compare times only with other times, and check the content of writes, not their actors. Therefore a shape
+contains the ranks of times instead of times, and no names of actors. The number of shapes is several times smaller than
+the number of states. A test compares the verdicts on shapes with the verdicts on all states.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ class Abstract(NamedTuple):
 
 
 class Undone(NamedTuple):
-    """The abstraction of rollbacks: how many files of each target are deleted. It counts only for published writes."""
+    """The abstraction of rollbacks: how many files of each rolled-back write are deleted. Deleted files count only for
+    published writes.
+    """
 
     form: bool
     gone: tuple[tuple[int, int], ...]
@@ -72,12 +74,16 @@ NOTHING, UNKNOWN = Abstract(None), Abstract("unsupported")
 
 
 def shape_of(model: Model, *states: State) -> int | None:
-    """The number of the shape of these states; None if they contain a value that shapes do not support."""
+    """Return the number of the shape of the given states, or None if the states contain a value that shapes do not
+    support.
+    """
     return model.derive(model.initial, (), "shapes", lambda: _Shapes(*_fields(model))).of(states)
 
 
 class _Field(NamedTuple):
-    """A component, its mask, the function that abstracts its values, and the numbers of abstract values by bits."""
+    """A component with its mask and the function that abstracts its values. `numbers` maps the bits of a value to the
+    number of its abstraction.
+    """
 
     model: Model
     name: str
@@ -86,15 +92,16 @@ class _Field(NamedTuple):
     numbers: dict[int, int]
 
     def of_state(self, state: State) -> Abstract | Undone:
-        """The abstraction of its value in a state; NOTHING if the component is masked."""
+        """Return the abstraction of the component's value in a state, or NOTHING if the component is masked."""
         hidden = state & self.mask == self.mask
         return NOTHING if hidden else self.abstract(self.model.component(state, self.name))
 
 
 class _Shapes:
-    """The components of the table and the readers, and a number for each shape.
+    """Assigns a number to each shape, which is computed from the components of the table and of the readers.
 
-    Values that differ only in names have one abstraction, and most states share theirs: each shape is built once.
+    Values that differ only in names have one abstraction. Most states share their abstractions with other states, so
+    each shape is built only once.
     """
 
     def __init__(self, table: Sequence[_Field], readers: Sequence[_Field]) -> None:
@@ -105,7 +112,7 @@ class _Shapes:
         self._shapes: dict[Hashable, int] = {}
 
     def of(self, states: Sequence[State]) -> int | None:
-        """The number of the shape of these states together."""
+        """Return the number of the shape of the given states, taken together."""
         if not self.fields:
             return None
         parts = []
@@ -140,7 +147,7 @@ class _Shapes:
 
 
 def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
-    """The components of a shape, and the readers; none if the model contains an unsupported mechanism."""
+    """Return the components of a shape, and the readers; empty if the model contains an unsupported mechanism."""
     known = {"published", "plans", "rollbacks"}
     if {"restores", "schemas", LOGS} & {*model.components} or model.world.settings or {*model.table_reads} - known:
         return [], []

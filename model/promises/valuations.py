@@ -1,8 +1,9 @@
-"""Valuations: all possible rows of one key in the logs of a file group. Finds one on which two answers differ.
+"""Valuations: all possible rows of one key in the logs of a file group. The module finds a valuation on which two
+answers differ.
 
 A valuation assigns to each log no row, an upsert (of some columns) or a delete, and a weak order of the ordering
-values. The answer for one key depends on nothing else. Logs are renamed by rank first, so that each shape is evaluated
-once for all states that have it.
+values. The answer for one key depends only on the valuation. Logs are renamed by rank before the evaluation, so that
+each shape is evaluated once for all states with that shape.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ LARGEST = 5
 
 @cache
 def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> tuple[Valuation, ...]:
-    """Every valuation of logs (1, 0) .. (count, 0), fewest rows first. By commit time ordering values do not matter.
+    """Yield every valuation of logs (1, 0) .. (count, 0), fewest rows first. If rows merge by commit time, ordering
+    values do not matter.
 
-    `columns`: the columns of which a partial update sets at least one; (): rows are whole.
+    `columns` has the columns of which a partial update sets at least one; it is () if there are no partial updates.
     """
     if count > LARGEST:
         raise ValueError(f"{count} logs in one file group are more than the {LARGEST} that rows are evaluated for")
@@ -45,19 +47,19 @@ def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> t
 
 
 def of_merger(count: int, merger: Merger) -> tuple[Valuation, ...]:
-    """The valuations that can change the answers of a merger."""
+    """Return the valuations that can change the answers of a merger."""
     return valuations(count, merger.event_time, merger.columns)
 
 
 def weak_orders(count: int) -> Iterator[tuple[int, ...]]:
-    """Every weak order of `count` values, as ranks from 1 without gaps."""
+    """Yield every weak order of `count` values, as ranks from 1 without gaps."""
     for ranks in product(range(1, count + 1), repeat=count):
         if set(ranks) == set(range(1, max(ranks, default=0) + 1)):
             yield ranks
 
 
 def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
-    """The same tree with its logs renamed."""
+    """Return a copy of the merge tree with its logs renamed."""
     base = renamed(shape.base, names) if shape.base is not None else None
     files = shape.files and shape.files.renamed(lambda file: renamed(file, names))
     shown = None if shape.shown is None else tuple(names[log] for log in shape.shown if log in names)
@@ -68,7 +70,9 @@ def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
 def records_by_definition(
     logs: tuple[Log, ...], rows: Mapping[Log, Record], merger: Merger, window: bool
 ) -> list[Record]:
-    """The answer for a key by the oracle, as records: its row, and in a window its delete."""
+    """Return the records that the oracle requires as the answer for a key: the row of the key, and in a window its
+    delete.
+    """
     found = expected(logs, {log: Row(row.ordering, row.deleted, row.sets) for log, row in rows.items()}, merger, window)
     if found is None:
         return []
@@ -79,12 +83,12 @@ def records_by_definition(
 
 
 def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:
-    """Log -> (its position in the given order, 0)."""
+    """Return a mapping from each log to the pair (position of the log in the given order, 0)."""
     return {log: (place + 1, 0) for place, log in enumerate(logs)}
 
 
 def read(shape: Fold, rows: Valuation, merger: Merger, deletes: bool) -> Shown:
-    """The row that a read shows. A winning delete shows no row, unless the answer includes deletes."""
+    """Return the row that a read shows. If a delete wins, the read shows no row, unless the answer includes deletes."""
     if merger.combination:
         combined: Shown = merger.combination.read(shape, rows.get, merger, deletes)
         return combined
@@ -101,7 +105,7 @@ def _ranked(log: Log, row: Row) -> Ranked:
 
 
 def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bool) -> Shown:
-    """The required answer of a read, according to the oracle."""
+    """Return the required answer of a read, according to the oracle."""
     if merger.combination:
         combined: Shown = merger.combination.by_definition(logs, rows, merger, deletes)
         return combined
@@ -111,7 +115,7 @@ def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bo
 
 @lru_cache(maxsize=1 << 16)
 def reads_right(shape: Fold, logs: tuple[Log, ...], merger: Merger, deletes: bool) -> bool:
-    """Whether a read shows what the completed writes `logs` require, on every valuation."""
+    """True if, on every valuation, a read shows the rows that the completed writes `logs` require."""
     names = names_for(_once_each(logs, logs_of(shape)))
     wanted = tuple([names[log] for log in logs])
     return differs_from_oracle(renamed(shape, names), wanted, len(names), merger, deletes) is None
@@ -125,7 +129,7 @@ def _once_each(*several: Iterable[Log]) -> tuple[Log, ...]:
 def differs_from_oracle(
     shape: Fold, logs: tuple[Log, ...], count: int, merger: Merger, deletes: bool
 ) -> Valuation | None:
-    """The first valuation on which a read does not show what the completed writes `logs` require."""
+    """Return the first valuation on which a read does not show the rows that the completed writes `logs` require."""
     for rows in of_merger(count, merger):
         if read(shape, rows, merger, deletes) != expected(logs, rows, merger, deletes):
             return rows
@@ -134,30 +138,43 @@ def differs_from_oracle(
 
 @lru_cache(maxsize=1 << 16)
 def differ(one: Fold, other: Fold, count: int, merger: Merger, deletes: bool) -> Valuation | None:
-    """The first valuation on which two reads differ."""
+    """Return the first valuation on which two reads differ."""
     for rows in of_merger(count, merger):
         if read(one, rows, merger, deletes) != read(other, rows, merger, deletes):
             return rows
     return None
 
 
-@cache
-def falls_behind(old: int, new: int, merger: Merger) -> Valuation | None:
-    """The first valuation on which a window, merged into the state before it, is not the state after it.
+@lru_cache(maxsize=1 << 16)
+def adds_up_wrongly(before: Fold, window: Fold, after: Fold, count: int, merger: Merger) -> Valuation | None:
+    """Return the first valuation on which the read of a window, merged into the read before the window, is not the read
+    after the window.
 
-    The state before is that of the first `old` logs by rank; the state after is that of the first `new` logs. A state
-    includes tombstones.
+    The merge includes the tombstones of the state before the window. Only the rows of both results are compared,
+    because a service may drop a tombstone that no later write can lose against.
     """
-    names = tuple((place + 1, 0) for place in range(new))
-    for rows in of_merger(new, merger):
-        state, window = (expected(logs, rows, merger, deletes=True) for logs in (names[:old], names[old:]))
-        if _merged_on(names, rows, state, window, merger) != expected(names, rows, merger, deletes=True):
+    names = tuple((place + 1, 0) for place in range(count))
+    states, windows = (_every_read(shape, count, merger, deletes=True) for shape in (before, window))
+    ends = _every_read(after, count, merger)
+    for rows, state, inside, end in zip(of_merger(count, merger), states, windows, ends, strict=True):
+        if end != _without_delete(_merged_on(names, rows, state, inside, merger), rows):
             return rows
     return None
 
 
+def _without_delete(shown: Shown, rows: Valuation) -> Shown:
+    """Return the row of an answer that includes deletes, or None if the answer has no row."""
+    if isinstance(shown, Made):
+        return shown._replace(delete=None) if shown.columns else None
+    if isinstance(shown, Merged):
+        return shown._replace(delete=None) if shown.value else None
+    return None if shown is None or rows[shown].deleted else shown
+
+
 def _merged_on(names: tuple[Log, ...], rows: Valuation, state: Shown, window: Shown, merger: Merger) -> Shown:
-    """The result when a reader that has only two answers merges the window into the earlier state."""
+    """Return the result of a reader that has only the read of the earlier state and the read of the window, and merges
+    them.
+    """
     if merger.combination:
         combined: Shown = merger.combination.merged_on(names, rows, state, window, merger)
         return combined
@@ -171,7 +188,7 @@ End = tuple[Fold, tuple[Log, ...]]
 
 @lru_cache(maxsize=1 << 16)
 def changes_right(before: End, after: End, merger: Merger) -> bool:
-    """Whether the change between two reads is the change between the two states that the oracle requires."""
+    """True if the change between two reads is the change between the two states that the oracle requires."""
     names = names_for(_once_each(after[1], before[1], logs_of(after[0]), logs_of(before[0])))
     ends = [(renamed(shape, names), tuple([names[log] for log in logs])) for shape, logs in (before, after)]
     return changes_differ(ends[0], ends[1], len(names), merger) is None
@@ -179,7 +196,7 @@ def changes_right(before: End, after: End, merger: Merger) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def changes_differ(before: End, after: End, count: int, merger: Merger) -> Valuation | None:
-    """The first valuation on which the change between two reads is not the change that the oracle requires."""
+    """Return the first valuation on which the change between two reads is not the change that the oracle requires."""
     shown = zip(_every_read(before[0], count, merger), _every_read(after[0], count, merger), strict=True)
     right = zip(_every_expected(before[1], count, merger), _every_expected(after[1], count, merger), strict=True)
     for rows, is_now, should in zip(of_merger(count, merger), shown, right, strict=True):
@@ -189,9 +206,11 @@ def changes_differ(before: End, after: End, count: int, merger: Merger) -> Valua
 
 
 @lru_cache(maxsize=64)
-def _every_read(shape: Fold, count: int, merger: Merger) -> tuple[Shown, ...]:
-    """The row that a read shows on each valuation. Cached, because many windows end in one state."""
-    return tuple(read(shape, rows, merger, False) for rows in of_merger(count, merger))
+def _every_read(shape: Fold, count: int, merger: Merger, deletes: bool = False) -> tuple[Shown, ...]:
+    """Return the row that a read shows on each valuation. The result is memoised, because a state is an end of many
+    windows.
+    """
+    return tuple(read(shape, rows, merger, deletes) for rows in of_merger(count, merger))
 
 
 @lru_cache(maxsize=64)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
+from itertools import pairwise
 from math import inf
 from typing import TypeVar, cast
 
@@ -18,7 +19,9 @@ from ..mechanisms.restores.listing import Seen, ever_published
 from ..mechanisms.restores.rules import Restore, hides
 from ..model import Model
 from ..slices import FileSlice, file_slices
+from ..variants.as_of import AsOf
 from ..variants.listing import Listing
+from ..variants.windows import Windows
 from . import oracle
 from .oracle import Row
 from .promise import components_in
@@ -29,7 +32,7 @@ Published = tuple[Write | Compaction, ...]
 
 
 class View:
-    """Cached reads of one table. States with the same table share a view (`view_of`)."""
+    """Cached reads of one table. All states with equal tables share one view (`view_of`)."""
 
     def __init__(self, model: Model, table: Table, published: Published) -> None:
         self.model, self.table, self.published = model, table, published
@@ -45,22 +48,22 @@ class View:
     # Reads, by slices and plans.
 
     def as_of(self, group: int, time: float = inf) -> Fold:
-        """The read as of a time (default: the snapshot)."""
+        """Return the read of a file group as of a time (default: the snapshot)."""
         return self._once(("as of", group, time), lambda: as_of(self.model.rules, self.table, group, time))
 
-    def window(self, group: int, after: int, until: int) -> Fold:
-        """The incremental read."""
+    def window(self, group: int, after: float, until: float) -> Fold:
+        """Return the incremental read of a file group in the window (after, until]."""
         return self._once(
             ("window", group, after, until),
             lambda: incremental(self.model.rules, self.table, group, after, until),
         )
 
     def slices(self, group: int) -> tuple[FileSlice, ...]:
-        """The file slices."""
+        """Return the file slices of a file group."""
         return self._once(("slices", group), lambda: file_slices(self.model.rules, self.table, group))
 
     def bases(self, group: int) -> list[tuple[int, Fold]]:
-        """The barrier and content of each base file of the group, pending ones included."""
+        """Return the barrier and content of each base file of the group, including the base files of pending plans."""
         shapes = (
             (barrier, base_file(self.model.rules, self.table, group, barrier))
             for barrier in sorted({requested for requested, _ in self.model.rules.bases(self.table, group)})
@@ -88,16 +91,77 @@ class View:
 
     @cached_property
     def times(self) -> tuple[int, ...]:
-        """The times at which reads are compared: every published completion time. Between them reads do not change."""
+        """The completion time of every published instant."""
         return tuple(sorted(entry.completed for entry in self.published if entry.completed is not None))
 
     @cached_property
+    def known_times(self) -> frozenset[int]:
+        """The times of the table's instants: completions, requested times, barriers."""
+        entries = (*self.published, *self.table.writes)
+        times = (time for entry in entries for time in (entry.requested, entry.completed) if time is not None)
+        return frozenset((*times, *(plan.requested for plan in self.table.plans)))
+
+    @cached_property
+    def asked_times(self) -> tuple[float, ...]:
+        """The times as of which a user may read: the known times, and one time between each two adjacent known times.
+        """
+        ordered = sorted(self.known_times)
+        between = (_between(one, other) for one, other in pairwise((0, *ordered)))
+        return tuple(sorted({*ordered, *between}))
+
+    @cached_property
+    def other_times(self) -> dict[float, int]:
+        """Maps each element of `asked_times` that is not a completion time to the newest completion time before it (0:
+        none).
+
+        The mapping is empty if reads include instants by their requested times. In that case promises compare only
+        reads as of completion times.
+        """
+        by_completion = self.model.protocol[AsOf].as_of_axis == "completion"
+        others = (time for time in self.asked_times if time not in self.times) if by_completion else ()
+        return {time: max((each for each in self.times if each < time), default=0) for time in others}
+
+    @cached_property
+    def repeated_times(self) -> dict[float, int]:
+        """Maps an element of `other_times` to the completion before it if the reads as of the two times are equal.
+
+        The same writes had completed by both times, so that either both reads are right or both are wrong.
+        """
+        others = ((time, nearest) for time, nearest in self.other_times.items() if nearest)
+        return {
+            time: nearest
+            for time, nearest in others
+            if all(self.as_of(group, time) == self.as_of(group, nearest) for group in self.groups)
+        }
+
+    @cached_property
+    def other_windows(self) -> tuple[tuple[float, float], ...]:
+        """The windows that begin or end at a requested time or barrier, and whose reads differ from the reads of
+        windows between completion times.
+        """
+        if self.model.protocol[Windows].incremental_axis != "completion":
+            return ()
+        last = self.times[-1] if self.times else 0
+        pairs = [
+            pair
+            for time, nearest in self.other_times.items()
+            if time in self.known_times
+            for pair in (((0, time), (0, nearest)), ((time, last), (nearest, last)))
+        ]
+        return tuple(one for one, other in pairs if one[0] < one[1] and not self._same_window(one, other))
+
+    def _same_window(self, one: tuple[float, float], other: tuple[float, float]) -> bool:
+        return all(self.window(group, *one) == self.window(group, *other) for group in self.groups)
+
+    @cached_property
     def windows(self) -> tuple[tuple[int, int], ...]:
-        """Every window (after, until] between two of these times, or from the start."""
+        """Every window (after, until] between two completion times, or from the start of the table to a completion
+        time.
+        """
         return tuple((after, until) for until in self.times for after in (0, *self.times) if after < until)
 
     def logs(self, group: int, after: float = 0, until: float = inf) -> tuple[Log, ...]:
-        """The logs of the writes that completed in a window, by rank."""
+        """Return the logs of the writes that completed in a window, by rank."""
         return self._once(
             ("logs", group, after, until),
             lambda: oracle.logs_by_rank(
@@ -106,7 +170,7 @@ class View:
         )
 
     def every_log(self, group: int) -> tuple[Log, ...]:
-        """The files of all completed writes in a group by rank, including files that a replace hides."""
+        """Return the files of all completed writes in a group by rank, including files that a replace hides."""
 
         def make() -> tuple[Log, ...]:
             by_rank = sorted(self.done.values(), key=lambda write: ranks_at(write, group) or 0)
@@ -117,7 +181,7 @@ class View:
     # Names by rank, under which valuations are shared.
 
     def names(self, group: int, *shapes: Fold) -> dict[Log, Log]:
-        """Short names: by rank for each completed log of a group, then for other logs in the shapes."""
+        """Return a short name for each completed log of a group, by rank, and then for each other log in the shapes."""
         known = self._once(("names", group), lambda: names_for(self.logs(group)))
         if all(log in known for shape in shapes for log in logs_of(shape)):
             return known
@@ -125,18 +189,18 @@ class View:
         return names_for((*known, *sorted(others)))
 
     def renamed(self, shape: Fold, names: dict[Log, Log]) -> Fold:
-        """A fold with its logs renamed."""
+        """Return a copy of a fold with its logs renamed."""
         return renamed(shape, names)
 
     @staticmethod
     def unnamed(rows: Valuation, names: dict[Log, Log]) -> dict[Log, Row]:
-        """A valuation with the original names of logs."""
+        """Return a valuation with the original names of the logs."""
         back = {short: log for log, short in names.items()}
         return {back[short]: row for short, row in rows.items()}
 
 
 def view_of(model: Model, state: State) -> View:
-    """The view of a state."""
+    """Return the view of a state."""
     return model.derive(
         state,
         model.table_reads,
@@ -145,20 +209,43 @@ def view_of(model: Model, state: State) -> View:
     )
 
 
-def settled_times(model: Model, state: State) -> tuple[int, ...]:
-    """The settled times of a state: every published completion time, and the time of a read that states no time."""
-    return tuple(sorted({*view_of(model, state).times, model.settled(state)} - {0}))
+def settled_times(model: Model, state: State) -> tuple[float, ...]:
+    """Return the settled times of a state: completion times, other times that users may pass, and the time of a read
+    without a given time.
+    """
+    view, settled = view_of(model, state), model.settled(state)
+    others = (time for time in view.other_times if time <= settled)
+    return tuple(sorted({*view.times, *others, settled} - {0}))
 
 
-def answered_times(model: Model, state: State) -> tuple[int, ...]:
-    """The settled times as of which a read is answered."""
+def answered_times(model: Model, state: State) -> tuple[float, ...]:
+    """Return the settled times as of which a read is answered."""
     table, restores = model.table(state), model.restores(state)
     times = (t for t in settled_times(model, state) if not hides(restores, t))
     return tuple(t for t in times if not model.rules.is_refused(table, t))
 
 
+def distinct_times(view: View, times: tuple[float, ...]) -> list[float]:
+    """Return distinct times from `times`, completion times first. The result omits a time if a read as of this time is
+    equal to a read as of another time in `times`.
+    """
+    return completions_first(view, (time for time in times if view.repeated_times.get(time, 0) not in times))
+
+
+def completions_first(view: View, times: Iterable[float]) -> list[float]:
+    """Return the times in ascending order, completion times before other times. Messages therefore name a completion
+    time if possible.
+    """
+    return sorted(times, key=view.other_times.__contains__)
+
+
+def _between(one: int, other: int) -> float:
+    """Return a time between two times, a whole number if possible."""
+    return (one + other) / 2 if (one + other) % 2 else (one + other) // 2
+
+
 def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
-    """Each reader actor that has answered: its name, its T, and the table of its instants."""
+    """Yield each reader that has answered: the reader's name, the time T of its read, and the table of its instants."""
     for name in model.actors_of("reader"):
         reader = model.component(state, name)
         if reader.step == "answered":
@@ -166,7 +253,9 @@ def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
 
 
 def truths(model: Model, state: State, name: str) -> list[View]:
-    """The views by which a reader actor may answer. A restore that was planned during its listing may count or not."""
+    """Return the views according to which a reader may answer. The answer may include or ignore a restore that was
+    planned during the reader's listing.
+    """
     view, restores = view_of(model, state), model.restores(state)
     if not restores:
         return [view]
@@ -175,21 +264,21 @@ def truths(model: Model, state: State, name: str) -> list[View]:
 
 
 def everything(model: Model, state: State) -> View:
-    """The view as if no restore had happened."""
+    """Return the view of the table as if no restore had happened."""
     return _as_before(view_of(model, state), model.restores(state))
 
 
 def _as_before(view: View, restores: tuple[Restore, ...]) -> View:
-    """The view without these restores."""
+    """Return the view of the table as if the given restores had not happened."""
     return View(view.model, view.table, ever_published(view.published, restores)) if restores else view
 
 
 def on_table(model: Model) -> tuple[str, ...]:
-    """The components that a read of the table depends on, including a clock that decides the time of reads."""
+    """Return the components on which a read of the table depends, including a clock that decides the time of reads."""
     clock = ("clock",) if model.protocol[Listing].read_time == "clock" else ()
     return (*model.table_reads, *components_in(model, "restores"), *clock)
 
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
-    """The components of `on_table`, and those of reader actors."""
+    """Return the components of `on_table` and the components of readers."""
     return (*on_table(model), *model.actors_of("reader"))

@@ -1,12 +1,12 @@
-"""Promises of writers: MONO, FREE, LAWS; and the canary."""
+"""Promises of writers: FREE and LAWS. The module also defines the canary."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import pairwise, product
+from itertools import product
 
 from ..kernel.merge import Ranked, logs_of, merge
-from ..kernel.table import Log, Write, completes_plan
+from ..kernel.table import Log, Write
 from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.decision_log import DecisionLog
@@ -23,28 +23,6 @@ from .sentences import write_named
 from .services import no_service
 from .shape import shape_of
 from .view import View, on_table, view_of
-
-
-def monotonic_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """MONO: times are pairwise distinct, requested < completed, and instants are published in the order of completion.
-    """
-    published, plans = model.component(after, "published"), model.component(after, "plans")
-    done = {entry.requested for entry in published if completes_plan(entry)}
-    times = [time for entry in published for time in (entry.requested, entry.completed)]
-    times += [plan.requested for plan in plans if plan.requested not in done]
-    if len(set(times)) < len(times):
-        twice = next(time for time in times if times.count(time) > 1)
-        return f"the time t{twice} was taken twice"
-    for entry in published:
-        if entry.completed <= entry.requested:
-            return f"the {entry.action} requested at t{entry.requested} completed at t{entry.completed}, not later"
-    for earlier, later in pairwise(published):
-        if later.completed < earlier.completed:
-            return (
-                f"{later.actor} published its {later.action} (completed t{later.completed}) after {earlier.actor}'s "
-                f"{earlier.action} (completed t{earlier.completed})"
-            )
-    return None
 
 
 def free_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -75,7 +53,9 @@ def _has_written(model: Model, state: State) -> bool:
 
 @lru_cache(maxsize=2)
 def algebra_broken(event_time: bool) -> str | None:
-    """The first law that the merge by rank violates on a small set of records; None if it violates none."""
+    """Return the first law that the merge by rank violates on a small set of records; None if the merge violates no
+    law.
+    """
     records = [Ranked(o, p, d, (o, p, d)) for p, (o, d) in enumerate(product((1, 2), (False, True)))]
     records += [Ranked(1, 4.0, False, "late"), Ranked(2, 5.0, True, "latest")]
     for a, b, c in product([None, *records], repeat=3):
@@ -91,7 +71,9 @@ def algebra_broken(event_time: bool) -> str | None:
 
 @lru_cache(maxsize=1)
 def partial_algebra_broken() -> str | None:
-    """The first law that the join of partial updates violates on small records; None if it violates none."""
+    """Return the first law that the join of partial updates violates on a small set of records; None if the join
+    violates no law.
+    """
     columns: tuple[tuple[str, ...] | None, ...] = (None, ("a",), ("a", "b"), ("b",))
     records = [
         Part((ordering, place), None if names is None else dict.fromkeys(names, place))
@@ -139,7 +121,9 @@ def laws_hold(model: Model, before: State | None, step: Step | None, after: Stat
 
 
 def _left_out(view: View, group: int, taken: tuple[Log, ...]) -> Log | None:
-    """A log that a log compaction does not take, although it takes an earlier and a later one."""
+    """Return a log that a log compaction does not take although the log compaction takes an earlier log and a later
+    log; None if there is no such log.
+    """
     held, logs = set(covered(view.table, group, taken)), view.logs(group)
     places = [place for place, log in enumerate(logs) if log in held]
     return next((log for log in logs[places[0] : places[-1]] if log not in held), None) if places else None
@@ -150,16 +134,6 @@ def _folds_two(model: Model, state: State) -> bool:
     return any(len(part.logs) > 1 for plan in (*model.component(state, "plans"), *logs) for part in plan.groups)
 
 
-MONO = Promise(
-    name="MONO",
-    about="Times are pairwise distinct, requested < completed, published in the order of completion.",
-    source="RFC-66, global monotonically increasing timestamp",
-    kind="state",
-    holds=monotonic_holds,
-    sometimes=lambda model, state: len(model.component(state, "published")) > 1,
-    reads=lambda model: ("published", "plans"),
-    shape=shape_of,
-)
 FREE = Promise(
     name="FREE",
     about="A live upsert or delete under NBCC is never refused publication because of another actor.",

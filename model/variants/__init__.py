@@ -1,1 +1,1 @@
-"""Variants: other readings of the RFCs and the rules of other readers. Each is an option of the protocol."""
+"""Variants: other readings of the RFCs and the rules of other readers. Each variant is an option of the protocol."""

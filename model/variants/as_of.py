@@ -1,4 +1,4 @@
-"""The options of time travel."""
+"""Options that select other readings of time travel in the RFCs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AsOf(Options):
-    """Other readings of time travel."""
+    """Options for other readings of time travel."""
 
     as_of_axis: Literal["completion", "requested", "requested_slices"] = option(
         "completion",
@@ -38,7 +38,7 @@ class AsOf(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules under the options of this module."""
+    """Return the rules with the options of `AsOf` applied."""
     options = protocol[AsOf]
     by_completion, before = options.as_of_axis == "completion", options.as_of_bound == "before"
     if not by_completion or before:
@@ -51,8 +51,9 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def visible_by(by_completion: bool, before: bool) -> IsVisible:
-    """An instant is visible by its completion or its requested time; that time must be at or before, or strictly
-    before, the time of the read.
+    """Return the rule that decides whether a read sees an instant. The rule compares the instant's completion time, or
+    its requested time, with the time of the read. With `before`, a read does not see an instant with exactly the time
+    of the read.
     """
 
     def is_visible(requested: int, completed: int | None, time: float) -> bool:
@@ -65,10 +66,12 @@ def visible_by(by_completion: bool, before: bool) -> IsVisible:
 
 
 def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
-    """The slices that begin by `time`. The slice without a barrier begins with its earliest log.
+    """Yield the slices that begin at or before `time`, newest first. The slice without a barrier begins with its
+    earliest log.
 
-    RFC-66, get_file_slice_barriers. A plan that was requested after `time` is not a barrier while its base file does
-    not exist. With requested_slices it is a barrier, and the read omits its slice with the late logs.
+    See `get_file_slice_barriers` in RFC-66. A plan that was requested after `time` is not a barrier while its base file
+    does not exist. With `requested_slices`, a pending plan that was requested after `time` is a barrier. A read as of
+    `time` then omits the slice of that barrier, which contains the late logs.
     """
     if rules[AsOf].as_of_axis == "requested":
         plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]
@@ -79,12 +82,12 @@ def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterato
 
 
 def is_refused(table: Table, time: float) -> bool:
-    """Whether a pending write could still change a read as of `time` by its requested time."""
+    """True if a pending write was requested at or before `time`, so that it could still change a read as of `time`."""
     return any(write.completed is None and write.requested <= time for write in table.writes)
 
 
 def compose(composition: Composition) -> None:
-    """Let a reader see pending writes. Because of them it may refuse a read."""
+    """Let a reader see pending writes, so that it can refuse a read that a pending write could change."""
     if composition.protocol[AsOf].as_of_pending == "refused":
         composition.map_view(VISIBLE_WRITES, all_unpublished)
 

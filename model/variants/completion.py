@@ -1,7 +1,8 @@
 """The variant in which a completion time is taken before the lock, so that the lock covers only the publication.
 
-RFC-66, "Assumption On Locks", requires both under one lock. Otherwise an instant with an earlier completion time may be
-published after one with a later time. A reader that already reads as of the later time then misses it.
+RFC-66, "Assumption On Locks", requires one lock for the completion time and the publication. If the time is taken
+before the lock, an instant with an earlier completion time may be published after an instant with a later time. A
+reader that already reads as of the later time then misses the instant with the earlier time.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ TIMED_EARLY = "given a completion time"
 
 
 class Completion(Options):
-    """When an actor takes its completion time."""
+    """The option that decides when an actor takes its completion time."""
 
     completion_time: Literal["under_lock", "outside_lock"] = option(
         "under_lock",

@@ -14,7 +14,7 @@ from ..machine.transition import Changes, Transition
 
 
 class Listing(Options):
-    """How a reader selects the instants that it reads."""
+    """Options that decide how a reader selects the instants that it reads."""
 
     read_time: Literal["settled", "clock"] = option(
         "settled",
@@ -29,7 +29,7 @@ class Listing(Options):
 
 
 def compose(composition: Composition) -> None:
-    """Change how often readers list, and which time they read as of."""
+    """Change how often readers list the timeline, and as of which time they read."""
     options = composition.protocol[Listing]
     if options.listing == "once":
         composition.find("reader_starts_listing_again", "reader_ends_listing_again").remove()
@@ -50,12 +50,12 @@ def _without_taking_time(ends: Transition) -> Transition:
 
 
 def take_clock_time(own: Reader, clock: int) -> Changes:
-    """T is the time on the clock when the listing begins."""
+    """Set the time of the read to the time on the clock when the listing begins."""
     return {"own": own._replace(time=clock)}
 
 
 def time_on_clock(clock: int) -> int:
-    """The view `settled_time`: the time on the clock."""
+    """The view `settled_time` is the time on the clock."""
     return clock
 
 

@@ -1,4 +1,4 @@
-"""The options of merging a base file with logs."""
+"""Options that select how a base file merges with logs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Merging(Options):
-    """Other readings of the merge of a base file with logs."""
+    """Options for other readings of the merge of a base file with logs."""
 
     tombstones: Literal["keep", "drop"] = option(
         "keep",
@@ -33,7 +33,7 @@ class Merging(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules under the options of this module."""
+    """Return the rules with the options of `Merging` applied."""
     options = protocol[Merging]
     if options.fold == "logs_first":
         rules = replace(rules, fold_of=with_tombstones_among_logs(rules.fold_of))
@@ -41,7 +41,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def merger_of(inner: Callable[[Any], Merger], options: Merging) -> Callable[[Any], Merger]:
-    """How records merge under these options."""
+    """Wrap the rule `merger`, so that the merger of a table follows the options `tombstones` and `fold`."""
 
     def merger(world: Any) -> Merger:
         kernel = inner(world)
@@ -52,10 +52,11 @@ def merger_of(inner: Callable[[Any], Merger], options: Merging) -> Callable[[Any
 
 
 def with_tombstones_among_logs(inner: FoldOf) -> FoldOf:
-    """The tombstones of a compaction rank among the logs, by the time of the compaction.
+    """Wrap the rule `fold_of` so that the tombstones of a compaction rank among the logs, at the time of the
+    compaction.
 
-    A base file has no tombstones if its compaction dropped them, or if a bulk insert wrote it (no plan has its
-    barrier).
+    A base file has no tombstones if its compaction dropped deletes. A base file of a bulk insert, which has no plan,
+    has no tombstones either.
     """
 
     def fold_of(

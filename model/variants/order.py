@@ -1,4 +1,4 @@
-"""The options of the merge order."""
+"""The option that decides in which order the logs of a file slice merge."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class Order(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules under `merge_order = requested`. The value `appended` belongs to shared logs."""
+    """Return the rules with `merge_order = requested` applied. The mechanism `shared_logs` applies the value
+    `appended`.
+    """
     if protocol[Order].merge_order != "requested":
         return rules
     return replace(rules, in_order=in_order_of_request, log_time=request_of)

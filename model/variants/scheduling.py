@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Scheduling(Options):
-    """When a compaction is planned, and which logs its plan takes."""
+    """Options that decide when a compaction is planned, and which logs its plan takes."""
 
     scheduling: Literal["non_serial", "serial"] = option(
         "non_serial",
@@ -37,7 +37,7 @@ class Scheduling(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules under `plan_takes`."""
+    """Return the rules with the option `plan_takes` applied."""
     return replace(rules, plan_takes=any_log) if protocol[Scheduling].plan_takes == "any_log" else rules
 
 
@@ -46,7 +46,7 @@ def any_log(write: Write, barrier: float) -> bool:
 
 
 def compose(composition: Composition) -> None:
-    """Refine the planning of each compactor by its own protocol."""
+    """Refine the planning of each compactor according to the compactor's own protocol."""
     for me in composition.actors_of("compactor"):
         options = composition.protocol_of(me)[Scheduling]
         if options.scheduling == "serial":

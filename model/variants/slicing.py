@@ -1,4 +1,4 @@
-"""Older layouts, and other readings of RFC-66, "New file slicing"."""
+"""Options for older table layouts, and for other readings of RFC-66, "New file slicing"."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Slicing(Options):
-    """The options of slicing."""
+    """Options that decide to which file slice a log belongs."""
 
     slicing: Literal["completion", "requested", "base_instant", "temporal"] = option(
         "completion",
@@ -50,19 +50,19 @@ class Slicing(Options):
 
 
 class BaseInstants(NamedTuple):
-    """The barriers in the names of a write's logs, per file group, in the layout before RFC-66."""
+    """The barriers in the names of a write's logs, one for each file group, in the layout before RFC-66."""
 
     groups: tuple[int | None, ...] = ()
     kind: str = "base instants"
 
 
 def by_request(write: Write, group: int) -> float:
-    """Slices by requested time."""
+    """Return the requested time of a write, which decides the slice of its logs in the layout `requested`."""
     return write.requested
 
 
 def by_base_instant(write: Write, group: int) -> float:
-    """Slices by the barrier in the file name."""
+    """Return the barrier in the names of a write's logs, which decides their slice in the layout before RFC-66."""
     return mark(write, BaseInstants).groups[group] or 0
 
 
@@ -74,7 +74,7 @@ SLICE_TIMES: Mapping[str, SliceTime] = {
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules with the options of this module applied."""
+    """Return the rules with the options of `Slicing` applied."""
     options = protocol[Slicing]
     if options.slicing != "completion":
         rules = replace(rules, slice_time=SLICE_TIMES[options.slicing])
@@ -91,7 +91,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Write], bool]]) -> Rules:
-    """The rules under which slices contain only some writes."""
+    """Return the rules under which slices contain only the writes that the result of `keeps` accepts."""
     inner = rules.sliced_writes
 
     def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
@@ -101,7 +101,7 @@ def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Wri
 
 
 def without_pending(inner: Barriers) -> Barriers:
-    """The rules under which only completed base files are barriers."""
+    """Wrap the rule `barriers` so that only completed base files are barriers."""
 
     def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:
         pending = {plan.requested for plan, done in zip(table.plans, table.completed, strict=True) if not done}
@@ -123,7 +123,7 @@ def is_not_under_way_at_a_barrier(rules: Rules, table: Table, group: int) -> Cal
 
 
 def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
-    """Omit a write that was requested at the time of a base file, because its logs count as tombstones."""
+    """Omit a write that was requested at the requested time of a base file, because its logs count as tombstones."""
     taken = {requested for requested, done in rules.bases(table, group) if done}
     return lambda write: write.requested not in taken
 
@@ -131,8 +131,8 @@ def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Wri
 def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
     """Omit every write if the file group has no barrier and begins with the log of a pending write.
 
-    The pending write counts only if some completed write was requested before it. Otherwise it is older than the
-    timeline, and readers take it for completed.
+    The pending write has this effect only if some completed write was requested before it. If no completed write was
+    requested before a pending write, readers treat the pending write as completed.
     """
     if rules.bases(table, group):
         return lambda write: True
@@ -143,16 +143,17 @@ def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callab
 
 
 def slice_begin(rules: Rules, members: tuple[Write, ...]) -> int:
-    """The request with which a slice without barrier begins; 0 if it is empty."""
+    """Return the requested time at which the slice without a barrier begins; 0 if the slice is empty."""
     if rules[Slicing].first_slice == "first_completed" and members:
         return members[0].requested
     return min((write.requested for write in members), default=0)
 
 
 def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
-    """The newest slice with a file that had completed by `time`, including its base file even if that completed later.
+    """Return the newest slice with a file that completed at or before `time`. The slice includes its base file even if
+    the base file completed later.
 
-    RFC-66, "Time Travel Queries": latestFileSliceThatIsOverlappingWithCompletionTime.
+    RFC-66, "Time Travel Queries", calls this slice latestFileSliceThatIsOverlappingWithCompletionTime.
     """
     done = dict(rules.bases(table, group))
     for barrier, members in reversed(writes_by_slice(rules, table, group).items()):
@@ -163,7 +164,8 @@ def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int 
 
 
 def compose(composition: Composition) -> None:
-    """Let writers look up the barriers, and let readers and planners see pending logs, if a reading of the RFC does so.
+    """Let writers look up barriers, and let readers and planners see pending logs, if the options of the protocol
+    require it.
     """
     writers = composition.actors_of("writer")
     by_name = [me for me in writers if composition.protocol_of(me)[Slicing].slicing == "base_instant"]
@@ -176,18 +178,20 @@ def compose(composition: Composition) -> None:
 
 
 def note_base_instants(plans: tuple[Plan, ...], world: World) -> Changes:
-    """The layout before RFC-66: the names of log files carry the newest barrier of each file group."""
+    """Record the newest barrier of each file group. In the layout before RFC-66, the names of log files contain the
+    newest barrier.
+    """
     newest = (max((p.requested for p in plans if p.part_in(group)), default=None) for group in range(world.groups))
     return {"own_base_instants": BaseInstants(tuple(newest))}
 
 
 def all_unpublished(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
-    """A reader sees every log file on storage."""
+    """Return every unpublished write, because the reader sees every log file on storage."""
     return unpublished_writes
 
 
 def table_with_unpublished(completed_table: Table, unpublished_writes: tuple[Write, ...]) -> Table:
-    """The table by which a compactor plans, with the log files of writes that are not published."""
+    """Return the table from which a compactor plans, including the log files of unpublished writes."""
     completed = (write for write in completed_table.writes if write.completed is not None)
     return completed_table._replace(writes=(*completed, *sorted(unpublished_writes)))
 

@@ -1,4 +1,4 @@
-"""Readers that show more or fewer instants than the completed ones (RFC-22, comments; readers of other engines)."""
+"""Readers that show pending instants or hide completed instants (RFC-22, comments; readers of other engines)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Visibility(Options):
-    """The instants that a reader shows."""
+    """The option that decides which instants a reader shows."""
 
     visibility: Literal["completed", "any", "all_earlier", "unless_pending"] = option(
         "completed",
@@ -35,12 +35,12 @@ class Visibility(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules under `visibility`."""
+    """Return the rules with the option `visibility` applied."""
     return rules if protocol[Visibility].visibility == "completed" else with_pending(rules)
 
 
 def with_pending(rules: Rules) -> Rules:
-    """The rules under which a pending instant is visible from its requested time on."""
+    """Return the rules under which a read as of T sees a pending instant if T is at or after its requested time."""
     inner = rules.is_visible
 
     def is_visible(requested: int, completed: int | None, time: float) -> bool:
@@ -50,7 +50,7 @@ def with_pending(rules: Rules) -> Rules:
 
 
 def compose(composition: Composition) -> None:
-    """Map the completed and pending writes that a reader sees."""
+    """Change the views of the completed and pending writes that a reader sees."""
     composition.map_view(UNPUBLISHED, unpublished_writes)
     match composition.protocol[Visibility].visibility:
         case "any":
@@ -71,7 +71,7 @@ def unpublished_writes(every_writer: Mapping[str, Writer], world: World) -> Iter
 
 
 def before_pending(visible_instants: Published, every_writer: Mapping[str, Writer]) -> Published:
-    """The view `visible_instants`: the completed instants before the earliest pending request."""
+    """The view `visible_instants`: the completed instants that were requested before every pending write."""
     oldest = min((writer.requested for writer in every_writer.values() if writer.requested), default=inf)
     return tuple(entry for entry in visible_instants if entry.requested < oldest)
 

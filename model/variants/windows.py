@@ -1,4 +1,4 @@
-"""The options of incremental queries."""
+"""Options that select how the model interprets the RFCs where their text about incremental queries is ambiguous."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Windows(Options):
-    """Other readings of incremental queries."""
+    """The options that decide what an incremental query returns."""
 
     incremental_axis: Literal["completion", "requested"] = option(
         "completion",
@@ -45,7 +45,7 @@ class Windows(Options):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules under the options of this module."""
+    """Return the rules with the options of `Windows` applied."""
     options = protocol[Windows]
     if options.incremental_axis == "requested":
         rules = replace(rules, in_window=requested_in)
@@ -56,36 +56,38 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
     return rules
 
 
-def requested_in(table: Table, after: int, until: float) -> tuple[Write, ...]:
+def requested_in(table: Table, after: float, until: float) -> tuple[Write, ...]:
     """The completed writes that were requested in (after, until]."""
     return tuple([w for w in table.writes if w.completed is not None and after < w.requested <= until])
 
 
 def without_deletes(inner: OneWindow) -> OneWindow:
-    """The window without the deletes that win in it."""
+    """Wrap an incremental read so that it omits the deletes that win in the window."""
 
-    def incremental(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+    def incremental(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
         return inner(rules, table, group, after, until)._replace(deletes=False)
 
     return incremental
 
 
-def slice_of_files(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """RFC-66's incremental pseudocode, literally.
+def slice_of_files(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
+    """Read a window as the pseudocode for incremental queries in RFC-66 literally states.
 
-    It slices the files that completed in (after, until] by their base files and merges the latest slice. It shows only
-    the rows of writes that completed in that time.
+    The read slices the files that completed in (after, until] by their base files and merges the latest slice. The read
+    shows only the rows of writes that completed in (after, until].
     """
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after, until))
 
 
-def slice_of_files_from(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """As `slice_of_files`, with the rows of the writes that completed in [after, until], as in RFC-66's text."""
+def slice_of_files_from(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
+    """Read a window like `slice_of_files`, but show the rows of writes that completed in [after, until], as the text of
+    RFC-66 states.
+    """
     return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after - 1, until))
 
 
 def _slice_of_files(
-    rules: Rules, table: Table, group: int, window: tuple[int, float], valid: tuple[Write, ...]
+    rules: Rules, table: Table, group: int, window: tuple[float, float], valid: tuple[Write, ...]
 ) -> Fold:
     after, until = window
     done = [(at, completed) for at, completed in rules.bases(table, group) if completed is not None]
@@ -96,10 +98,12 @@ def _slice_of_files(
     return slice_fold(rules, table, group, barrier, logs_in_order(rules, merged, group))._replace(shown=shown)
 
 
-def slice_of_window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """The window of readers that derive it from their snapshot: they merge one slice of the files that completed in it.
+def slice_of_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
+    """Return a window as a reader derives it from its snapshot: the merge of one slice of the files that completed in
+    the window.
 
-    Pending plans are barriers too. Rows of the base file that other instants set are removed before the merge.
+    In a derived window, pending plans are barriers too. Before the merge, the read removes rows of the base file that
+    instants outside the window set.
     """
     inside = rules.in_window(table, after, until)
     compacted, first, last = _requests(rules, table, group, (after, until), inside)
@@ -116,11 +120,11 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: int, until: f
     return NOTHING
 
 
-def slice_of_table(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """The window of other readers: they slice all files by the completed barriers, and merge one slice.
+def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
+    """Return a window as a reader derives it from all files: the merge of one slice, with completed plans as barriers.
 
-    They use the logs requested between the first and the last request of the window, and the base file unless it was
-    requested before the first.
+    The reader merges the logs that were requested between the first and the last request of the window. The reader
+    omits a base file that was requested before the first request of the window.
     """
     inside = rules.in_window(table, after, until)
     _, first, last = _requests(rules, table, group, (after, until), inside)
@@ -138,9 +142,11 @@ def slice_of_table(rules: Rules, table: Table, group: int, after: int, until: fl
 
 
 def _requests(
-    rules: Rules, table: Table, group: int, window: tuple[int, float], inside: tuple[Write, ...]
+    rules: Rules, table: Table, group: int, window: tuple[float, float], inside: tuple[Write, ...]
 ) -> tuple[set[int], float, float]:
-    """The plans that completed in a window, and the first and last request of its instants; (inf, -inf) if none."""
+    """Return the plans that completed in a window, and the first and last requested time of the window's instants. The
+    two requested times are (inf, -inf) if the window has no instants.
+    """
     after, until = window
     done = zip(table.plans, table.completed, strict=True)
     compacted = {plan.requested for plan, at in done if at is not None and after < at <= until}
@@ -150,7 +156,7 @@ def _requests(
 
 
 def _part(table: Table, writes: tuple[Write, ...], keeps: Callable[[int, int | None], bool]) -> Table:
-    """A table of these writes, and of those plans for which `keeps` returns True."""
+    """Return a table of the given writes, and of the plans for which `keeps` returns True."""
     plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if keeps(p.requested, done)]
     return Table(writes, tuple(plan for plan, _ in plans), tuple(done for _, done in plans))
 
@@ -158,7 +164,9 @@ def _part(table: Table, writes: tuple[Write, ...], keeps: Callable[[int, int | N
 def _slices_until(
     rules: Rules, part: Table, group: int, last: float
 ) -> Iterator[tuple[int | None, tuple[Write, ...], bool]]:
-    """The slices that begin by the last request, newest first, each with whether a read ends there."""
+    """Yield the slices that begin at or before `last`, newest first. Each slice has a flag that is True if a read ends
+    at the slice.
+    """
     bases = {at for at, completed in rules.bases(part, group) if completed is not None}
     for barrier, members in reversed(writes_by_slice(rules, part, group).items()):
         if (barrier if barrier is not None else slice_begin(rules, members)) <= last:
@@ -173,7 +181,9 @@ def _with_log_compactions(
     visited: set[int],
     between: tuple[float, float],
 ) -> tuple[Log, ...]:
-    """The logs of the writes, and those of log compactions whose last input is in a slice that was visited."""
+    """Return the logs of `writes`, and the logs of log compactions whose last input log belongs to a write in
+    `visited`.
+    """
     first, last = between
     candidates = (log for log in compacted_in(rules, table, group, 0, inf) if first <= log[0] <= last)
     inside = tuple(log for log in candidates if covered(table, group, (log,))[-1][0] in visited)

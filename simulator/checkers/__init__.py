@@ -1,7 +1,8 @@
-"""Checkers of histories of concurrent processes: one module for each promise, in linear time.
+"""Checkers of histories of concurrent processes: each module checks one promise in linear time.
 
-A module has two functions. `broken(history)` yields one sentence for each breach. `broken_by_definition(history)`
-yields the same by the definition of the promise, in quadratic time. Tests compare the two functions.
+Each module has two functions. `broken(history)` yields one sentence for each breach of the promise.
+`broken_by_definition(history)` yields the same sentences, but applies the definition of the promise literally, in
+quadratic time. Tests compare the results of `broken` and `broken_by_definition`.
 """
 
 from __future__ import annotations
@@ -24,5 +25,5 @@ __all__ = ["CHECKERS", "Chronicle", "Published", "Read", "Write", "judge"]
 
 
 def judge(history: Chronicle) -> dict[str, list[str]]:
-    """Each promise with its breaches; the list is empty if the history keeps the promise."""
+    """Return the list of breaches of each promise; the list is empty if the history keeps the promise."""
     return {promise: list(checker.broken(history)) for promise, checker in CHECKERS.items()}

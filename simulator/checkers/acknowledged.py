@@ -8,7 +8,9 @@ from .history import Chronicle, batches_in, named
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Sweep reads by begin and writes by return: the set of writes that a read must contain only grows."""
+    """Visit reads in the order of their start and writes in the order of their return. The set of writes that a read
+    must contain only grows.
+    """
     returned = sorted((w.acked, w.batch) for w in history.writes if w.acked is not None)
     due: set[str] = set()
     for read in sorted(history.reads, key=lambda read: read.began):
@@ -19,7 +21,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Compare each write with each read."""
+    """Compare each write with each read, as the definition of the promise does."""
     for read in sorted(history.reads, key=lambda read: read.began):
         lost = {
             write.batch

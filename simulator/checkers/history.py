@@ -1,4 +1,6 @@
-"""The record of concurrent processes, written by themselves: writes, reads, and the final timeline."""
+"""The record of a run of concurrent processes: the writes and reads that the processes recorded, and the final
+timeline.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ HOT = "hot"
 
 
 class Write(NamedTuple):
-    """One batch: `size` keys that no other batch has, and one key that all batches update (the hot key). Its ordering
-    value is greater than that of earlier batches.
+    """One batch: `size` keys that no other batch has, and one key that all batches update (the hot key). The ordering
+    value of a batch is greater than the values of earlier batches.
 
     `began` and `acked` are readings of one monotonic clock, in nanoseconds. `acked` is None if the write did not
     return.
@@ -26,7 +28,7 @@ class Write(NamedTuple):
 
 
 class Read(NamedTuple):
-    """One snapshot: its as-of time, and its rows as (key, batch, requested time of the write)."""
+    """One snapshot: the time T as of which it was read, and its rows as (key, batch, requested time of the write)."""
 
     reader: str
     began: int
@@ -36,8 +38,8 @@ class Read(NamedTuple):
 
 
 class Published(NamedTuple):
-    """A completed instant of the final timeline. A compaction's action is ``commit``. `batch`: the batch that it
-    committed, if any.
+    """A completed instant of the final timeline. The action of a compaction is ``commit``. `batch` is the batch that
+    the instant committed, if any.
     """
 
     requested: str
@@ -55,21 +57,21 @@ class Chronicle(NamedTuple):
 
     @property
     def by_batch(self) -> dict[str, Write]:
-        """The writes by batch."""
+        """Maps each batch to its write."""
         return {write.batch: write for write in self.writes}
 
 
 def batches_in(read: Read) -> Counter[str]:
-    """Each batch in a read, with the number of its own keys in the read."""
+    """Return a mapping from each batch in a read to the number of the batch's own keys in that read."""
     return Counter(batch for _, batch in {(key, batch) for key, batch, _ in read.rows if key != HOT})
 
 
 def named(batches: Iterable[str]) -> str:
-    """The name of the first batch, and the number of the others."""
+    """Return the name of the first batch and the number of the remaining batches, as a phrase."""
     first, *others = sorted(batches)
     return first + (f" and {len(others)} more" if others else "")
 
 
 def key_of(batch: str, number: int) -> str:
-    """A key that belongs to the batch alone."""
+    """Return a key that only the given batch has."""
     return f"{batch}.{number}"

@@ -1,4 +1,6 @@
-"""MONO: times are distinct, requested < completed, and a later read is as of no earlier time."""
+"""MONO: times are distinct, and each instant is requested before it completes. A read that begins after another read
+has ended is as of the same time or later.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ from .history import Chronicle
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Count how often each time occurs. Compare each read with the greatest as-of time of the reads that ended before
-    it began.
+    """Count how often each time occurs among the requested times and completion times. Compare each read with the
+    greatest as-of time of the reads that ended before it began.
     """
     times = [time for p in history.published for time in (p.requested, p.completed)]
     for time, count in sorted(Counter(times).items()):

@@ -1,4 +1,6 @@
-"""SNAP on the hot key: among the writes in a snapshot, the one with the greatest ordering value wins."""
+"""SNAP on the hot key: a snapshot must show the row of the write that has the greatest ordering value among the
+snapshot's writes.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from .history import HOT, Chronicle, batches_in
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Find the greatest batch of each read in one pass."""
+    """Find, in one pass over each read, the batch with the greatest ordering value."""
     ordering = {write.batch: write.ordering for write in history.writes}
     for read in history.reads:
         batches = [batch for batch in batches_in(read) if batch in ordering]
@@ -19,7 +21,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Compare each batch of a read with every other."""
+    """Compare each batch of a read with every other batch of that read."""
     for read in history.reads:
         won = next((batch for key, batch, _ in read.rows if key == HOT), None)
         present = {batch for key, batch, _ in read.rows if key != HOT}

@@ -1,4 +1,4 @@
-"""TRAVEL: a read as of T contains exactly the writes that completed by T, by the final timeline."""
+"""TRAVEL: a read as of T contains exactly the writes that, according to the final timeline, completed by T."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ WRITE = "deltacommit"
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """The expected writes are a prefix of the writes by completion time. So compare its length, and the position of
-    each row's write.
+    """The expected writes are a prefix of the writes by completion time. This check compares the number of writes in a
+    read with the length of the expected prefix. The check also tests that the write of each row is in the expected
+    prefix.
     """
     first: dict[str, str] = {}  # the earlier completion counts if an instant is on the timeline twice
     for p in history.published:
@@ -33,7 +34,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Compute the expected set for each read."""
+    """Compute the expected set of writes for each read, and compare it with the writes in the read."""
     for read in history.reads:
         writes = [p for p in history.published if p.action == WRITE and p.completed <= read.time]
         due, visible = {p.requested for p in writes}, _instants(read)
@@ -48,5 +49,6 @@ def broken_by_definition(history: Chronicle) -> Iterator[str]:
 
 
 def _instants(read: Read) -> set[str]:
-    """The writes that are visible in a read, by requested time; each write has rows that no other write overwrites."""
+    """Return the requested times of the writes that a read shows. Each write has rows that no other write overwrites.
+    """
     return {requested for key, _, requested in read.rows if key != HOT}

@@ -9,7 +9,7 @@ from .history import Chronicle
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Count the keys of each read."""
+    """Count how often each key occurs in each read."""
     for read in history.reads:
         for key, times in sorted(Counter(key for key, _, _ in read.rows).items()):
             if times > 1:
@@ -17,7 +17,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Compare each row with every other."""
+    """Compare each row of a read with every other row of that read."""
     for read in history.reads:
         for key in sorted({row[0] for row in read.rows}):
             same = [row for row in read.rows if row[0] == key]

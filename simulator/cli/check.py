@@ -61,6 +61,7 @@ def _sections() -> Iterable[Section]:
             "engine",
             "the engine in one process; it stops at each access to storage, lock or clock (the default)",
         ),
+        ("s3", "the engine on an S3 server in this process, whose requests fail at random"),
         ("spark", "the engine with its data work as Spark jobs"),
         ("hudi", "Apache Hudi 1.2.0 on Spark, in its own process; `make interop` builds its environment"),
         ("model", "the model against itself, for measurements and for mutants of the model"),
@@ -133,6 +134,7 @@ def command(
       nbcc check --examples 50
       nbcc check demo --protocol requested-time-slicing --time 1m
       nbcc check demo --on spark --examples 5
+      nbcc check --on s3 --time 2m
       nbcc check demo --tour
       nbcc check --seeds 8 --workers 2
     """
@@ -221,7 +223,7 @@ def _plain(report: CheckReport | TourReport) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _progress(system: str) -> Iterator[Callable[[int], None]]:
-    """Yield a function that shows the number of histories, if standard error is a terminal."""
+    """Yield a function that shows the number of played histories, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield lambda histories: None
         return

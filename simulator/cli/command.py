@@ -1,4 +1,4 @@
-"""What all commands share: --json, --debug, help with lists of names, and answers on standard output."""
+"""The parts that all commands share: --json, --debug, help with lists of names, and answers on standard output."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ traces_option = click.option(
 
 
 class FileToWrite(click.Path):
-    """A file to write. Its folder is checked before the command runs, because a run may take hours."""
+    """A file to write. The folder of the file is checked before the command runs, because a run may take hours."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, path_type=Path)
@@ -114,7 +114,8 @@ Section = tuple[str, Iterable[tuple[str, str]]]
 class Teaching(click.Command):
     """A command whose help ends with lists of names.
 
-    `sections` is called only when the help is printed. A new action, world or protocol appears without an edit here.
+    `sections` is called only when the help is printed. The help shows a new action, world or protocol without an edit
+    in this module.
     """
 
     def __init__(self, *args: Any, sections: Callable[[], Iterable[Section]] = tuple, **kwargs: Any) -> None:

@@ -151,7 +151,7 @@ def _on_spark(tables: DemoTables, found: Trace, traces: Path) -> Exit:
 
 
 def _progress(what: str) -> None:
-    """Print to standard error what the demo waits for, if that is a terminal."""
+    """Print the reason of a wait to standard error, if standard error is a terminal."""
     if sys.stderr.isatty():
         click.echo(f"({what})", err=True)
 

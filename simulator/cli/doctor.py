@@ -1,4 +1,4 @@
-"""`nbcc doctor`: what nbcc needs on this machine, what is missing, and how to install it."""
+"""`nbcc doctor`: checks the requirements of nbcc on this machine, and prints how to install missing ones."""
 
 from __future__ import annotations
 

@@ -120,21 +120,25 @@ def _interrupted(checkpoint: Path | None) -> str:
 
 
 def _counterexamples(found: Search) -> dict[str, Trace]:
-    """The trace of every broken promise. Only models of the table have traces."""
+    """The counterexample of every broken promise, as a trace. Only models of the table have traces."""
     from nbcc.model import Model
 
-    broken = {name: promise.trace for name, promise in found.result.promises.items() if promise.trace is not None}
+    broken = {name: promise for name, promise in found.result.promises.items() if promise.trace is not None}
     if not broken or not isinstance(found.system, Model):
         return {}
     # Imported only when it is needed: the import takes longer than a small search.
     from nbcc.simulator.counterexample import counterexample
 
     by = f"nbcc explore {found.world} --protocol {found.protocol}"
-    return {name: counterexample(found.system, path, name, found_by=by) for name, path in broken.items()}
+    return {
+        name: counterexample(found.system, each.trace or (), name, by, each.cycle) for name, each in broken.items()
+    }
 
 
 def _save(broken: dict[str, Trace], folder: Path) -> None:
-    """Save the traces. If one interleaving breaks several promises, its file names the first."""
+    """Save the traces. If one interleaving breaks several promises, the file of its trace names the first of these
+    promises.
+    """
     if broken:
         from nbcc.simulator.trace import save
 
@@ -171,7 +175,9 @@ def _summary(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
 
 
 def _because(promise: PromiseResult, trace: Trace | None) -> str:
-    """The reason in the trace's wording, if there is one; the search's note about its length stays."""
+    """The reason in the wording of the trace, if there is a trace, with the note of the search about the trace's
+    length.
+    """
     from nbcc.simulator.explore.exhaustive import NOT_SHORTEST
 
     reason, mark, why = (promise.because or "").partition(NOT_SHORTEST)

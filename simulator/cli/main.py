@@ -18,8 +18,8 @@ from .outcome import Exit
 
 # In the order in which a newcomer needs them. Each is a module of this package.
 COMMANDS = (
-    "demo", "check", "explore", "prove", "verdicts", "replay", "inspect", "why", "validate", "table", "explain", "list",
-    "doctor",
+    "demo", "check", "explore", "prove", "verdicts", "replay", "inspect", "why", "validate", "table", "serve",
+    "simulate", "explain", "list", "doctor",
 )  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def nbcc(limits: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The console script. It ends the process, and prints a traceback only with --debug."""
+    """The console script. `main` ends the process, and prints a traceback only with --debug."""
     if sys.stdout is not None:
         sys.stdout = _BreakablePipe(sys.stdout)
     code = run(sys.argv[1:] if arguments is None else arguments)
@@ -73,9 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 class _BreakablePipe:
-    """Standard output whose reader may close it early, as in `nbcc list actions | head -1`. Further output is dropped.
+    """Handles a standard output that its reader closes early, as in `nbcc list actions | head -1`. After the reader has
+    closed it, further output is dropped.
 
-    The command runs to its end, so that its exit code is that of its answer.
+    The command runs to its end, so that the exit code fits its answer.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -154,7 +155,7 @@ def _missing_extra(error: ImportError) -> Exception:
 
 
 def _typed(error: Exception) -> Exit | None:
-    """The exit code of an error whose text is written for users; None for a bug."""
+    """The exit code of an error whose message is written for users; None for an error that is a bug."""
     from nbcc.engine.errors import CannotRun, NbccError
 
     from ..peers.process import PeerMissing

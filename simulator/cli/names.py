@@ -1,4 +1,4 @@
-"""The names that commands accept, each with its meaning, looked up on use."""
+"""The names that commands accept, each with its meaning. The lists are looked up on their first use."""
 
 from __future__ import annotations
 
@@ -47,6 +47,12 @@ def findings() -> list[Row]:
     from nbcc.simulator import findings
 
     return [(name, findings.load(name).title) for name in findings.names()]
+
+
+def scenarios() -> list[Row]:
+    from nbcc.simulator.workload import scenario
+
+    return [(name, scenario.load(name).about) for name in scenario.names()]
 
 
 KINDS: dict[str, Callable[[], list[Row]]] = {

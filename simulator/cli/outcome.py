@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class Exit(enum.IntEnum):
-    """How a command ended. The numbers are part of the interface and do not change."""
+    """The outcome with which a command ended. The numbers are part of the interface and do not change."""
 
     AGREES = 0
     VIOLATED = 1
@@ -30,7 +30,7 @@ _GRAVEST_FIRST = (
 
 
 def gravest(outcomes: Iterable[Exit]) -> Exit:
-    """The outcome that decides the exit code; UNDETERMINED if there is none."""
+    """The outcome among several that decides the exit code; UNDETERMINED if there are no outcomes."""
     seen = set(outcomes)
     return next((outcome for outcome in _GRAVEST_FIRST if outcome in seen), Exit.UNDETERMINED)
 

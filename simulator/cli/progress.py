@@ -11,7 +11,9 @@ Progress = Callable[[str, int, int], None]
 
 @contextmanager
 def on_stderr() -> Iterator[Progress]:
-    """Yield a function of (what, number done, total). The bar appears at its first call and disappears at the end."""
+    """Yield a function with three parameters: the name of the work, the number of finished parts, the number of all
+    parts. The progress bar appears at the first call of this function and disappears at the end.
+    """
     if not sys.stderr.isatty():
         yield lambda what, done, of: None
         return

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import names
-from .command import Section, Teaching, answer, debug_option, json_option, users_words
+from .command import FileToWrite, Section, Teaching, answer, debug_option, json_option, users_words
 from .outcome import Exit
 
 if TYPE_CHECKING:
@@ -24,9 +25,10 @@ def _sections() -> Iterable[Section]:
 @click.command(cls=Teaching, sections=_sections, short_help="Promises proved for any number of actors.")
 @click.option("--protocol", default="default", show_default=True, help="Name or .toml file of a protocol.")
 @click.option("--promise", "promises", multiple=True, metavar="NAME", help="Only this promise; may be repeated.")
+@click.option("--svg", type=FileToWrite(), metavar="FILE", help="Draw the first counterexample into this file.")
 @json_option
 @debug_option
-def command(*, protocol: str, promises: tuple[str, ...], as_json: bool) -> Exit:
+def command(*, protocol: str, promises: tuple[str, ...], svg: Path | None, as_json: bool) -> Exit:
     """Prove promises for any number of writers, plans, compactors and readers.
 
     A search covers one small world. A proof needs no bound: an invariant holds initially, every step preserves it, and
@@ -46,12 +48,26 @@ def command(*, protocol: str, promises: tuple[str, ...], as_json: bool) -> Exit:
         options = resolve(protocol)
         _known(promises)
     proof = prove(protocol, options, promises)
+    if svg is not None:
+        _draw(proof, svg)
     if as_json:
         answer(document(proof))
     else:
         for line in report(proof):
             click.echo(line)
     return EXITS[proof.answer]
+
+
+def _draw(proof: Proof, path: Path) -> None:
+    from nbcc.simulator.prove.picture import picture
+
+    failed = ((part.system, result) for part in proof.parts for result in part.open() if result.answer == "FAILED")
+    system, result = next(failed, (None, None))
+    if system is None or result is None:
+        click.echo(f"no obligation fails, so {path} is not written", err=True)
+        return
+    path.write_text(picture(system, result), encoding="utf-8")
+    click.echo(f"{result.obligation.name}: drawn in {path}", err=True)
 
 
 def _known(promises: tuple[str, ...]) -> None:

@@ -26,7 +26,8 @@ def _sections() -> Iterable[Section]:
 @click.command(cls=Teaching, sections=_sections, short_help="Play a saved interleaving on the model or on the engine.")
 @click.argument("trace")
 @click.option("--on", "systems", multiple=True, default=("model",), metavar="SYSTEM",
-              help="model (the default), engine, spark, hudi, or package.module:factory; may be repeated.")  # fmt: skip
+              help="model (the default), engine, s3, spark, hudi, or package.module:factory; may be repeated."
+)  # fmt: skip
 @click.option("--protocol", help="Play the steps under this protocol instead of the trace's.")
 @click.option(
     "--expect", type=click.Choice([*EXPECTED]), help="Exit with 0 if every system has this verdict, else with 1."
@@ -101,7 +102,7 @@ def command(
 
 
 def _again(handle: str, folders: Sequence[Path], trace: str, protocol: str | None) -> str | None:
-    """The typed command, if the played trace has no saved file; otherwise None."""
+    """The command line that the user typed, if the played trace has no saved file; otherwise None."""
     from nbcc.simulator.trace import load
 
     try:

@@ -22,7 +22,7 @@ Progress = Callable[[int, int, int, int], None]
 
 
 class Search(NamedTuple):
-    """A finished search: the given names, the explored system and the result."""
+    """A finished search: the names of its world and protocol, the explored system and the result."""
 
     world: str
     protocol: str
@@ -42,10 +42,10 @@ def search(
     workers: int = 1,
     master: str | None = None,
 ) -> Search:
-    """Explore a world under a protocol, both by name, for some promises or for all.
+    """Explore the world of this name under the protocol of this name, and judge the named promises (default: all).
 
-    Several `workers` search one shard each, on this machine or on the Spark cluster of a `master`. An unknown name is
-    bad input.
+    Several `workers` search one shard each, on this machine or on the Spark cluster of a `master`. An unknown name ends
+    the command with the exit code for bad input.
     """
     from nbcc.simulator.explore.jobs import SearchJob, promises_of
     from nbcc.simulator.explore.parallel import explore_in_shards
@@ -72,8 +72,8 @@ def search(
 
 
 def on_cluster(master: str) -> Callable[..., Any]:
-    """A function that runs search jobs on a Spark cluster. `spark` means a cluster on this machine; otherwise the URL
-    of a master.
+    """A function that runs search jobs on a Spark cluster. The `master` is `spark` for a cluster on this machine, or
+    the URL of a Spark master.
     """
     from nbcc.simulator.explore.cluster import search_on_spark
 
@@ -81,7 +81,7 @@ def on_cluster(master: str) -> Callable[..., Any]:
 
 
 def spark_of(master: str) -> Any:
-    """The Spark session of a cluster. For another machine's cluster, Spark's own configuration applies."""
+    """The Spark session of a cluster. A cluster of other machines uses Spark's own configuration."""
     if master == "spark" or master.startswith("local"):
         from nbcc.engine.spark.session import session
 

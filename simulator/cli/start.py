@@ -29,12 +29,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _leave_on_ctrl_c() -> None:
-    """From now on Ctrl-C ends this process at once."""
+    """Make Ctrl-C end this process at once from now on."""
     _handle(lambda *_: os._exit(INTERRUPTED))
 
 
 def _raise_on_ctrl_c() -> None:
-    """From now on Ctrl-C raises KeyboardInterrupt, so that the command can clean up; a second one ends the process."""
+    """Make Ctrl-C raise KeyboardInterrupt from now on, so that the command can clean up; a second Ctrl-C ends the
+    process.
+    """
 
     def handler(*_: object) -> None:
         _leave_on_ctrl_c()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -31,6 +32,13 @@ if TYPE_CHECKING:
     "--accept",
     is_flag=True,
     help="Write the accepted matrices up to this depth.",
+)
+@click.option(
+    "--promise",
+    "promises",
+    multiple=True,
+    metavar="NAME",
+    help="Search for this promise only (repeatable); --accept then replaces its column alone.",
 )
 @click.option("--workers", type=WholeNumber(min=1), metavar="N", help="Number of processes.  [default: one a core]")
 @on_option
@@ -72,6 +80,7 @@ def command(
     more: tuple[Path, ...],
     depth: str,
     accept: bool,
+    promises: tuple[str, ...],
     workers: int | None,
     master: str | None,
     max_states: int | None,
@@ -91,6 +100,7 @@ def command(
     Examples:
       nbcc verdicts
       nbcc verdicts --picture verdicts.png
+      nbcc verdicts --promise ANSWER --promise FRESH --accept
       nbcc verdicts --depth full --workers 2 --checkpoint searches.jsonl
       nbcc verdicts --options writer-a.properties writer-b.json
     """
@@ -101,11 +111,13 @@ def command(
 
         return row_of((*options, *more), as_json)
     from nbcc.simulator import verdicts as judged
+    from nbcc.simulator.explore.jobs import known_promises
 
     with users_words():
+        promises = known_promises(promises)
         cache = judged.ResultCache(checkpoint) if checkpoint else None
         draw = judged.drawing(picture) if picture else None
-    judging = _Matrix(judged.depth_of(depth), accept, cache)
+    judging = _Matrix(judged.depth_of(depth), accept, cache, promises)
     try:
         found = judging.search(workers or os.cpu_count() or 1, master, max_states=max_states, memory=memory)
         return judging.report(found, draw, as_json)
@@ -115,12 +127,12 @@ def command(
 
 
 class _Matrix:
-    """One run of the command `verdicts`."""
+    """The options and the counts of one run of the command `verdicts`."""
 
-    def __init__(self, level: Depth, accept: bool, cache: ResultCache | None) -> None:
+    def __init__(self, level: Depth, accept: bool, cache: ResultCache | None, promises: tuple[str, ...] = ()) -> None:
         from nbcc.simulator import verdicts as judged
 
-        self.level, self.accept, self.cache = level, accept, cache
+        self.level, self.accept, self.cache, self.promises = level, accept, cache, promises
         self.total, self.ended = judged.searches(level), 0
         self.kills: tuple[Kill, ...] = judged.accepted()
 
@@ -139,7 +151,10 @@ class _Matrix:
                 self.ended += 1
                 tick()
 
-            return judged.matrix(self.level, workers=workers, done=done, search=search, **bounds)
+            promises = self.promises
+            return judged.matrix(
+                self.level, promises=promises, workers=workers, done=done, search=search, **bounds
+            )
 
     def report(
         self, found: tuple[MatrixRow, ...], draw: Callable[[tuple[MatrixRow, ...]], None] | None, as_json: bool
@@ -149,9 +164,8 @@ class _Matrix:
 
         rows = judged.believable(found, self.kills)
         missing = judged.failed_searches(found)
-        changed = (
-            [] if self.accept else list(differences(judged.data_path(self.level), judged.to_data(rows, self.level)))
-        )
+        data = self._data(rows, self.level)
+        changed = [] if self.accept else list(differences(judged.data_path(self.level), data))
         if self.accept and not missing:
             self._write(found)
         if draw is not None:
@@ -170,6 +184,15 @@ class _Matrix:
             Exit.AGREES, *([Exit.VIOLATED] if changed else []), *([Exit.UNDETERMINED] if doubts else []),
             *([Exit.COULD_NOT_RUN] if any(each.failed for each in missing) else []),
         ])  # fmt: skip
+
+    def _data(self, rows: tuple[MatrixRow, ...], depth: Depth) -> dict[str, Any]:
+        """The matrix as data; if only some promises were searched, with the other columns of the accepted matrix."""
+        from nbcc.simulator import verdicts as judged
+
+        found = judged.to_data(rows, depth)
+        if not self.promises:
+            return found
+        return judged.merged(json.loads(judged.data_path(depth).read_text("utf-8")), found)
 
     def interrupted(self) -> str:
         """The message after an interrupt: how many searches ended, and how to continue."""
@@ -194,7 +217,7 @@ class _Matrix:
         texts = {}
         for depth in judged.DEPTHS[: judged.DEPTHS.index(self.level) + 1]:
             rows = judged.believable(judged.within(found, depth), self.kills)
-            texts[judged.data_path(depth)] = judged.to_text(judged.to_data(rows, depth))
+            texts[judged.data_path(depth)] = judged.to_text(self._data(rows, depth))
         for path, text in texts.items():
             path.write_text(text, encoding="utf-8")
 

@@ -1,7 +1,8 @@
 """The leak detector: an actor fails if it uses files, sockets, threads or sleep outside its storage, lock and clock.
 
 Python's audit hooks report every such call of the interpreter (thread starts since Python 3.12, sleeps since 3.13).
-Python cannot remove a hook. So the first use installs one. It does nothing in threads that no conductor watches.
+Python cannot remove an audit hook. The first use of the detector installs its only hook. The hook does nothing in
+threads that no conductor watches.
 """
 
 from __future__ import annotations

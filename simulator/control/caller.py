@@ -1,4 +1,4 @@
-"""An actor during an operation, as controlled storage, lock and clock see it."""
+"""The interface through which controlled storage, lock and clock reach the actor that uses them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ class Caller(Protocol):
     """The actor that makes a call, with the choices of the schedule for this call.
 
     `shows`: Whether a listing contains an object that was put while the listing ran. `still_shows`: Whether a listing
-    contains an object that was deleted while the listing ran. `loses_answer`: Whether the next put stores its object
-    but answers "exists". `stops_waiting`: Whether a wait for the lock ends although another actor still holds the lock.
+    contains an object that was deleted while the listing ran. `loses_answer`: The texts of calls. The next put with one
+    of these texts stores its object but reports that the object existed before. `stops_waiting`: Whether a wait for the
+    lock ends although another actor still holds the lock.
     """
 
     actor: str
     shows: Callable[[str], bool]
     still_shows: Callable[[str], bool]
-    loses_answer: bool
+    loses_answer: tuple[str, ...]
     stops_waiting: bool
 
     def call(

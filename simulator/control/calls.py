@@ -14,10 +14,11 @@ _BASE = re.compile(r"^(?:(?P<partition>.*)/)?(?P<file>[^/_]+)_(?P<token>[^/_]+)_
 
 DECISIONS = ".hoodie/.nbcc/decisions"
 CLAIMS = ".hoodie/.nbcc/times"
+CHECKPOINTS = ".hoodie/.nbcc/state"
 ARCHIVE = ".hoodie/timeline/history/"
 _FOLDERS = {
-    ".hoodie/.temp": "marker", DECISIONS: "decision", CLAIMS: "claim", f"{ARCHIVE}_version_": "version",
-    ARCHIVE: "archive",
+    ".hoodie/.temp": "marker", DECISIONS: "decision", CLAIMS: "claim", CHECKPOINTS: "checkpoint",
+    f"{ARCHIVE}_version_": "version", ARCHIVE: "archive",
 }  # fmt: skip
 
 
@@ -42,8 +43,8 @@ class Call(NamedTuple):
 def kind_of(path: str) -> str:
     """The kind of the object at a path of a Hudi table, in one word.
 
-    A timeline file has the kind ``<action>.<state>`` (``deltacommit.requested``), or ``<action>`` once completed. So a
-    new action needs no entry here.
+    A timeline file has the kind ``<action>.<state>`` (``deltacommit.requested``), or ``<action>`` once completed.
+    Therefore a new action needs no entry in this function.
     """
     if path.rstrip("/") == ".hoodie/timeline":
         return "timeline"
@@ -58,7 +59,9 @@ def kind_of(path: str) -> str:
 
 
 def parsed(path: str) -> dict[str, str]:
-    """The fields of an object's name: requested, completed; or partition, file, instant, version, token."""
+    """The fields of an object's name. They are requested and completed for an instant; partition, file, instant,
+    version and token for a data file.
+    """
     for pattern in (_TIMELINE, _LOG, _BASE):
         if match := pattern.match(path):
             return {name: text for name, text in match.groupdict().items() if text is not None}

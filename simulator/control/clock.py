@@ -43,9 +43,11 @@ class VirtualClock:
 
 
 class ActorsClock:
-    """One actor's clock: the engine's real generator over virtual time. Waiting advances virtual time at no cost.
+    """One actor's clock: the engine's real generator over virtual time. A wait advances virtual time and takes no real
+    time.
 
-    ``ahead`` is its lead over the slowest clock, in ticks. At -1 the clock shows the newest taken tick again.
+    ``ahead`` is the lead of this clock over the slowest clock, in ticks. If ``ahead`` is -1, the clock shows the newest
+    tick that was taken.
     """
 
     def __init__(self, virtual: VirtualClock) -> None:
@@ -55,7 +57,9 @@ class ActorsClock:
         self._generator = WallClock(virtual.skew, self._now_ns, self._sleep)
 
     def take(self) -> str:
-        """The generator's next time. It returns once, by this actor's clock, every other clock has passed that time."""
+        """The generator's next time. `take` returns once, by this actor's clock, every other clock has passed that
+        time.
+        """
         return self._generator.take()
 
     @property

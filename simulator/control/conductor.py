@@ -1,8 +1,8 @@
 """The conductor: each operation of an actor runs in its own thread, and exactly one thread runs at a time.
 
 A seam (storage, lock, clock, jobs) announces each call to `Task.call`. If the previous call ended the requested
-segment, the thread parks there and the main thread continues. So between two segments every actor waits right before a
-call, and the schedule alone decides which actor runs next.
+segment, the actor's thread waits and the main thread continues. Therefore, between two segments every actor waits right
+before a call, and the schedule alone decides which actor runs next.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ RETURN = "return"
 
 
 class ActorCrashed(BaseException):
-    """Raised in the thread of a crashed actor to end it. It is not an Exception, so no ``except Exception`` of the
-    engine stops it.
+    """Raised in the thread of a crashed actor to end it. The class is not an Exception, so no ``except Exception`` of
+    the engine stops it.
     """
 
 
@@ -56,15 +56,15 @@ class Task:
         self._thread = threading.Thread(target=self._main, name=f"nbcc-{actor}", daemon=True)
 
     def run(self, ends_after: str | tuple[str, ...], also: Container[str] = ()) -> list[Call]:
-        """Run to the end of a segment and return the calls it made.
+        """Run the operation to the end of a segment and return the calls that the segment made.
 
-        The segment ends after the first call whose text is ``ends_after``, or one of several such texts. It includes
-        the calls directly after that whose text is in ``also``. It also ends when the operation returns. ``error``
-        stores an exception of the operation.
+        The segment ends after the first call whose text is ``ends_after``, or one of several such texts. Calls directly
+        after the last one belong to the segment if their text is in ``also``. The segment also ends when the operation
+        returns. ``error`` stores an exception of the operation.
 
         Raises:
-            ActorBlocked: the next call waits for a lock that another actor holds. The segment ends before that call.
-            ActorSilent: the actor reached no scheduling point within its patience.
+            ActorBlocked: the next call waits for a lock that another actor holds. The segment ends before the call that
+            waits for the lock. ActorSilent: the actor reached no scheduling point within its patience.
         """
         if self.finished:
             return []

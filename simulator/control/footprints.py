@@ -1,9 +1,9 @@
 """Records the objects that each segment accessed, and checks that each segment was atomic for other actors.
 
-The model treats a segment of the engine's calls as one step. That is sound if no other actor can observe a difference
-(Lipton's reduction). Such a segment has three parts: calls that acquire (lock.acquire), at most one call that conflicts
-with another actor's, and calls that release (lock.release). After each history `violations` searches the recorded
-accesses for a segment of another shape.
+The model treats a segment of the engine's calls as one step. The model may treat a segment as one step if no other
+actor can observe a difference (Lipton's reduction). An atomic segment has three parts: calls that acquire
+(lock.acquire), at most one call that conflicts with another actor's, and calls that release (lock.release). After each
+history `violations` searches the recorded accesses for a segment that does not have these three parts.
 """
 
 from __future__ import annotations
@@ -37,23 +37,48 @@ class Access(NamedTuple):
 
 
 def is_unobserved(path: str) -> bool:
-    """Whether only other systems read the object: inflight files, markers and partition metadata."""
+    """Whether the object changes no answer: only other systems read inflight files, markers and partition metadata. A
+    state checkpoint is derived from commits; promise SAME is checked by the answers.
+    """
     kind = kind_of(path)
-    return kind in {"marker", "partition_metadata"} or kind.endswith("inflight")
+    return kind in {"marker", "partition_metadata", "checkpoint"} or kind.endswith("inflight")
 
 
 def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = None) -> list[str]:
     """One sentence for each segment whose intermediate state another actor could have seen; empty if all were atomic.
 
-    ``crashed`` maps an actor to the step in which it died. No later segment can interleave with its calls.
+    ``crashed`` maps an actor to the step in which the actor crashed. No later segment can interleave with the calls of
+    a crashed actor.
     """
-    accesses = [access for access in accesses if not is_unobserved(access.path)]
+    observed = [access for access in accesses if not is_unobserved(access.path)]
+    attempts = unread_attempts(observed)
+    accesses = [access for access in observed if access.path not in attempts]
     conflicting = _Conflicts(accesses, crashed or {})
     sentences = []
     for (step, actor), segment in groupby(accesses, key=lambda access: (access.step, access.actor)):
         if broken := _broken(list(segment), conflicting):
             sentences.append(f"step {step} of {actor} is not atomic: {broken}")
     return sentences
+
+
+def unread_attempts(accesses: Iterable[Access]) -> set[str]:
+    """Return the data files that rivals put for one instant and that no actor has read.
+
+    Rivals are several actors that put files of one instant. Readers open only files that a completed instant lists.
+    Therefore only the marker of a rival's unread file shows other actors when the file is put or deleted.
+    """
+    putters: dict[str, set[str]] = defaultdict(set)
+    files: dict[str, str] = {}
+    read = set()
+    for access in accesses:
+        if kind_of(access.path) not in ("log", "base"):
+            continue
+        if access.verb == "put":
+            files[access.path] = parsed(access.path)["instant"]
+            putters[files[access.path]].add(access.actor)
+        elif access.verb == "get" and access.outcome == "done":
+            read.add(access.path)
+    return {path for path, instant in files.items() if len(putters[instant]) > 1 and path not in read}
 
 
 def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
@@ -76,9 +101,9 @@ def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
 def _without_explanation(segment: list[Access]) -> list[Access]:
     """The segment without the timeline accesses at its end by which a reader explains a missing file.
 
-    The reader searches for the clean or restore that deleted the file. That plan preceded the deletion and stays, so
-    the time of the search does not matter. A segment that reads another file afterwards has used the result, and is
-    judged as a whole.
+    The reader searches for the clean or restore that deleted the file. The plan of this clean or restore preceded the
+    deletion and stays, so the time of the reader's search does not matter. If the segment reads another file after this
+    search, it has used the result of the search, and is judged as a whole.
     """
     last = next((n for n in reversed(range(len(segment))) if not _is_explanation(segment[n])), None)
     if last is None or (segment[last].verb, segment[last].outcome) != ("get", "missing"):
@@ -99,10 +124,10 @@ def _is_explanation(access: Access) -> bool:
 
 
 def _merged_listings(segment: list[Access]) -> Iterator[Access]:
-    """The segment with each listing as one access, if it begins and ends in the segment.
+    """The segment with each listing as one access, if the listing begins and ends in the segment.
 
     A listing of the timeline and the following read of the archive count as one access. If an archiver moves an instant
-    between the two, a reader finds it in one of them.
+    between the listing and the read, a reader finds the instant in one of the two places.
     """
     previous: Access | None = None
     for access in segment:
@@ -126,6 +151,7 @@ class _Conflicts:
     def __init__(self, accesses: list[Access], crashed: Mapping[str, int]) -> None:
         self._crashed = crashed
         self._on: dict[str, list[Access]] = defaultdict(list)  # a write is stored under its folders as well
+        self._deletions = [access for access in accesses if access.verb.startswith("delete")]
         for access in accesses:
             if access.verb.startswith("list"):
                 self._on[_folder(access.path)].append(access)
@@ -143,7 +169,15 @@ class _Conflicts:
         if access.is_write:
             candidates += [other for folder in _folders(access.path) for other in self._on[folder]]
         alive = (other for other in candidates if self._both_alive(other, access))
-        return next((other for other in alive if _conflict(access, other)), None)
+        found = (other for other in alive if _conflict(access, other))
+        return next((other for other in found if not self._deleted_between(access, other)), None)
+
+    def _deleted_between(self, one: Access, other: Access) -> bool:
+        """Whether one access puts an object and the other misses it, and a deletion in between conflicts with both."""
+        put, read = (one, other) if one.verb == "put" else (other, one)
+        if put.verb != "put" or read.verb != "get" or read.outcome != "missing":
+            return False
+        return any(put.step < each.step < read.step and _may_delete(each, put.path) for each in self._deletions)
 
     def _both_alive(self, other: Access, access: Access) -> bool:
         """Whether each of the two actors was alive at the other's access."""
@@ -151,8 +185,16 @@ class _Conflicts:
         return all(self._crashed.get(one.actor, another.step) >= another.step for one, another in both)
 
 
+def _may_delete(access: Access, path: str) -> bool:
+    """Whether a deletion is of this object. The access of a `delete.all` names the first of its objects only."""
+    folder = path.rpartition("/")[0]
+    return access.path == path or (access.verb == "delete.all" and access.path.rpartition("/")[0] == folder)
+
+
 def _is_in_vain(one: Access, other: Access) -> bool:
-    """Whether `one` deletes an object that `other` has deleted already. It changes nothing, so the two commute."""
+    """Whether `one` deletes an object that `other` has deleted already. The second deletion changes nothing, so the two
+    deletions commute.
+    """
     return one.verb == "delete" and one.outcome == "missing" and other.step < one.step
 
 

@@ -40,7 +40,7 @@ class Harness:
         return self._started.get(actor, 0)
 
     def start(self, actor: str, operation: Callable[[Handle], object]) -> Handle:
-        """Prepare an operation of an actor. It begins with the first `Task.run`.
+        """Prepare an operation of an actor. The operation begins with the first `Task.run`.
 
         Each operation has a new handle, so that the handle of a crashed operation stays dead.
         """
@@ -51,7 +51,8 @@ class Harness:
 
 
 class Handle:
-    """One actor's access to the harness during one operation. Its storage, lock and clock go through `call`."""
+    """One actor's access to the harness during one operation. The handle's storage, lock and clock go through `call`.
+    """
 
     task: Task
 
@@ -66,7 +67,7 @@ class Handle:
         self.clock: Clock = ControlledClock(self.own_clock, self)
         self.names = ControlledNames(actor, number)
         self.stops_waiting = False
-        self.loses_answer = False
+        self.loses_answer: tuple[str, ...] = ()
         self.heartbeats = ControlledHeartbeats(harness.heartbeats, actor)
 
     def call(
@@ -97,7 +98,9 @@ class ControlledClock:
         self._caller = caller
 
     def take(self) -> str:
-        """The next instant. One scheduling point, or two: the reading and the end of the wait."""
+        """The next instant of the clock. The call has one scheduling point, or two: the reading of the clock and the
+        end of the wait.
+        """
         if not self._clock.in_two:
             return self._caller.call(Call("clock.take"), self._clock.take)
         instant = self._caller.call(Call("clock.take"), self._clock.read)
@@ -105,8 +108,8 @@ class ControlledClock:
         return instant
 
     def not_before(self, instant: str) -> None:
-        """Make later times greater than this one. This is not a scheduling point, because other actors cannot observe
-        it.
+        """Make all later times of the clock greater than this time. `not_before` is not a scheduling point, because
+        other actors cannot observe it.
         """
         self._clock.not_before(instant)
 

@@ -15,7 +15,7 @@ class VirtualHeartbeats:
         return actor in self.stopped or actor in self.beating.values()
 
     def expire(self, actor: str) -> None:
-        """Let the heartbeat of the actor expire. If another actor has ended it, nothing changes.
+        """Let the heartbeat of the actor expire. If another actor has ended the heartbeat, nothing changes.
 
         Raises:
             KeyError: no instant of the actor has, or had, a heartbeat.

@@ -1,4 +1,6 @@
-"""The controlled lock: an actor waits, at no cost, until the schedule frees the lock."""
+"""The controlled lock: the schedule decides when an actor that waits for the lock continues, without any real waiting
+time.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ class ControlledLock:
         """Release the lock.
 
         Raises:
-            RuntimeError: the caller does not hold it.
+            RuntimeError: the caller does not hold the lock.
         """
         self._caller.call(Call("lock.release"), self._give)
 
@@ -62,3 +64,13 @@ class ControlledLock:
         if self._lock.holder != self._caller.actor:
             raise RuntimeError(f"{self._caller.actor} releases a lock that {self._lock.holder or 'no actor'} holds")
         self._lock.holder = None
+
+
+class ObserversLock:
+    """The lock of an observer. An observer's lock has no effect, because an observer takes no time from the clock."""
+
+    def acquire(self) -> None:
+        """Do nothing."""
+
+    def release(self) -> None:
+        """Do nothing."""

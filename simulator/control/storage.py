@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 
 from nbcc.engine.storage import Entry, NotFound, Storage, confined, confined_folder
 
@@ -16,7 +16,7 @@ class MemoryStorage:
     url = "memory://table"
 
     def __init__(self) -> None:
-        self.objects: dict[str, bytes] = {}
+        self.objects: MutableMapping[str, bytes] = {}
         self.deleted: dict[str, Entry] = {}
         self.changes = 0  # the number of puts and deletions so far
 
@@ -43,7 +43,7 @@ class MemoryStorage:
         return self.objects[path]
 
     def list(self, prefix: str) -> list[Entry]:
-        """All objects below the prefix, by path."""
+        """All objects below the prefix, sorted by path."""
         folder = confined_folder(prefix) + "/" if prefix else ""
         return [Entry(path, len(data)) for path, data in sorted(self.objects.items()) if path.startswith(folder)]
 
@@ -54,16 +54,17 @@ class MemoryStorage:
             self.changes += 1
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        """Delete those objects that exist."""
+        """Delete the objects at these paths, if they exist."""
         for path in paths:
             self.delete(path)
 
 
 class ControlledStorage:
-    """The storage as one actor sees it: each call is a scheduling point and leaves a footprint.
+    """The storage as one actor sees it: each call is a scheduling point, and its access is recorded with its outcome.
 
-    A listing has two scheduling points, because it is not a snapshot. It contains the objects that existed from its
-    begin to its end. Of the objects that were put or deleted in between, it contains those that the schedule shows.
+    A listing has two scheduling points, because it is not a snapshot. A listing contains the objects that existed
+    during the whole listing. The schedule decides whether the listing also contains objects that were put or deleted
+    while it ran.
     """
 
     def __init__(self, backend: Storage, caller: Caller) -> None:
@@ -72,21 +73,25 @@ class ControlledStorage:
         self.url = backend.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """As in the backend. A put of an existing object leaves the footprint ``exists``."""
+        """Create the object as the backend does. The recorded outcome of a put of an existing object is ``exists``."""
+        call = Call("put", path)
         created = self._caller.call(
-            Call("put", path),
+            call,
             lambda: self._backend.put_if_absent(path, data),
             lambda created: "done" if created else "exists",
         )
-        lost, self._caller.loses_answer = self._caller.loses_answer, False
+        if lost := call.text in self._caller.loses_answer:
+            self._caller.loses_answer = ()
         return created and not lost
 
     def put(self, path: str, data: bytes) -> None:
-        """As in the backend."""
+        """Put the object as the backend does."""
         self._caller.call(Call("put", path), lambda: self._backend.put(path, data))
 
     def get(self, path: str) -> bytes:
-        """As in the backend. A get of an absent object leaves the footprint ``missing``."""
+        """Return the object's content as the backend does. The recorded outcome of a get of an absent object is
+        ``missing``.
+        """
         data = self._caller.call(
             Call("get", path),
             lambda: _content(self._backend, path),
@@ -97,7 +102,8 @@ class ControlledStorage:
         return data
 
     def delete(self, path: str) -> None:
-        """As in the backend. A deletion of an absent object leaves the footprint ``missing``."""
+        """Delete the object as the backend does. The recorded outcome of a deletion of an absent object is ``missing``.
+        """
 
         def delete() -> bool:
             exists = _content(self._backend, path) is not None
@@ -107,8 +113,8 @@ class ControlledStorage:
         self._caller.call(Call("delete", path), delete, lambda exists: "done" if exists else "missing")
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        """As in the backend, as one call: a reader that needs one of the files fails, regardless of which files are
-        deleted.
+        """Delete the objects as the backend does, in one call. A reader that needs one of the files fails, regardless
+        of which of the files are deleted.
         """
         self._caller.call(Call("delete.all", paths[0]), lambda: self._backend.delete_all(paths))
 
@@ -120,7 +126,7 @@ class ControlledStorage:
         return shown + [entry for entry in removed if self._caller.still_shows(entry.path)]
 
     def list(self, prefix: str) -> list[Entry]:
-        """As in the backend, with two scheduling points."""
+        """List the objects as the backend does, with two scheduling points."""
         first = self._caller.call(Call("list.begin", prefix), lambda: self._backend.list(prefix))
         ended = Call("list.end", prefix)
         return self._caller.call(ended, lambda: self._ended(prefix, first, self._backend.list(prefix)))

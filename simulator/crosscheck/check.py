@@ -1,4 +1,5 @@
-"""Plays random histories on model and system. Hypothesis generates and shrinks them. Agreement is evidence, not proof.
+"""Plays random histories on a model and a system. Hypothesis generates and shrinks the histories. The agreement of
+model and system is evidence, not proof.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from nbcc.model import Model, Protocol, Step, World
 
 from .. import trace as traces
 from ..explore.quotient import Quotient
-from ..schedule import AtomicPhases, Choose, Pct, Random, Replay, Schedule, Swarm, no_choice
+from ..schedule import AtomicPhases, Choose, Limited, Pct, Random, Replay, Schedule, Swarm, no_choice
 from ..shrink import shrink_disagreement
 from ..systems import System
 from .coverage import PINNED, EdgeCoverage, all_edges, pinned
@@ -23,6 +24,7 @@ from .mapping import MAPPING, MappingRow
 from .overlaps import overlapping_kinds
 from .readers import Reader, standard_readers
 from .report import CheckReport, Tally
+from .themes import themed
 
 Factory = Callable[[World, Protocol, traces.Batches], System]
 SCHEDULES: tuple[Callable[[], Schedule], ...] = (
@@ -35,6 +37,9 @@ SCHEDULES: tuple[Callable[[], Schedule], ...] = (
 )
 """Each history picks one at random. PCT rarely switches actors, by design, so it has a third of the entries."""
 PINNED_ONE_IN = 5
+IN_FLIGHT_ONE_IN = 4
+LONGEST_IN_FLIGHT = 32
+"""One history in so many stops after at most so many steps, perhaps with actors within their operations."""
 
 
 @dataclass
@@ -52,10 +57,17 @@ class CheckOptions:
     kinds: Collection[str] | None = None  # of actors in random worlds; None: of every mechanism
     found_by: str = ""
     system: str = ""  # the name of the factory
+    repeats: bool = True  # whether a batch may hold several records of a key
+
+    @property
+    def widened(self) -> bool:
+        """True if histories may have themes, repeated keys and early ends, which the client of Apache Hudi cannot play.
+        """
+        return self.kinds is None and self.system != "hudi"
 
 
 class Check:
-    """Plays histories and counts them. `disagreed` is the trace of the last history that failed."""
+    """Plays histories and counts the histories. `disagreed` is the trace of the last history that failed."""
 
     def __init__(self, options: CheckOptions) -> None:
         self.options = options
@@ -64,22 +76,29 @@ class Check:
         self.disagreed: traces.Trace | None = None
 
     def play(self, choose: Choose) -> None:
-        """Play one history. Every decision comes from ``choose``.
+        """Play one history. The function ``choose`` makes every random decision of the history.
 
         Raises:
             Disagreement: model and system differ.
         """
         options = self.options
-        world = options.world or (
-            PINNED if choose(PINNED_ONE_IN) == PINNED_ONE_IN - 1 else draw_world(choose, options.kinds)
-        )
-        world = options.fitted(world)
+        world = options.fitted(options.world or self._drawn_world(choose))
         graph = None
         if world == options.fitted(PINNED) and options.model is Model:
             graph = pinned(world, options.protocol)
         model = graph.model if graph else options.model(world, options.protocol)
-        batches = draw_batches(choose, world)
-        self.walk(model, batches, options.schedules[choose(len(options.schedules))](), choose, graph)
+        batches = draw_batches(choose, world, repeats=options.widened and options.repeats)
+        schedule = options.schedules[choose(len(options.schedules))]()
+        if options.widened and choose(IN_FLIGHT_ONE_IN) == IN_FLIGHT_ONE_IN - 1:
+            schedule = Limited(schedule, 1 + choose(LONGEST_IN_FLIGHT))
+        self.walk(model, batches, schedule, choose, graph)
+
+    def _drawn_world(self, choose: Choose) -> World:
+        options = self.options
+        if choose(PINNED_ONE_IN) == PINNED_ONE_IN - 1:
+            return PINNED
+        world = draw_world(choose, options.kinds)
+        return themed(choose, world) if options.widened else world
 
     def walk(
         self,
@@ -89,7 +108,8 @@ class Check:
         choose: Choose = no_choice,
         graph: Quotient | None = None,
     ) -> None:
-        """Play one history of a world along a schedule. If the world's `graph` is known, count the edges.
+        """Play one history of a world with a schedule. If the `graph` of the world is known, count the edges that the
+        history takes.
 
         Raises:
             Disagreement: model and system differ.
@@ -109,9 +129,12 @@ class Check:
             close(system)
         tally.add(history.steps, overlapped, overlapping_kinds(history))
         tally.skipped.update(history.skipped)
+        tally.faults.update(getattr(system, "faults", {}))
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
-        """Play a trace again as `play` does. Returns the trace as played if it shows the same difference, else None."""
+        """Play a trace again as `play` does. Return the played trace if it disagrees in the same way as the given
+        trace, otherwise None.
+        """
         options = self.options
         model = options.model(trace.world, options.protocol)
         system = options.factory(trace.world, options.protocol, trace.batches)
@@ -136,15 +159,17 @@ class Check:
     def _steps(self, history: History, schedule: Schedule, choose: Choose, graph: Quotient | None = None) -> bool:
         model, overlapped = history.model, False
         actors = [actor for actors in model.actors.values() for actor in actors]
-        schedule.begin(choose, actors, [row.action for row in self.options.mapping])
+        possible: set[str] = {each.action for each in getattr(model, "transitions", ())}
+        # Only the actions of this world, by name: other mechanisms do not change what a seed draws.
+        schedule.begin(choose, actors, sorted(possible) or [row.action for row in self.options.mapping])
         impossible: Mapping[str, str] = getattr(history.system, "impossible", {})
         for action in sorted({step.action for step in history.enabled()} & impossible.keys()):
             history.skipped[f"{action}: {impossible[action]}"] += 1
         otherwise: Callable[..., bool] = getattr(history.system, "does_otherwise", lambda *_: False)
 
         def playable() -> list[Step]:
-            possible = (step for step in history.enabled() if step.action not in impossible)
-            return [step for step in possible if not otherwise(model, history.state, step)]
+            ours = (step for step in history.enabled() if step.action not in impossible)
+            return [step for step in ours if not otherwise(model, history.state, step)]
 
         while enabled := playable():
             step = schedule.next(choose, enabled)
@@ -165,7 +190,7 @@ def close(system: System) -> None:
 
 
 def trace_of(history: History, batches: traces.Batches, disagreement: Disagreement, found_by: str) -> traces.Trace:
-    """The trace of a history that disagreed, with the rows of its writes."""
+    """Return the trace of a history that disagreed, with the rows of its writes."""
     difference = disagreement.difference
     return traces.Trace(
         world=history.model.world,
@@ -190,10 +215,12 @@ def run(
     progress: Callable[[int], None] | None = None,
     traces_dir: Path | None = None,
 ) -> CheckReport:
-    """Play up to ``examples`` histories, or as many as start within ``seconds``. Stop at the first disagreement.
+    """Play up to ``examples`` histories, or the histories that can start within ``seconds``. Stop at the first
+    disagreement.
 
-    With ``shrinks`` Hypothesis then searches for a shorter history that disagrees, and `nbcc.simulator.shrink` for one
-    that is easier to read. Equal seeds play equal histories.
+    With ``shrinks`` Hypothesis searches, after a disagreement, for a shorter history that disagrees.
+    `nbcc.simulator.shrink` then makes the shortest history easier to read. Two checks with equal seeds play equal
+    histories.
     """
     # Imported here, because only a check needs Hypothesis installed.
     from .hypothesis_driver import TimeIsUp, given_choices
@@ -231,5 +258,6 @@ def _report(check: Check, seed: int, seconds: float) -> CheckReport:
         seed=seed,
         differences=tally.differences,
         skipped=tally.skipped,
+        faults=tally.faults,
         disagreement=check.disagreed,
     )

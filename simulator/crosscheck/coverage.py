@@ -1,6 +1,7 @@
-"""The coverage of a small world by random histories: the share of its edges, where equal actors are interchangeable.
+"""The coverage of a small world: the share of its edges that random histories took.
 
-The world is small enough to be explored, so the total is known and a check can report what it did not cover.
+The world is small enough for a complete search. The total number of edges is known, so that a check can report how many
+edges its histories did not take.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ PINNED = World(
 
 
 class EdgeCoverage:
-    """Collects the edges of histories in one world. Edges that differ only in the name of an equal actor count once."""
+    """Collects the edges of histories in one world. Edges that differ only in the names of interchangeable actors count
+    once.
+    """
 
     def __init__(self) -> None:
         self._steps: set[tuple[State, Step]] = set()
@@ -31,17 +34,19 @@ class EdgeCoverage:
             self._seen.add(quotient.edge(state, step, quotient.model.apply(state, step)))
 
     def count(self) -> int:
-        """The number of edges taken so far."""
+        """Return the number of edges taken so far."""
         return len(self._seen)
 
 
 @cache
 def pinned(world: World, protocol: Protocol) -> Quotient:
-    """The graph of the pinned world, cached so that its states have the same encoding in every history."""
+    """Return the graph of the pinned world. The graph is cached, so that each state has the same encoding in every
+    history.
+    """
     return Quotient(Model(world, protocol))
 
 
 @cache
 def all_edges(world: World, protocol: Protocol) -> int:
-    """The number of edges of the pinned world, found by exploring it."""
+    """Return the number of edges of the pinned world, found by exploring it."""
     return len(pinned(world, protocol).edges())

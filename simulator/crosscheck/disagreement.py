@@ -14,7 +14,7 @@ class Difference(NamedTuple):
     system: Any
 
     def in_words(self, says: Callable[[Any], str]) -> Difference:
-        """The difference, with the elements of tuples as sentences."""
+        """Return the difference as text, with a sentence for each element of a tuple."""
         return Difference(self.what, *(_worded(value, says) for value in (self.model, self.system)))
 
     def __str__(self) -> str:
@@ -34,7 +34,8 @@ class Disagreement(Exception):
 
 
 def first_difference(what: str, model: Any, system: Any) -> Difference | None:
-    """The difference of two observables, reduced to the elements that differ; None if they are equal."""
+    """Return the difference of two observables, reduced to the elements that differ; None if the observables are equal.
+    """
     if model == system:
         return None
     if isinstance(model, tuple) and isinstance(system, tuple):

@@ -1,4 +1,5 @@
-"""Reads of a table by another reader: slices and merge order follow the reader's protocol, base files stay as written.
+"""Computes the answers of another reader, which builds slices and merges rows by its own protocol but reads base files
+as written.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _BASE: Log = (0, 0)  # the rows of a base file, in the place of a log; no log ha
 def foreign_rows(
     model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol
 ) -> tuple[Any, ...]:
-    """The answer of a snapshot, as-of or incremental read by ``reader``'s rules, of a table written by the model's
+    """Return the answer of ``reader`` to a snapshot, as-of or incremental read of a table that follows the model's
     rules.
     """
     table = model.table(state)
@@ -50,7 +51,7 @@ def foreign_rows(
 
 
 def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reader: Rules) -> Fold | None:
-    """The content of the base file as the writer's compaction merged it, in the reader's representation."""
+    """Return the content of the base file as the writer's compaction merged it, in the reader's representation."""
     if shape.base is None:
         return None
     whole = shape.base._replace(shown=None)  # a window may hide rows of it
@@ -75,7 +76,9 @@ def _on_base(base: Ranked | None, record_of: Callable[[Log], Ranked | None], log
 
 
 def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol) -> str:
-    """The reader's option that alone explains its different answer; otherwise all its options."""
+    """Return the option of the reader that alone explains why the reader's answer differs. If no single option explains
+    the difference, return all options of the reader.
+    """
     answer = foreign_rows(model, state, query, data, reader)
     for name, value in reader.differences().items():
         alone = Protocol.from_mapping({**model.protocol.to_mapping(), name: value})
@@ -85,9 +88,9 @@ def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[i
 
 
 def is_inverted(table: Table) -> bool:
-    """Whether some completed write was requested before, and completed after, another write or a completed plan.
+    """True if a completed write was requested before another write or completed plan, but completed after it.
 
-    In tables without such a write, a reader that orders by requested time returns the promised snapshot.
+    If the function returns False, a reader that orders by requested time returns the promised snapshot.
     """
     rules = rules_of(Protocol())
     writes = [write for write in table.writes if write.completed is not None]

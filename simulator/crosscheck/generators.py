@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from nbcc.engine.data.bucket import buckets_of
 from nbcc.model import Record, World
+from nbcc.model.answers import Several
 from nbcc.model.machine.options import declarations
 from nbcc.model.mechanisms import kinds, limits
 from nbcc.model.mechanisms.bulk_insert.mechanism import BULK_INSERTER
@@ -20,13 +21,15 @@ from ..schedule import Choose
 from .observables import Batch
 
 DELETE_ONE_IN = 4
+REPEATED_ONE_IN = 6
 
 
 def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
-    """A random world, within the numbers of actors and the limits that mechanisms declare for random worlds.
+    """Return a random world, within the numbers of actors and the limits that mechanisms declare for random worlds.
 
-    It has at most 3 buckets, 2 partitions and 2 writes for each writer. Choice 0 of each number is the simplest. `of`:
-    the allowed kinds of actors (default: all). The numbers of a kind do not depend on other kinds.
+    The world has at most 3 buckets, 2 partitions and 2 writes for each writer. For each number, choice 0 leads to the
+    simplest world. `of` has the allowed kinds of actors (default: all kinds). The possible numbers of actors of one
+    kind do not depend on the other kinds of actors.
     """
     actors = dict.fromkeys(kinds(), 0)
     for kind in sorted(kinds() if of is None else of):
@@ -53,7 +56,7 @@ def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
 
 
 def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
-    """The limits that mechanisms declare for random worlds with these numbers of actors."""
+    """Return the limits that mechanisms declare for random worlds with the given numbers of actors."""
     every = (each for part in limits() for each in declarations(part).items())
     declared = {name: declaration for name, declaration in every if declaration["in_random_worlds"]}
     return {
@@ -64,33 +67,42 @@ def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
 
 
 def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
-    """One of these numbers. A single number consumes no choice, so that later choices do not shift."""
+    """Return a random choice among the given numbers. If only one number is given, the function makes no choice, so
+    that later choices do not shift.
+    """
     return numbers[choose(len(numbers)) if len(numbers) > 1 else 0]
 
 
 def _shape(choose: Choose, groups: int) -> tuple[int, ...]:
-    """The number of log versions in each group, at least one in total."""
+    """Return the number of log versions in each group: 0, 1 or 2, with at least one group that has a log version."""
     first = choose(groups)
     return tuple(1 + int(choose(4) == 3) if group == first or choose(2) else 0 for group in range(groups))
 
 
 def _groups(choose: Choose, groups: int) -> tuple[int, ...]:
-    """One log version in some of the groups, at least in one group."""
+    """Return the number of log versions in each group: 0 or 1, with at least one group that has 1."""
     first = choose(groups)
     return tuple(1 if group == first or choose(2) else 0 for group in range(groups))
 
 
-def draw_batches(choose: Choose, world: World) -> dict[tuple[str, int], Batch]:
-    """The rows of every write of the world. Keys and ordering values are few, so that ties and deletes collide.
+def draw_batches(choose: Choose, world: World, repeats: bool = False) -> dict[tuple[str, int], Batch]:
+    """Return the rows of every write of the world. There are few keys and ordering values, so that rows of different
+    writes often have the same key or ordering value.
 
     If a write has several log versions in a group, each version has one row, because the engine starts a new log after
-    each row. Any other write has from one to ``world.keys`` rows in a group.
+    each row. A write with one log version in a group has from one to ``world.keys`` rows in the group. If `repeats` is
+    True, a batch may have two records of a key.
     """
     batches: dict[tuple[str, int], Batch] = {}
+    repeats = repeats and not world.custom
     for writer in range(1, world.actors.get("writer", 0) + 1):
         for number in range(1, world.writes_per_writer + 1):
             actor = f"w{writer}"
-            batches[actor, number] = _sent_before(batches, world, actor, number) or _batch(choose, world, actor, number)
+            batch = _sent_before(batches, world, actor, number)
+            if batch is None:
+                drawn = _batch(choose, world, actor, number)
+                batch = _with_repeats(choose, world, drawn) if repeats else drawn
+            batches[actor, number] = batch
     for number in range(1, world.actors.get("bulk_inserter", 0) + 1):
         actor = BULK_INSERTER.actor(number)
         batches[actor, 1] = _batch(choose, world, actor, 1, deletes=False)
@@ -101,7 +113,9 @@ def draw_batches(choose: Choose, world: World) -> dict[tuple[str, int], Batch]:
 
 
 def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str, number: int) -> Batch | None:
-    """The rows of the same batch in an earlier write; None if no earlier write sent it."""
+    """Return the rows of an earlier write that sent the same batch as this write; None if no earlier write sent the
+    batch.
+    """
     if not (sent := batch_of(world, actor, number)):
         return None
     of_batch = ((other, batch) for (other, n), batch in batches.items() if batch_of(world, other, n) == sent)
@@ -109,13 +123,15 @@ def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str
 
 
 def _replacing(choose: Choose, world: World, actor: str) -> Batch:
-    """The new rows of a replace. One replace in three has none and thus deletes the partition."""
+    """Return random rows for a replacing write. About a third of the replacing writes have no rows, so they delete the
+    partition.
+    """
     batch = _batch(choose, world, actor, 1, deletes=False)
     return {file: {} for file in batch} if choose(3) == 2 else batch
 
 
 def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool = True) -> Batch:
-    """The rows of one write. Without `deletes` (bulk insert, replace) the write has one file in each group."""
+    """Return the rows of one write. Without `deletes` (bulk insert, replace) the write has one file in each group."""
     files = tuple(file for file in world.files(actor, number) if deletes or file[1] == 1)
     rolled = any(version > 1 for _, version in files)
     sets = _columns(choose, world, some=deletes)
@@ -136,15 +152,36 @@ def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool 
     return batch
 
 
+def _with_repeats(choose: Choose, world: World, batch: Batch) -> Batch:
+    """Return the batch with a second record for some keys. The two records of a key have different ordering values,
+    because a writer refuses a batch with equal ordering values for a key.
+    """
+    others = world.orderings - 1
+
+    def entry(record: Record) -> Record | Several:
+        if not others or choose(REPEATED_ONE_IN) != REPEATED_ONE_IN - 1:
+            return record
+        again = record._replace(
+            ordering=1 + (record.ordering + choose(others)) % world.orderings,
+            value=f"{record.value}b",
+            deleted=choose(DELETE_ONE_IN) == DELETE_ONE_IN - 1,
+        )
+        return Several((record, again))
+
+    return {file: {key: entry(record) for key, record in records.items()} for file, records in batch.items()}
+
+
 def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
-    """The columns that a write sets in all its rows: one or all for partial updates, () for whole rows."""
+    """Return the columns that a write sets in all its rows: one or all for partial updates, () for whole rows."""
     names = column_names(world)
     place = choose(len(names) + 1) if some and names else len(names)
     return names if place == len(names) else (names[place],)
 
 
 def keys_of(world: World, group: int) -> tuple[str, ...]:
-    """The record keys of a file group: their number is the greater one of the world's keys and log versions."""
+    """Return the record keys of a file group. The number of record keys is the world's number of keys or its number of
+    log versions, whichever is greater.
+    """
     partition, bucket = divmod(group, world.buckets)
     most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)
     return _keys(partition, bucket, world.buckets, most)

@@ -1,4 +1,4 @@
-"""A history: the same steps on model and system, compared after each step."""
+"""A history: model and system take the same steps, and are compared after each step."""
 
 from __future__ import annotations
 
@@ -13,8 +13,18 @@ from nbcc.model.answers import NoAnswer
 from ..components import field_of, is_assumed
 from ..systems import CannotStep, Impossible, Operation, System
 from .disagreement import Difference, Disagreement, first_difference
-from .mapping import CRASH, FAULT, MAPPING, MappingRow, by_action
-from .observables import EVERY_STEP, Batch, final_queries, is_answer, model_rows, model_slices, reader_rows
+from .mapping import CRASH, FAULT, MAPPING, SPARK, MappingRow, by_action
+from .observables import (
+    EVERY_STEP,
+    Batch,
+    as_written,
+    final_queries,
+    is_answer,
+    model_rows,
+    model_slices,
+    other_queries,
+    reader_rows,
+)
 from .symbols import Symbols
 
 SNAPSHOT = Query("snapshot")
@@ -23,12 +33,12 @@ SNAPSHOT = Query("snapshot")
 class History:
     """Plays steps one by one on model and system.
 
-    ``batches`` maps a write (its actor and its number from 1) to its rows. The model finds the rows by the requested
-    time of the write, once the write has taken it.
+    ``batches`` maps a write (its actor and its number from 1) to its rows. After a write has taken its requested time,
+    the model finds the rows of the write under this requested time.
 
     Raises (from `take` and `finish`):
         Disagreement: model and system differ, and the history cannot continue.
-        Impossible: the system has no such step.
+        Impossible: the system cannot play the step.
     """
 
     def __init__(
@@ -54,15 +64,15 @@ class History:
         self.symbols = Symbols(())  # symbols of the times so far
 
     def enabled(self) -> list[Step]:
-        """The steps that the model allows now. The system must be able to take each of them."""
+        """Return the steps that the model allows now. The system must be able to take each enabled step."""
         return list(self.model.enabled(self.state))
 
     def resolved(self, named: Step) -> Step:
-        """A recorded step with ticks in place of symbols. Raises KeyError for a symbol without a tick."""
+        """Return a recorded step with ticks in place of symbols. Raises KeyError for a symbol without a tick."""
         return self.symbols.resolved(named)
 
     def sentence(self, text: str) -> str:
-        """A sentence of the model with symbols in place of ticks."""
+        """Return a sentence of the model with symbols in place of ticks."""
         return self.symbols.sentence(text)
 
     def take(self, step: Step) -> None:
@@ -87,29 +97,38 @@ class History:
             self._observe("read", self.symbols.rows(read))
 
     def finish(self) -> None:
-        """Compare every read that is possible at the end, and check the system's own diagnostics."""
+        """Compare every read that is possible at the end of the history, and check the system's own diagnostics."""
         for query in final_queries(self.timeline, change_logs=self.keeps_promises):
             rows = self._compare_rows(query)
-            if query.kind == "as_of" and query.until is not None and is_answer(rows):
+            if query.kind == "as_of" and query.until is not None and is_answer(rows) and self._is_retained(query.until):
                 self._compare_slices(query.until)
+        if self.keeps_promises and getattr(self.system, "refuses_by_class", False):
+            for query in other_queries(self.timeline, self.model.settled(self.state)):
+                self._compare_rows(query)
         complaints: Callable[[], Iterable[str]] = getattr(self.system, "complaints", tuple)
         self.compare("segments that are not atomic", (), tuple(complaints()))
 
     @property
     def keeps_promises(self) -> bool:
-        """Whether every promise must hold: the protocol is the default, and the world has only faults that it
-        tolerates.
+        """True if every promise must hold: the protocol is the default, and it tolerates all faults of the world.
         """
         world = self.model.world
         return getattr(self.model, "protocol", Protocol()) == Protocol() and is_assumed(world)
 
+    def _is_retained(self, time: int) -> bool:
+        """True if the file slices as of a time can be listed. File slices before the horizon cannot be listed, because
+        a savepoint keeps only the files of these slices.
+        """
+        horizon: Callable[[Any], int] = getattr(self.model, "horizon", lambda state: 0)
+        return time >= horizon(self.state)
+
     @property
     def timeline(self) -> tuple[Any, ...]:
-        """``(action, state, requested, completed)`` of every instant now."""
+        """Return ``(action, state, requested, completed)`` for every instant on the present timeline."""
         return self._seen.get("timeline", ())
 
     def described(self, query: Query) -> str:
-        """``snapshot``, ``as of c2``, ``incremental (0, c1]``."""
+        """Return a query as text, for example ``snapshot``, ``as of c2`` or ``incremental (0, c1]``."""
         kind, until = query.kind.replace("_", " "), self.symbols.symbol(query.until)
         if query.after is not None:
             return f"{kind} ({self.symbols.symbol(query.after)}, {until}]"
@@ -117,18 +136,20 @@ class History:
 
     @property
     def written(self) -> set[tuple[str, int]]:
-        """The writes that have begun: (actor, number)."""
+        """Return the writes that have begun, as pairs (actor, number)."""
         return {(actor, number) for (actor, _), last in self._started.items() for number in range(1, last + 1)}
 
     @property
     def compaction_overlaps_write(self) -> bool:
-        """Whether a compaction and a write are pending now."""
+        """True if a compaction and a write are pending now."""
         pending = {action for action, _, _, completed in self.timeline if completed is None}
         return {"compaction", "deltacommit"} <= pending
 
     @property
     def _within_a_call(self) -> bool:
-        """Whether a call is in progress (granularity `call`). The system has already executed all of it."""
+        """True if a call is in progress (granularity `call`). While a call is in progress in the model, the system has
+        already executed the whole call.
+        """
         continuations: frozenset[str] = getattr(self.model, "continuations", frozenset())
         return bool(continuations) and any(step.action in continuations for step in self.enabled())
 
@@ -140,6 +161,8 @@ class History:
             raise CannotStep(f"the mapping has no row for {step.action}; append one")
         if row.operation == FAULT:
             return dict(self._fault(step))
+        if row.operation == SPARK:
+            return {}
         if row.operation == CRASH:
             if operation := self._running.pop(step.actor, None):
                 operation.crash()
@@ -202,7 +225,7 @@ class History:
         new = {requested for action, requested in pending if (action, requested) not in earlier}
         batch = self._batches.get((step.actor, self._started.get((step.actor, row.operation), 0)))
         if batch and len(new) == 1:
-            self.data[new.pop()] = batch
+            self.data[new.pop()] = as_written(batch)
 
     def _compare_rows(self, query: Query) -> Any:
         expected = _or_refusal(lambda: model_rows(self.model, self.state, query, self.data))
@@ -218,7 +241,7 @@ class History:
         return expected
 
     def _compare_slices(self, time: int) -> None:
-        """Compare file slices of earlier times, if the system offers them."""
+        """Compare the file slices as of earlier times, if the system can list these slices."""
         look = getattr(self.system, "slices_as_of", None)
         if look is None:
             self.skipped[f"{self.system.name} offers no past file slices"] += 1
@@ -237,7 +260,9 @@ class History:
             raise self._differs(Difference(what, "there is an answer", f"{type(error).__name__}: {error}")) from error
 
     def compare(self, what: str, model: Any, system: Any, says: Callable[[Any], str] = str) -> None:
-        """Raise `Disagreement` unless the two are equal. ``says`` formats one element of a tuple."""
+        """Raise `Disagreement` unless the values of model and system are equal. ``says`` is a function that formats one
+        element of a tuple as text.
+        """
         if difference := first_difference(what, model, system):
             raise self._differs(difference.in_words(says))
 
@@ -246,7 +271,7 @@ class History:
 
 
 def _or_refusal(read: Callable[[], tuple[Any, ...]]) -> Any:
-    """The rows of a read, or its refusal as text."""
+    """Return the rows of a read, or its refusal as text."""
     try:
         return read()
     except NoAnswer as refused:

@@ -1,6 +1,8 @@
-"""Drives histories with Hypothesis: it generates the numbers that a history consumes, and shrinks them after a failure.
+"""Plays histories with Hypothesis, which generates the random numbers of each history and simplifies them after a
+failure.
 
-Hypothesis varies each history a few times before it generates a new one. Without shrinking, histories are independent.
+Hypothesis varies each history a few times before it generates a new history. If the caller disables shrinking, every
+history gets independent random numbers instead.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from ..schedule import Choose
 
 
 class TimeIsUp(BaseException):
-    """Ends the generation from within a play. Not an Exception: Hypothesis would treat it as a failed history."""
+    """Raised by a history to end the generation of histories. `TimeIsUp` is not an `Exception`, because Hypothesis
+    would treat an `Exception` as a failed history.
+    """
 
 
 def given_choices(
@@ -27,10 +31,11 @@ def given_choices(
     shrinks: bool,
     expected: type[Exception],
 ) -> None:
-    """Call ``play`` up to ``examples`` times with fresh choices; after a failure, repeat it with simpler ones.
+    """Call ``play`` up to ``examples`` times, each time with new random numbers.
 
-    The function suppresses failures of the type ``expected``; the last failing call is the simplest. Other exceptions
-    propagate. `TimeIsUp` ends the generation without a failure.
+    After a failure the function calls ``play`` with simpler numbers; the last failing call has the simplest numbers.
+    Exceptions of the type ``expected`` are failures and do not propagate. All other exceptions propagate. `TimeIsUp`
+    ends the generation without a failure.
     """
     if not shrinks:
         _independent(play, examples, seed, expected)
@@ -69,7 +74,7 @@ def given_choices(
 
 
 def _independent(play: Callable[[Choose], None], examples: int, seed: int, expected: type[Exception]) -> None:
-    """Play with uniform random numbers. Equal seeds play equal histories."""
+    """Call ``play`` with uniform random numbers. Equal seeds produce equal numbers."""
     random = Random(seed)
     try:
         for _ in range(examples):

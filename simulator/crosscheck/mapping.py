@@ -1,14 +1,14 @@
 """The mapping: for each action of the model, the corresponding segment of the engine's calls.
 
-A segment begins at the actor's next call. It ends after the first call whose `Call.text` is ``ends_after`` (or one of
-several such texts) and the following calls in ``also``. With RETURN it ends when the operation returns. After every
-history `footprints.violations` checks that each segment was atomic for other actors. To map a new action, append a row.
+A segment begins at the actor's next call. A segment ends after the first call whose `Call.text` is in ``ends_after``
+and after the directly following calls in ``also``. If ``ends_after`` is RETURN, the segment ends when the operation
+returns. After every history `footprints.violations` checks that each segment was atomic for other actors. To map a new
+action, append a row. `mapping_reads` contains the rows of actors that read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Final
 
 from nbcc.model import World
@@ -16,33 +16,10 @@ from nbcc.model.mechanisms import kind_of
 from nbcc.model.mechanisms.archiving.options import ArchiveLimits
 from nbcc.model.mechanisms.cleaning.options import Cleans
 
-from ..control.conductor import RETURN
+from .mapping_reads import AFTER_LISTING, READS
+from .mapping_row import CRASH, FAULT, SPARK, MappingRow
 
-CRASH: Final = "crash"
-FAULT: Final = "fault"
-
-Constant = Callable[[World, str], object]
-"""A function that computes an argument from the world and the actor's name."""
-
-
-@dataclass(frozen=True, slots=True)
-class MappingRow:
-    """One action of the model. ``operation`` is the engine's; ``starts`` marks the action that begins it.
-
-    ``arguments`` of the operation: each comes from a field of the actor's component, or from a function of the world
-    and the actor's name. ``raises``: the error that may end the operation in this segment. ``always``: it always does.
-    ``operation`` CRASH kills the actor's operation. FAULT affects the system and no actor.
-    """
-
-    action: str
-    operation: str
-    ends_after: str | tuple[str, ...] = RETURN
-    also: tuple[str, ...] = ()
-    starts: bool = False
-    arguments: tuple[tuple[str, str | Constant], ...] = ()
-    raises: str = ""
-    always: bool = False
-
+__all__ = ["CRASH", "FAULT", "MAPPING", "SPARK", "MappingRow", "by_action"]
 
 DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean", "put restore")
 """The completed instants that a decision log decides."""
@@ -52,17 +29,39 @@ LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.reques
 
 
 def retained(world: World, actor: str) -> int:
-    """The number of writes that a cleaner retains, or of instants that an archiver leaves on the active timeline."""
+    """Return the number of writes that a cleaner retains, or of instants that an archiver leaves on the active
+    timeline.
+    """
     if kind_of(actor) == "archiver":
         return world[ArchiveLimits].instants_retained
     return world.limits_of(actor, Cleans).commits_retained
 
 
 def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """The mapping rows of an actor that waits after reading its clock."""
+    """Return the mapping rows of an actor that waits after reading its clock."""
     return (
         MappingRow(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
         MappingRow(f"{kind}_reads_clock_again", operation, ends_after="clock.take"),
+    )
+
+
+def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
+    """Return the mapping rows of a runner that has rivals."""
+    return (
+        # Before it starts its plan it has made no call. Otherwise it deletes its files under the lock.
+        MappingRow(f"{kind}_finds_it_done", operation),
+        # only under options that the engine does not support
+        MappingRow(f"{kind}_checks_plan", operation),
+    )
+
+
+def losing_files(kind: str, operation: str) -> tuple[MappingRow, ...]:
+    """Return the mapping rows of a runner that reads and puts data files, and that has rivals."""
+    return (
+        # A file of its plan is deleted. It deletes its files without the lock.
+        MappingRow(f"{kind}_finds_input_cleaned", operation),
+        # under the lock: another runner has deleted its files, and has not completed the plan
+        MappingRow(f"{kind}_misses_files", operation, raises="Conflict", always=True),
     )
 
 
@@ -98,6 +97,8 @@ MAPPING: Final[list[MappingRow]] = [
     # the put succeeds, and its answer is "exists"
     MappingRow("answer_is_lost",                  "upsert", ends_after="put deltacommit"),
     MappingRow("writer_recognises_instant",       "upsert"),
+    MappingRow("answer_to_decision_is_lost",         "upsert", ends_after="put decision"),
+    MappingRow("writer_recognises_decision",      "upsert"),
     # only under options that the engine does not support
     MappingRow("writer_reports_failure",          "upsert"),
     # under the lock: its instant is off the timeline, or its rollback is planned
@@ -125,6 +126,8 @@ MAPPING: Final[list[MappingRow]] = [
         arguments=(("instant", "plan"),)),
     MappingRow("compactor_resumes_plan",          "run_compaction", ends_after="put compaction.inflight", starts=True,
         arguments=(("instant", "plan"),)),
+    *giving_way("compactor",               "run_compaction"),
+    *losing_files("compactor",             "run_compaction"),
     # The log holds the deletes that the compaction keeps.
     MappingRow("compactor_writes_base",  "run_compaction", ends_after="put base", also=("put marker", "put log")),
     MappingRow("compactor_takes_lock",            "run_compaction", ends_after="lock.acquire"),
@@ -139,6 +142,8 @@ MAPPING: Final[list[MappingRow]] = [
         arguments=(("instant", "plan"),)),
     MappingRow("log_compactor_resumes_plan", "run_log_compaction", starts=True, ends_after="put logcompaction.inflight",
         arguments=(("instant", "plan"),)),
+    *giving_way("log_compactor",           "run_log_compaction"),
+    *losing_files("log_compactor",         "run_log_compaction"),
     MappingRow("log_compactor_writes_log",            "run_log_compaction", ends_after="put log"),
     MappingRow("log_compactor_takes_time",            "schedule_log_compaction", ends_after="clock.take", starts=True),
     MappingRow("log_compactor_puts_plan",             "schedule_log_compaction", raises="Conflict"),
@@ -241,6 +246,7 @@ MAPPING: Final[list[MappingRow]] = [
         arguments=(("instant", "clean"),)),
     MappingRow("cleaner_resumes_clean",           "run_clean", ends_after="put clean.inflight", starts=True,
         arguments=(("instant", "clean"),)),
+    *giving_way("cleaner",                 "run_clean"),
     MappingRow("cleaner_deletes_files",           "run_clean", ends_after="delete.all"),
     MappingRow("cleaner_takes_lock",              "run_clean", ends_after="lock.acquire"),
     MappingRow("cleaner_publishes_decided",       "run_clean", ends_after=DECIDED),
@@ -258,6 +264,7 @@ MAPPING: Final[list[MappingRow]] = [
         arguments=(("instant", "restore"),)),
     MappingRow("restorer_resumes_restore",        "run_restore", ends_after="put restore.inflight", starts=True,
         arguments=(("instant", "restore"),)),
+    *giving_way("restorer",                "run_restore"),
     # deletes the data files of the instant, then its timeline files
     MappingRow("restorer_undoes_instant",         "run_restore", ends_after="delete.all", also=("delete.all",)),
     MappingRow("restorer_takes_time",             "schedule_restore", ends_after="clock.take", starts=True),
@@ -292,15 +299,14 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("archiver_removes_instant",        "archive",
         ends_after=("delete deltacommit", "delete commit", "delete clean", "delete rollback")),
 
-    MappingRow("reader_starts_listing",           "snapshot", ends_after="list.begin timeline", starts=True),
-    MappingRow("reader_ends_listing",             "snapshot", ends_after="list.end timeline"),
-    MappingRow("reader_starts_listing_again",     "snapshot", ends_after="list.begin timeline"),
-    MappingRow("reader_ends_listing_again",       "snapshot", ends_after="list.end timeline"),
-    # The files of a manifest exist before it and never change, so reading them later is safe.
-    MappingRow("reader_looks_into_archive",       "snapshot", ends_after="get version"),
-    # only under options that the engine does not support
-    MappingRow("reader_opens_archive",            "snapshot", ends_after="get version", starts=True),
-    MappingRow("reader_reads",                    "snapshot", raises="Cleaned"),
+    # As a reader, it lists twice; then it reads commits, which never change, and puts the checkpoint.
+    MappingRow("checkpointer_takes_time",         "checkpoint_state", ends_after="list.end timeline",
+        also=AFTER_LISTING, starts=True),
+    MappingRow("checkpointer_lists_again",        "checkpoint_state", ends_after="list.end timeline",
+        also=AFTER_LISTING),
+    MappingRow("checkpointer_puts_checkpoint",    "checkpoint_state", raises="Cleaned"),
+
+    *READS,
     # Only in worlds with a metadata table. The engine refuses to write such tables, and reads them by listing.
     MappingRow("reader_lists_files",              "snapshot", starts=True),
     MappingRow("actor_begins_metadata",           "upsert"),
@@ -311,11 +317,6 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("rollbacker_finishes_decided",     "publish_decided", starts=True),
     MappingRow("log_compactor_finishes_decided",  "publish_decided", starts=True),
     MappingRow("restorer_finishes_decided",       "publish_decided", starts=True),
-    # The first listing determines the window's end, the second finds the writes that completed in it.
-    MappingRow("consumer_takes_window",           "incremental", ends_after="list.end timeline", starts=True,
-        arguments=(("after", "after"),)),
-    MappingRow("consumer_lists_window",           "incremental", ends_after="list.end timeline"),
-    MappingRow("consumer_reads_window",           "incremental", raises="Cleaned"),
 
     MappingRow("actor_crashes", CRASH),
     MappingRow("lock_expires",  FAULT),
@@ -327,7 +328,7 @@ MAPPING: Final[list[MappingRow]] = [
 
 
 def by_action(rows: Iterable[MappingRow]) -> dict[str, MappingRow]:
-    """The rows by action.
+    """Return a mapping from each action to its row of the mapping.
 
     Raises:
         ValueError: an action has two rows.

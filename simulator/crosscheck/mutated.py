@@ -1,4 +1,4 @@
-"""Checks of mutants, in which the model or the engine has another option or function."""
+"""Checks of mutants. A mutant changes an option or a function of the model or of the engine."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .check import CheckOptions
 
 
 def options_of(mutant: Mutant, options: CheckOptions) -> CheckOptions:
-    """The options of a check with the mutant's options on the side that it mutates.
+    """Return the options of a check in which the mutated side, model or engine, has the mutant's options.
 
-    A mutant that replaces a function has no options. Run its check inside `nbcc.simulator.mutants.applied`.
+    A mutant that replaces a function has no options. Run its check inside the context `nbcc.simulator.mutants.applied`.
     """
     if mutant.world:
         options = replace(options, world=specs.world(mutant.world))

@@ -7,14 +7,33 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from nbcc.model import Change, Query, Record
-from nbcc.model.answers import Cleaned, Several, answer
+from nbcc.model.answers import BadInput, Cleaned, Several, answer
+from nbcc.model.kernel.merge import combined
 from nbcc.model.promises.view import answers
 
 from ..systems import System
 from .symbols import Symbols
 
-Batch = Mapping[tuple[int, int], Mapping[str, Record]]
-"""The rows of one write by log file: (group, version) -> key -> record. A record's value names the write."""
+Batch = Mapping[tuple[int, int], Mapping[str, Any]]
+"""The rows of one write by log file: (group, version) -> key -> record. A record's value names the write.
+
+A user's batch may hold several records of a key: then it has `Several` in the place of the record, in their order.
+"""
+
+
+def records_in(entry: Record | Several) -> tuple[Record, ...]:
+    """Return the records of one key in a batch, in the order of the batch."""
+    return entry.records if isinstance(entry, Several) else (entry,)
+
+
+def as_written(batch: Batch) -> Batch:
+    """Return the rows that a writer puts: if the batch has several records of a key, only the record that wins."""
+    if not any(isinstance(entry, Several) for records in batch.values() for entry in records.values()):
+        return batch
+    return {
+        file: {key: combined(records_in(entry)) for key, entry in records.items()}
+        for file, records in batch.items()
+    }
 
 
 class Observable(NamedTuple):
@@ -27,12 +46,14 @@ class Observable(NamedTuple):
 
 
 def model_timeline(model: Any, state: Any) -> tuple[Any, ...]:
-    """``(action, state, requested, completed)`` of each instant, by requested time."""
+    """Return ``(action, state, requested, completed)`` for each instant, sorted by requested time."""
     return tuple((i.action, i.state, i.requested, i.completed) for i in model.timeline(state))
 
 
 def model_slices(model: Any, state: Any, as_of: int | None = None) -> tuple[Any, ...]:
-    """``(group, barrier, base, logs)`` of each file slice, by group and barrier; now, or as of a time."""
+    """Return ``(group, barrier, base, logs)`` for each file slice at present or as of a time, sorted by group and
+    barrier.
+    """
     slices = model.slices(state) if as_of is None else model.slices(state, as_of)
     entries = [(s.group, s.barrier, s.base, tuple(s.logs)) for s in slices]
     return tuple(sorted(entries, key=lambda slice_: (slice_[0], slice_[1] or 0)))
@@ -45,29 +66,32 @@ EVERY_STEP: Final[list[Observable]] = [
 
 
 def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """The model's answer to a read in canonical form, or `refused`."""
+    """Return the model's answer to a read in canonical form, or `refused`."""
     try:
         return canonical_rows(model.rows(state, query, data))
-    except Cleaned as error:
+    except (BadInput, Cleaned) as error:
         return refused(error)
 
 
-def refused(error: Exception) -> tuple[Any, ...]:
-    """A refusal instead of rows: the name of the error class, which is the same in model and system."""
-    return (("refused", type(error).__name__),)
+def refused(error: Exception | str) -> tuple[Any, ...]:
+    """Return a refusal in place of rows: the name of the error class, which is the same in model and system."""
+    return (("refused", error if isinstance(error, str) else type(error).__name__),)
 
 
 def is_answer(rows: Any) -> bool:
-    """Whether an answer has rows (possibly none) and is not a refusal."""
+    """True if an answer has rows (possibly none) and is not a refusal."""
     return isinstance(rows, tuple) and not (rows and rows[0][0] == "refused")
 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """The answer of a reader actor from the instants that it found, or `refused`.
+    """Return the answer of a reader from the instants that the reader found, or `refused`.
 
-    A consumer answers with its newest window.
+    The answer of a consumer is the read of its newest window. The answer of a querier is the answer to its newest
+    query.
     """
     own = model.component(state, reader)
+    if reader in model.actors_of("querier"):
+        return refused(own.refusal) if own.refusal else query_rows(model, own, data)
     if own.step == "refused":
         return refused(Cleaned())
     if reader in model.actors_of("consumer"):
@@ -78,8 +102,13 @@ def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) 
     return canonical_rows(rows)
 
 
+def query_rows(model: Any, own: Any, data: Mapping[int, Batch]) -> tuple[Any, ...]:
+    """Return the answer of a querier, from the table of its second listing."""
+    return canonical_rows(answer(model.rules, own.table, model.world.groups, own.query, 0, data, model.merger))
+
+
 def canonical_rows(rows: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """The rows of an answer by key, in the form in which answers are compared.
+    """Return the rows of an answer, sorted by key, in the form in which a check compares answers.
 
     A record is ``(key, ordering, value, requested)``; the value of a delete is None. A change is ``(key, op, before,
     after)``, where before and after are ``(ordering, value)`` or None. In a window of partial updates a key can have
@@ -102,12 +131,14 @@ def _cells(row: Record | Change) -> tuple[Any, ...]:
 
 
 def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_windows: int = 6) -> Iterator[Query]:
-    """Every read that is compared at the end of a history: as-of points, windows, and the read-optimised read.
+    """Yield every read that is compared at the end of a history: as-of points, windows, and the read-optimised read.
 
-    Incremental windows are all pairs of completion times (and 0) while there are at most ``most_windows`` of them, else
-    the consecutive ones and the full one. Change logs compose, so for them the latter always suffice. An engine that
-    keeps the promises may compute a change log from the keys that the window's writes contain. Under protocols that
-    break promises this is wrong, so callers omit change logs.
+    The incremental windows are all pairs of completion times (and 0), if there are at most ``most_windows`` pairs. If
+    there are more than ``most_windows`` pairs, the windows are the full window and the windows between consecutive
+    completion times. Change logs compose, so consecutive windows and the full window always suffice for change logs. An
+    engine that keeps the promises may compute a change log from the keys that the window's writes contain. Under
+    protocols that break promises, change logs from the keys of a window's writes are wrong. If a protocol breaks
+    promises, callers set ``change_logs`` to False.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)
@@ -124,3 +155,26 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
     for after, until in few if change_logs else ():
         yield Query("changes", after=after, until=until)
     yield Query("read_optimized")
+
+
+LONG_AFTER: Final = 1000
+"""How long after the newest time a time in the future is, in ticks."""
+
+
+def other_queries(timeline: tuple[Any, ...], settled: int, most: int = 4) -> Iterator[Query]:
+    """Yield reads at times that are not completion times: at requested times, at barriers, before the first write, and
+    in the future.
+
+    The function yields up to ``most`` as-of reads, spread over the settled times. One window begins and ends at times
+    that are not completion times; another window ends in the future. No read takes a time from the clock, so the reads
+    do not change the table.
+    """
+    ends = {completed for _, _, _, completed in timeline}
+    times = [time for time in range(1, settled + 1) if time not in ends]
+    for time in times[len(times) % 2 :: max(1, -(-len(times) // most))]:
+        yield Query("as_of", until=time)
+    yield Query("as_of", until=settled + LONG_AFTER)
+    yield Query("incremental", after=settled, until=settled + LONG_AFTER)
+    if times:
+        yield Query("incremental", after=times[len(times) // 2], until=times[-1])
+        yield Query("changes", after=times[0], until=times[len(times) // 2])

@@ -1,4 +1,4 @@
-"""The kinds of actions that overlapped on a file group in a history, as pairs ordered by their requests."""
+"""Collects the kinds of actions that overlapped on a file group in a history, as pairs ordered by requested time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .history import History
 
 
 class Interval(NamedTuple):
-    """The period of an instant from its request to its completion, and its file groups."""
+    """The period of an instant from its requested time to its completion time, and the instant's file groups."""
 
     requested: int
     completed: float
@@ -20,10 +20,11 @@ class Interval(NamedTuple):
 
 
 def overlapping_kinds(history: History) -> set[tuple[str, str]]:
-    """``(kind, kind)`` of each two instants that were pending on a file group at the same time, the earlier request
-    first.
+    """Return pairs of kinds of instants that were pending on one file group at the same time. The kind of the instant
+    with the earlier request is first.
 
-    A write is an ``upsert``, or a ``delete`` if it deletes in that file group. Other actions keep their names.
+    The kind of a write is ``upsert``, or ``delete`` if it deletes in that file group. For an instant that is not a
+    write, the kind is the action of the instant.
     """
     intervals = sorted(_intervals(history))
     return {
@@ -52,7 +53,7 @@ def _written(history: History, requested: int) -> list[int]:
 
 
 def _undone(history: History) -> Mapping[int, int]:
-    """Requested time of a rollback -> requested time of its write."""
+    """Return a mapping from the requested time of each rollback to the requested time of the write that it undoes."""
     if "rollbacks" not in history.model.components:
         return {}
     return {each.requested: each.target for each in history.model.component(history.state, "rollbacks")}

@@ -1,18 +1,27 @@
-"""Other readers, which read the system's table at the end of a history."""
+"""Readers of other programs, which read the system's table at the end of a history."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nbcc.model import Protocol, Query
+from nbcc.model.mechanisms.copy_on_write import is_copy_on_write
 from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
 from nbcc.model.mechanisms.schema_evolution.options import Alterations
 
+from ..control.calls import parsed
+from ..control.clock import instant_of
 from .foreign import foreign_rows, is_inverted, rule_of_difference
 from .history import History
 from .report import Tally
+
+if TYPE_CHECKING:
+    from ..systems.hudi_rs import HudiRs
 
 Reader = Callable[[History, Tally], None]
 """A reader compares its answers with the model's predictions. It raises `Disagreement` and counts broken promises."""
@@ -21,37 +30,38 @@ AS_HUDI_RS = Protocol(merge_order="requested", as_of_axis="requested", fold="log
                       window_deletes="omitted", log_compaction_window="included")  # fmt: skip
 """The protocol of hudi-rs 0.5.0 as a reader, equal to specs/protocols/hudi-rs-0.5.0.toml (tested)."""
 
+REFUSES_RIVALS = "is already present in File Group"
+"""The error of hudi-rs 0.5.0 for a file group with two base files of one instant (see specs/boundary.md)."""
+
 
 def standard_readers() -> list[Reader]:
-    """The reader hudi-rs, if it is installed."""
+    """Return the reader hudi-rs, if it is installed."""
     return [hudi_rs if find_spec("hudi") else _not_installed]
 
 
 def hudi_rs(history: History, tally: Tally) -> None:
     """Compare hudi-rs's snapshot, as-of points and windows with the model's prediction under hudi-rs's protocol.
 
-    In a history without overtaking, the snapshot must also be the promised one.
+    If no write completed after a write or plan that was requested later, hudi-rs must also return the promised
+    snapshot.
     """
     from ..systems.hudi_rs import HudiRs
 
     folder = getattr(history.system, "folder", None)
     ticks = getattr(history.system, "ticks", None)  # exists if the table's instants are times of day
-    if folder is None or (history.model.protocol != Protocol() and ticks is None):
-        tally.skipped["hudi-rs: the table has no files of the default protocol"] += 1
-        return
     model, state, data = history.model, history.state, history.data
-    if model.world[PartialColumns].columns:
-        tally.skipped["hudi-rs: partial updates (finding partial-updates-in-hudi-files)"] += 1
-        return
-    if model.world[Alterations].alterations:
-        tally.skipped["hudi-rs: added columns (tests/engine/test_schema_evolution.py)"] += 1
-        return
-    if model.world.custom:
-        tally.skipped["hudi-rs: it refuses tables with a user's merge function"] += 1
+    without_files = folder is None or (model.protocol != Protocol() and ticks is None)
+    reason = "the table has no files of the default protocol" if without_files else not_predicted(history)
+    if reason or folder is None:
+        tally.skipped[f"hudi-rs: {reason}"] += 1
         return
     with folder() as place:
         reader = HudiRs(place, ticks)
-        for query in _queries(history):
+        refuses = _has_rival_base_file(history, place)
+        if refuses:
+            history.compare("snapshot by hudi-rs, of two base files", REFUSES_RIVALS, _failure(reader))
+            tally.skipped["hudi-rs: two base files of one completed instant (the boundary)"] += 1
+        for query in () if refuses else _queries(history):
             if _shows_what_was_rolled_back(history, query):
                 tally.skipped["hudi-rs: a late file, as of before the first commit (a finding)"] += 1
                 continue
@@ -66,26 +76,62 @@ def hudi_rs(history: History, tally: Tally) -> None:
             tally.differences[f"hudi-rs, {rule_of_difference(model, state, query, data, AS_HUDI_RS)}"] += 1
 
 
+def not_predicted(history: History) -> str:
+    """Return why the model does not predict hudi-rs's answers for this history; '' if it predicts them."""
+    model = history.model
+    reasons = {
+        "partial updates (finding partial-updates-in-hudi-files)": model.world[PartialColumns].columns,
+        "added columns (tests/engine/test_schema_evolution.py)": model.world[Alterations].alterations,
+        "copy-on-write tables": is_copy_on_write(model.world),
+        "a restore, whose plan it does not read": model.restores(history.state),
+        "it refuses tables with a user's merge function": model.world.custom,
+    }
+    return next((reason for reason, found in reasons.items() if found), "")
+
+
+def _has_rival_base_file(history: History, place: Path) -> bool:
+    """True if a file group has two base files of one completed compaction, because two runners of the compaction have
+    each put a base file.
+    """
+    done = {instant_of(requested) for action, _, requested, completed in history.timeline
+            if completed and action == "commit"}  # fmt: skip
+    names = (parsed(path.relative_to(place).as_posix()) for path in place.rglob("*.parquet"))
+    files = Counter((name.get("partition"), name["file"], name["instant"]) for name in names if "instant" in name)
+    return any(count > 1 and instant in done for (_, _, instant), count in files.items())
+
+
+def _failure(reader: HudiRs) -> str:
+    """Return the error of a snapshot without the names of instants and file groups; '' if the snapshot is answered."""
+    try:
+        reader.rows(Query("snapshot"))
+    except Exception as error:  # its package does not export the class
+        return REFUSES_RIVALS if REFUSES_RIVALS in str(error) else str(error)
+    return ""
+
+
 def _queries(history: History, most: int = 4) -> Iterator[Query]:
-    """The snapshot, up to ``most`` as-of times spread over the history, and up to ``most`` windows."""
+    """Yield the snapshot, up to ``most`` as-of times spread over the history, and up to ``most`` windows."""
     done = {t for _, _, requested, completed in history.timeline if completed for t in (requested, completed)}
     horizon = history.model.horizon(history.state)  # hudi-rs has no horizon and silently skips deleted files
     times = sorted(t for t in done if t >= horizon)
     if times:
         yield Query("snapshot")
+    if _has_archived(history):  # it does not read the archive, in which older times and windows have their instants
+        return
     for time in times[len(times) % 2 :: max(1, -(-len(times) // most))]:
         yield Query("as_of", until=time)
     ends = sorted(completed for _, _, _, completed in history.timeline if completed)
-    if horizon or _has_archived(history):  # it does not search the archive for the writes of a window
+    if horizon:
         return
     for after, until in [*pairwise([0, *ends]), (0, ends[-1])][-most:] if ends else ():
         yield Query("incremental", after=after, until=until)
 
 
 def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
-    """Whether the as-of time precedes the first commit, and a rolled back write has left files.
+    """True if the as-of time precedes the first commit, and a rolled back write has left files.
 
-    See the finding rolled-back-write-shown-before-the-first-commit.
+    The finding rolled-back-write-shown-before-the-first-commit describes reads that show the files of a rolled back
+    write.
     """
     model, state = history.model, history.state
     if query.kind != "as_of" or "rollbacks" not in model.components:
@@ -98,7 +144,7 @@ def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
 
 
 def _has_archived(history: History) -> bool:
-    """Whether instants have left the active timeline."""
+    """True if an archiver has moved instants from the active timeline to the archive."""
     model = history.model
     return "removed" in model.components and bool(model.component(history.state, "removed"))
 

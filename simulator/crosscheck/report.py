@@ -1,4 +1,4 @@
-"""The report of a check: its figures, and the disagreement if there is one."""
+"""The report of a check: the figures of the check, and the disagreement, if any."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from ..view.text import render, screen_width
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """The figures of a check.
+    """The figures of a check, and the disagreement that it found, if any.
 
-    ``overlapping`` counts histories in which a compaction and a write were pending at once. The histories took
-    ``edges`` of the ``all_edges`` edges of the pinned world. ``differences`` counts, by option, the predicted
-    differences of other readers. ``skipped`` counts steps and reads that the system does not support. ``disagreement``
-    is the shrunk trace of a history that disagreed.
+    ``overlapping`` counts histories in which a compaction and a write were pending at the same time. The pinned world
+    has ``all_edges`` edges; the histories took ``edges`` of these edges. ``differences`` maps an option of another
+    reader to the number of predicted reads in which this option changed the answer. ``skipped`` counts steps and reads
+    that the system does not support. ``faults`` counts the requests that a store failed, by method and kind of fault.
+    ``disagreement`` is the shrunk trace of a history that disagreed.
     """
 
     histories: int
@@ -35,21 +36,22 @@ class CheckReport:
     seed: int
     differences: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
     disagreement: Trace | None = None
 
     @property
     def agreed(self) -> bool:
-        """Whether at least one history was played and none disagreed."""
+        """True if at least one history was played and no history disagreed."""
         return self.disagreement is None and self.histories > 0
 
     @property
     def exit_code(self) -> int:
-        """0: agreed; 1: disagreed; 3: nothing was played."""
+        """The exit code: 0 if all histories agreed, 1 if a history disagreed, 3 if no history was played."""
         return 1 if self.disagreement is not None else 0 if self.histories else 3
 
     @property
     def sentence(self) -> str:
-        """The verdict. It never says HOLDS, because histories are random."""
+        """Return the verdict in a sentence. The verdict of a check is never HOLDS, because histories are random."""
         if self.disagreement is not None:
             return f"DISAGREED after {self.histories} histories: {self.disagreement.because}"
         if not self.histories:
@@ -58,7 +60,7 @@ class CheckReport:
 
     @property
     def text(self) -> str:
-        """The verdict, the figures, and the interleaving of a disagreement."""
+        """Return the report as text: the verdict, the figures, and the interleaving that disagreed, if any."""
         figures = (
             []
             if not self.histories
@@ -73,13 +75,17 @@ class CheckReport:
                     for rule, count in sorted(self.differences.items())
                 ),
                 *(f"  not compared: {what} ({count})" for what, count in sorted(self.skipped.items())),
+                *([f"  failed requests: {self._failed()}"] if self.faults else []),
             ]
         )
         run = ["", render(self.disagreement, width=screen_width())] if self.disagreement else []
         return "\n".join([self.sentence, *figures, *run])
 
+    def _failed(self) -> str:
+        return ", ".join(f"{what} ({count})" for what, count in sorted(self.faults.items()))
+
     def to_mapping(self) -> dict[str, Any]:
-        """The JSON value."""
+        """Return the report as a JSON value."""
         return {
             "format": 1,
             "verdict": "DISAGREED" if self.disagreement else "AGREED" if self.histories else "UNDETERMINED",
@@ -94,6 +100,7 @@ class CheckReport:
             "seed": self.seed,
             "differences": dict(self.differences),
             "skipped": dict(self.skipped),
+            **({"faults": dict(self.faults)} if self.faults else {}),
             "trace": self.disagreement.handle if self.disagreement else None,
             "because": self.disagreement.because if self.disagreement else "",
         }
@@ -108,11 +115,12 @@ class Tally:
         self.overlapping = 0
         self.differences: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
+        self.faults: Counter[str] = Counter()
         self.pairs: Counter[tuple[str, str]] = Counter()  # histories by overlapping kinds of actions
         self.crowded = 0  # histories with any such overlap
 
     def add(self, steps: Sequence[Step], overlapped: bool, pairs: Collection[tuple[str, str]] = ()) -> None:
-        """Count a history that was played to its end."""
+        """Add a history that was played to its end to the counts."""
         self.pairs.update(pairs)
         self.crowded += bool(pairs)
         self.lengths.append(len(steps))

@@ -1,4 +1,6 @@
-"""Checks with many seeds, on several processes or on a Spark cluster. The seeds are independent."""
+"""Runs checks with many seeds, in several processes or on a Spark cluster. The check of a seed is independent of all
+other seeds.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ Across = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[tuple[Any, Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seed:
-    """A check given by names and numbers, which can be sent to another process. Without `world` the worlds are random.
+    """A check with one seed, defined by names and numbers, so that it can be sent to another process. Without `world`
+    the check generates random worlds.
     """
 
     seed: int
@@ -28,7 +31,7 @@ class Seed:
     seconds: float | None = None
 
     def options(self) -> CheckOptions:
-        """The options of the check. Raises ValueError for an unknown name; the message lists the known ones."""
+        """Return the options of the check. Raises ValueError for an unknown name; the message lists the known names."""
         by = f"nbcc check{f' {self.world}' if self.world else ''} --protocol {self.protocol}"
         return CheckOptions(
             factory=factory(self.system),
@@ -37,16 +40,19 @@ class Seed:
             fitted=fitted(self.system),
             found_by=f"{by} --seed {self.seed} --on {self.system}",
             system=self.system,
+            repeats=":" not in self.system,  # a user's system knows one record of a key in a batch
         )
 
 
 def check_seed(seed: Seed) -> CheckReport:
-    """Play one seed in this process."""
+    """Run the check of one seed in this process."""
     return run(seed.options(), examples=seed.examples, seed=seed.seed, seconds=seed.seconds)
 
 
 def across_processes(workers: int) -> Across:
-    """A map over ``workers`` processes of this machine. They inherit no open files of this process."""
+    """Return a function that maps work over ``workers`` processes of this machine. The worker processes inherit no open
+    files of the calling process.
+    """
 
     def play(work: Callable[[Any], Any], values: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
         with process_pool(workers) as pool:
@@ -57,5 +63,5 @@ def across_processes(workers: int) -> Across:
 
 
 def check_seeds(seeds: Sequence[Seed], across: Across) -> Iterator[tuple[Seed, CheckReport]]:
-    """Each seed with its report, in the order of the seeds."""
+    """Yield each seed with the report of its check, in the order of the seeds."""
     yield from across(check_seed, seeds)

@@ -1,4 +1,4 @@
-"""Symbols for times (r1, c1), so that observations read the same in every run."""
+"""Replaces times by symbols (r1, c1), so that equal observations have equal texts in every run."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from nbcc.model import Step
 
 
 class Symbols:
-    """Symbols for the times of a history: ``r1`` is the first requested time, ``c1`` that instant's completion time.
+    """Symbols for the times of a history: ``r1`` is the first requested time, and ``c1`` is the completion time of the
+    instant with this requested time.
 
-    Requested times increase, so a symbol keeps its meaning from its first step on. If its instant leaves the timeline,
-    the symbols made by `then` keep it.
+    Requested times increase, so later steps do not change the meaning of a symbol. If an instant leaves the timeline,
+    the symbols that `then` returns still include the times of this instant.
     """
 
     def __init__(self, timeline: tuple[Any, ...]) -> None:
@@ -25,21 +26,23 @@ class Symbols:
         self._symbols = {tick: symbol for symbol, tick in self.ticks.items()}
 
     def then(self, timeline: tuple[Any, ...]) -> Symbols:
-        """The symbols for the present timeline and for instants that were on it before."""
+        """Return the symbols for the present timeline and for instants that were on an earlier timeline."""
         present = {entry[2] for entry in timeline}
         removed = (("", "", *times) for times in self._times.items() if times[0] not in present)
         return Symbols((*timeline, *removed))
 
     def symbol(self, tick: int | None) -> str:
-        """``r1`` or ``c1``; ``-`` for no time; the number of a tick that belongs to no instant."""
+        """Return the symbol of a time, such as ``r1`` or ``c1``, or ``-`` for no time. If the tick belongs to no
+        instant, return the tick.
+        """
         return "-" if tick is None else self._symbols.get(tick, str(tick))
 
     def step(self, step: Step) -> Step:
-        """The step with symbols for the times in its arguments. Only tuples contain times."""
+        """Return the step with symbols for the times in its arguments. Times occur only in tuples."""
         return step._replace(args=tuple((name, self._named(value)) for name, value in step.args))
 
     def resolved(self, step: Step) -> Step:
-        """The step with ticks in place of its symbols.
+        """Return the step with its symbols replaced by ticks.
 
         Raises:
             KeyError: a symbol has no tick.
@@ -47,7 +50,7 @@ class Symbols:
         return step._replace(args=tuple((name, self._numbered(value)) for name, value in step.args))
 
     def sentence(self, text: str) -> str:
-        """A sentence of the model with symbols for its times (``t3``). A time that belongs to no instant stays
+        """Return a sentence of the model with symbols for its times (``t3``). A time that belongs to no instant stays
         unchanged.
         """
         return re.sub(r"\bt(\d+)\b", lambda time: self._symbols.get(int(time[1]), time[0]), text)
@@ -56,27 +59,29 @@ class Symbols:
         return tuple(map(self.symbol, value)) if isinstance(value, tuple) else value
 
     def _numbered(self, value: object) -> object:
-        return tuple(self.ticks[symbol] for symbol in value) if isinstance(value, tuple) else value
+        return tuple(map(self._tick, value)) if isinstance(value, tuple) else value
+
+    def _tick(self, symbol: str) -> int:
+        return int(symbol) if symbol.isdecimal() else self.ticks[symbol]
 
     def instant(self, entry: tuple[Any, ...]) -> str:
-        """``deltacommit r1 completed c1``."""
+        """Return an instant as text, for example ``deltacommit r1 completed c1``."""
         action, state, requested, completed = entry
         return f"{action} {self.symbol(requested)} {state}" + (f" {self.symbol(completed)}" if completed else "")
 
     def slice(self, entry: tuple[Any, ...]) -> str:
-        """``group 0 from r2: base r2, logs r3.1 r3.2``."""
+        """Return a file slice as text, for example ``group 0 from r2: base r2, logs r3.1 r3.2``."""
         group, barrier, base, logs = entry
         files = " ".join(f"{self.symbol(requested)}.{version}" for requested, version in logs) or "-"
         return f"group {group} from {self.symbol(barrier)}: base {self.symbol(base)}, logs {files}"
 
     def rows(self, rows: tuple[Any, ...]) -> list[str]:
-        """Each row as `row` formats it."""
+        """Return the texts of several rows, each as `row` formats it."""
         return [self.row(row) for row in rows]
 
     def row(self, row: tuple[Any, ...]) -> str:
-        """``a1: 2 w1.1 r1``: key, ordering value, write, requested time. A change: ``a1: u 1 w1.1 -> 2 w2.1``.
-
-        A refused read: ``refused: Cleaned``.
+        """Return a row as text. A record is ``a1: 2 w1.1 r1``: key, ordering value, write, requested time. A change is
+        ``a1: u 1 w1.1 -> 2 w2.1``, and a refused read is ``refused: Cleaned``.
         """
         key, first, *others = row
         if not others:

@@ -1,7 +1,7 @@
-"""A tour: the fewest runs that take every edge of a world on a system, where equal actors are interchangeable.
+"""A tour: the fewest runs on a system that take every edge of a world, up to exchanges of interchangeable actors.
 
-Random histories reach likely states. A tour takes every possible step from every state, the rarest first. The rows of
-the writes are random: a tour covers the interleavings, not the data.
+Random histories mostly reach likely states. In contrast, a tour takes every possible step from every state. The runs
+with rare steps come first. The rows of the writes are random: a tour covers the interleavings, not the data.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TourReport:
-    """The figures of a tour: `runs` of `all_runs` took `edges` of `all_edges`. `disagreement`: a trace, or None."""
+    """The figures of a tour. The function `tour` played `runs` of `all_runs` runs, and these runs took `edges` of
+    `all_edges` edges. `disagreement` is the trace of a run that disagreed, or None.
+    """
 
     world: World
     runs: int
@@ -45,12 +47,12 @@ class TourReport:
 
     @property
     def exit_code(self) -> int:
-        """0: agreed; 1: disagreed."""
+        """Exit code of the command: 0 if all runs agreed, 1 if a run disagreed."""
         return int(self.disagreement is not None)
 
     @property
     def text(self) -> str:
-        """The verdict, the figures, and the interleaving of a disagreement."""
+        """Return the report as text: the verdict, the figures, and the interleaving that disagreed, if any."""
         verdict = f"AGREED in {self.runs:,} of {self.all_runs:,} runs"
         if self.disagreement is not None:
             verdict = f"DISAGREED in run {self.runs:,} of {self.all_runs:,}: {self.disagreement.because}"
@@ -65,7 +67,7 @@ class TourReport:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        """The JSON value."""
+        """Return the report as a JSON value."""
         return {
             "format": 1,
             "verdict": "DISAGREED" if self.disagreement else "AGREED",
@@ -89,9 +91,10 @@ def tour(
     progress: Progress | None = None,
     traces_dir: Path | None = None,
 ) -> TourReport:
-    """Play a share of the tour's runs through the world in the options. Stop at the first disagreement.
+    """Play a share of the runs of a tour through the world that the options name. Stop at the first disagreement.
 
-    `progress(number from 0, total)` is called after each run. Equal seeds write equal rows.
+    The function calls `progress` after each run, with the number of the run (from 0) and the total number of runs. Two
+    tours with equal seeds write equal rows.
 
     Raises:
         ValueError: the options have no world, or the system cannot take single steps.

@@ -1,12 +1,15 @@
 """Acyclicity: a proof, from the transitions that a search has evaluated, that no run returns to an earlier state.
 
-In a cycle every component returns to its value. A component whose values never return cannot be part of a cycle. So no
-transition that always changes it is a step of a cycle. Such transitions are removed, and the rest is examined again.
-For example, a compactor returns from idle to idle, but it publishes in between, and the published instants only grow.
-If no transition is left, there is no cycle. Otherwise `progress.judge_cycles` must examine all states.
+In a cycle every component returns to its earlier value. A component whose values never return cannot be part of a
+cycle. A transition that always changes a component whose values never return is not a step of a cycle. The proof
+removes transitions outside every cycle, and examines the remaining transitions again. For example, a compactor returns
+to the idle state, but only after it has published an instant, and the set of published instants only grows. If the
+proof removes every transition, there is no cycle. If some transitions remain, `progress.judge_cycles` must examine all
+states.
 
-Under symmetry, a cycle of canonical states may end with other names of actors than it began. Repeated several times, it
-ends with the same names. Therefore the proof uses values without names, and treats exchangeable actors as one.
+Under symmetry, the names of actors at the end of a cycle of canonical states may differ from the names at its
+beginning. If the cycle is repeated several times, it ends with the names with which it began. Therefore the proof uses
+values without names of actors, and does not distinguish exchangeable actors.
 """
 
 from __future__ import annotations
@@ -27,7 +30,9 @@ _FIELD = (1 << WIDTH) - 1
 
 
 def may_cycle(space: Space) -> bool:
-    """False: no run returns to an earlier state, which is proven. True: some run may."""
+    """Return False if the proof shows that no run returns to an earlier state. Return True if some run may return to an
+    earlier state.
+    """
     coding = getattr(space.system, "coding", None)
     if coding is None:
         return True
@@ -60,7 +65,9 @@ def _never_returns(several: Iterable[_Edges]) -> bool:
 
 
 class _WithoutNames:
-    """The changes of components, with values as numbers. Two values have equal numbers if they differ only in names."""
+    """Collects the changes of each component, with numbers in place of values. Two values have equal numbers if the
+    values differ only in names of actors.
+    """
 
     def __init__(self, coding: Coding, exchangeable: Iterable[Iterable[str]]) -> None:
         self.coding = coding
@@ -69,7 +76,7 @@ class _WithoutNames:
         self._values: dict[tuple[str, Any], int] = {}
 
     def changes(self, compiled: Compiled) -> Mapping[str, _Edges]:
-        """Component -> the changes that a transition has made to it."""
+        """Return a mapping from each component to the changes that a transition has made to the component."""
         found = [(bits, bits + change) for bits, moves in compiled.memo.items() for _, change in moves]
         changes: dict[str, _Edges] = {}
         for place in compiled.writes:

@@ -1,11 +1,13 @@
 """Checks that exchanging actors was a symmetry of everything that a reduced search of a `TransitionSystem` evaluated.
 
 `symmetry_detection` finds exchangeable actors on a sample of states. For the model of the table a sample suffices,
-because its actors of one kind have the same transitions. A `TransitionSystem` may declare the same (`uniform`). The
-transitions of any other system are arbitrary functions: two actors may differ in states outside of the sample. So the
-search of such a system is checked at its end: every evaluated transition on every footprint, every promise on every
-value that it read, and their images under the exchanges, until no new image appears. If all of these commute with the
-exchanges, then so does every step of every reachable state.
+because its actors of one kind have the same transitions. A `TransitionSystem` may declare with `uniform` that its
+actors of one kind have the same transitions. Without `uniform` the transitions of actors are arbitrary functions: two
+actors may differ in states outside of the sample. Therefore, without `uniform` this module checks the search of a
+`TransitionSystem` after its end. The module checks every evaluated transition on every footprint, and every promise on
+every value that the promise read. The module also checks the images of transitions and promises under the exchanges,
+until no new image appears. If all checked transitions and promises commute with the exchanges, every step of every
+reachable state commutes with the exchanges.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ _Check = Callable[[Hashable, "Exchanged"], tuple[Hashable, bool]]
 
 
 def refuted(search: Search) -> str | None:
-    """The reason why the reduction of a finished search is not sound; None if it is."""
+    """Return the reason why the reduction of a finished search is not sound; None if the reduction is sound."""
     space = search.space
     if (
         not isinstance(space, Reduced)
@@ -62,12 +64,14 @@ class Exchanged:
         self._image = Image(system, names, range(len(system.coding.names)), ())
 
     def state(self, state: State, mask: State) -> State:
-        """The image of a state, restricted to a mask."""
+        """Return the image of a state under the exchange, restricted to the components in a mask."""
         return self._image.of_own(state) & mask
 
 
 def _first_difference(items: Iterable[Hashable], exchanges: Sequence[Exchanged], check: _Check) -> Exchanged | None:
-    """An exchange under which an item, or an image of one, behaves differently; None if there is none."""
+    """Return an exchange that changes the behaviour of a transition or promise, or of an image of it; None if no
+    exchange does.
+    """
     seen = dict.fromkeys(items)
     queue = list(seen)
     while queue:
@@ -124,9 +128,9 @@ def _check_end(holds: Callable[[State], bool], end: Any, exchange: Exchanged) ->
 
 
 class _Transitions:
-    """The transitions of a finished search, with their footprints.
+    """The transitions that a finished search evaluated, with the footprints of these transitions.
 
-    Its own stepper evaluates them, because coverage counts the search's footprints.
+    A separate stepper evaluates the transitions, because coverage counts the search's footprints.
     """
 
     def __init__(self, system: TransitionSystem) -> None:
@@ -135,7 +139,7 @@ class _Transitions:
         self.compiled = {(each.transition.actor, each.transition.action): each for each in self.stepper.rows}
 
     def found(self, compiled: Compiled) -> list[Hashable]:
-        """The values on which the search evaluated a transition: footprints, and the actor's own component."""
+        """Return the values on which the search evaluated a transition: footprints, and the actor's own component."""
         row, own = (compiled.transition.actor, compiled.transition.action), compiled.own
         awake = [(row, "awake", number << own * WIDTH) for number in range(len(self.coding.values(own)))]
         return [*awake, *((row, "moves", footprint) for footprint in compiled.memo)]
@@ -162,7 +166,7 @@ class _Transitions:
 
 
 class _Promise:
-    """A promise restricted to the components that it reads and those that an exchange maps to them."""
+    """A promise restricted to the components that it reads and to the images of these components under an exchange."""
 
     def __init__(self, system: TransitionSystem, promise: Any, exchangeable: Sequence[Sequence[str]]) -> None:
         self.system, self.promise = system, promise

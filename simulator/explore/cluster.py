@@ -1,4 +1,4 @@
-"""Work on a Spark cluster: the jobs of a matrix, the shards of a search, the seeds of a check."""
+"""Runs work on a Spark cluster: the jobs of a matrix, the shards of a search, or the seeds of a check."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def search_on_spark(
     done: Callable[[SearchJob, Result], None] | None = None,
     **bounds: Any,
 ) -> Iterator[tuple[SearchJob, Result]]:
-    """As `run_jobs`, on a Spark cluster whose workers can import nbcc.
+    """Do the same as `run_jobs`, on a Spark cluster whose workers can import nbcc.
 
-    `memory` is that of each job. `workers` and `progress` are ignored.
+    `memory` is the memory in GiB of each job. The function ignores `workers` and `progress`.
     """
     bounds = {name: value for name, value in bounds.items() if name not in ("workers", "progress")}
     work = partial(run_job if raises else try_job, **bounds)
@@ -42,8 +42,8 @@ def on_spark(
 ) -> Iterator[tuple[Any, Any]]:
     """Run `work` on each value on the cluster, and yield each value with its result, in the given order.
 
-    `done` is called with each result at the end of its job. `failed` returns the result of a job that raised an error;
-    without it the error is raised here.
+    The function calls `done` with the result of each job when the job ends. `failed` returns the result of a job that
+    raised an error; without `failed` the error is raised in the calling process.
     """
 
     def one(value: Any) -> Any:

@@ -1,4 +1,5 @@
-"""The coverage of a finished search: the actions that were possible, and the conditions that decided alone."""
+"""The coverage of a finished search: the actions that were possible, and the conditions that alone prevented an action.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ FAR = 64
 
 
 def coverage_of(space: Space, watchers: Watchers) -> Coverage:
-    """The coverage, computed from the cached evaluations of the transitions. A system without transitions has no
-    actions or conditions.
+    """Return the coverage, computed from the cached evaluations of the transitions. For a system without transitions
+    the coverage has no actions or conditions.
     """
     untested = tuple(w.promise.name for w in watchers.watches if not w.reached and not w.unfit)
     actions: dict[str, int] = {}
@@ -37,7 +38,9 @@ def coverage_of(space: Space, watchers: Watchers) -> Coverage:
 
 
 def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[BoundGuard, bool]]:
-    """Each condition of a transition, and whether it was the only false one in some state."""
+    """Return a pair for each condition of a transition: the condition, and True if it was the only false condition in
+    some state.
+    """
     row = compiled.transition
     own = [guard.holds for guard in row.actor_guards]
     yield from zip(row.actor_guards, _alone(own, coding.values(compiled.own)), strict=True)
@@ -52,7 +55,7 @@ def _of_state(coding: Coding, each: CompiledGuard) -> Callable[[int], bool]:
 
 
 def _alone(conditions: Sequence[Callable[[Any], object]], seen: Iterable[Any]) -> list[bool]:
-    """For each condition, whether it was the only false one for some value."""
+    """Return True for each condition that was the only false condition for some value."""
     alone: list[int] = []
     left = list(range(len(conditions)))
     for value in seen:
@@ -68,7 +71,9 @@ def _alone(conditions: Sequence[Callable[[Any], object]], seen: Iterable[Any]) -
 
 
 def _holds(holds: Callable[[Any], object], value: Any) -> bool:
-    """The value of a condition. True if it cannot be evaluated because another condition is false."""
+    """Return the value of a condition. Return True for a condition that cannot be evaluated because another condition
+    is false.
+    """
     try:
         return bool(holds(value))
     except (IndexError, KeyError, AttributeError, TypeError, StopIteration):

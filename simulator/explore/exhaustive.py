@@ -40,18 +40,23 @@ def explore(
     shard: Shard | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Visit every state of a system and judge promises; `system.Explorable` and `system.Property` say what these need.
+    """Visit every state of a system and judge promises. `system.Explorable` and `system.Property` define what a system
+    and a promise need.
 
     Args:
-        canary: a promise that must be found violated; otherwise the search proves nothing.
-        max_states, max_depth, memory: distinct states, levels, and GiB of this process at which the search stops.
-            Promises that are not violated by then are UNDETERMINED. Without `memory` most of the free memory is used.
-        reduce: use symmetry and fuse private steps, if the system has transitions. A second search then finds a
-            shortest counterexample. The search is repeated without reduction if `certify` refutes the symmetry.
-        coverage: collect which actions were possible and which conditions decided.
+        canary: a promise that the search must find violated; if the search finds no violation, it proves nothing.
+        max_states: the number of distinct states at which the search stops.
+        max_depth: the number of levels at which the search stops.
+        memory: the GiB of memory of this process at which the search stops; by default most of the free memory. A
+            promise that is not violated before the search stops at a bound is UNDETERMINED.
+        reduce: True to use symmetry and to fuse private steps, if the system has transitions. For a violated promise a
+            second search then finds a shortest counterexample. The search is repeated without reduction if `certify`
+            refutes the symmetry.
+        coverage: True to collect which actions were possible, and which conditions alone prevented an action.
         checkpoint: a file from which an interrupted search continues.
-        shard: visit only these states (see `shards`), and search for no shorter counterexamples.
-        progress: called from time to time with distinct and generated states, depth and frontier.
+        shard: the search visits only the states of this shard (see `shards`), and no second search follows.
+        progress: the function that the search calls from time to time. Its arguments are the numbers of distinct and
+            generated states, the depth and the frontier.
     """
     watched = [*promises, canary] if canary is not None else list(promises)
     identity = search_checkpoint.identity(system, watched, reduce) if checkpoint else ""
@@ -111,7 +116,7 @@ def shortest(
     system: Any, promises: Sequence[Any], found: dict[str, PromiseResult], memory: float | None
 ) -> dict[str, PromiseResult]:
     """Search violated promises again without fused steps, up to the length of the known counterexample."""
-    broken = [p for p in promises if found[p.name].verdict is Verdict.VIOLATED]
+    broken = [p for p in promises if found[p.name].verdict is Verdict.VIOLATED and not found[p.name].cycle]
     if not broken:
         return found
     # The end of a run is detected one level after its last step.

@@ -1,4 +1,6 @@
-"""Searches that failed or ran out of memory. Their results are no evidence about the model."""
+"""Searches that failed or ran out of memory. The result of a search that failed or ran out of memory is no evidence
+about the model.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +15,22 @@ FAILED = "SEARCH"
 
 
 def failed_search(reason: str | Exception) -> Result:
-    """The result of a search that failed: UNDETERMINED, with the reason."""
+    """Return the result of a search that failed: UNDETERMINED, with the reason."""
     sentence = _sentence(reason) if isinstance(reason, Exception) else reason
     verdict = PromiseResult(name=FAILED, verdict=Verdict.UNDETERMINED, because=sentence)
     return Result(distinct=0, generated=0, depth=0, seconds=0, stopped=sentence, promises={FAILED: verdict})
 
 
 def _sentence(error: Exception) -> str:
-    """The error in one line, with the innermost line of code."""
+    """Return a one-line text of an error, with the innermost line of code."""
     places = traceback.extract_tb(error.__traceback__)
     at = f" ({places[-1].filename.rpartition('/')[2]}, line {places[-1].lineno})" if places else ""
     return f"the search failed: {' '.join(f'{type(error).__name__}: {error}'.split())[:300]}{at}"
 
 
 def transient(result: Result) -> str | None:
-    """The reason why a second run of the same search may end differently: it failed or ran out of memory. None if it
-    would end in the same way.
+    """Return the reason why a second run of the same search may end differently: the search failed or ran out of
+    memory. Return None if a second run would end in the same way.
     """
     reasons = (result.stopped, *(promise.because for promise in result.promises.values()))
     return next((why for why in reasons if why and (FAILED in result.promises or is_of_memory(why))), None)

@@ -1,7 +1,7 @@
-"""Search jobs: each a world under a protocol with some promises, searched in a process of its own.
+"""Search jobs: each job searches a world under a protocol for violations of some promises, in a separate process.
 
-A job consists of names and plain values, so that it can be sent to another process or machine. Its result is the same
-`Result` that a search in this process returns.
+A job consists of names and plain values, so that it can be sent to another process or machine. The result of a job is
+the same `Result` that a search in this process returns.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from .shards import Shard
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchJob:
-    """One search. `world` and `protocol` are names, paths or values. Without `promises` all are judged.
+    """One search. `world` and `protocol` are names, paths or values. If `promises` is empty, the search judges all
+    promises.
 
-    A `world` of the form ``package.module:factory`` names a model of your own: `factory()` returns it. `mutant` names
-    a file of specs/mutants that is applied during the search. `reduce` and `shard` are those of `explore`. A shard has
-    no canary; `parallel` checks that one of the shards violates it.
+    A `world` of the form ``package.module:factory`` names a model of your own, which `factory()` returns. `mutant`
+    names a file of specs/mutants that is applied during the search. `reduce` and `shard` are as in `explore`. A shard
+    has no canary; `parallel` checks that one of the shards violates the canary.
     """
 
     world: str | World
@@ -42,10 +43,10 @@ class SearchJob:
     shard: Shard | None = None
 
     def system(self) -> Any:
-        """The system that is explored.
+        """Return the system that the job explores.
 
         Raises:
-            ValueError: a name does not exist; the message lists those that do.
+            ValueError: a name does not exist; the message lists the existing names.
         """
         from nbcc.simulator import specs
 
@@ -72,17 +73,29 @@ def _foreign(name: str) -> Any:
 
 
 def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
-    """The promises of these names (all if there are none), and the canary of the table's model (else None)."""
+    """Return the promises with the given names, or all promises if `names` is empty. The result includes the canary if
+    the system is a model of the table.
+    """
     table = isinstance(system, Model)
     known: Mapping[str, Any] = PROMISES if table else {each.name: each for each in getattr(system, "promises", ())}
-    for name in names:
-        if name not in known:
-            raise ValueError(f"no promise is called {name!r}; {nearest(name, known, 'nbcc list promises')}")
+    known_promises(names, known)
     return [known[name] for name in (names or known)], CANARY if table else None
 
 
+def known_promises(names: Sequence[str], known: Mapping[str, Any] = PROMISES) -> tuple[str, ...]:
+    """Return the given names of promises after a check that each promise exists.
+
+    Raises:
+        ValueError: a name is not the name of a promise; the message contains the most similar name.
+    """
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no promise is called {name!r}; {nearest(name, known, 'nbcc list promises')}")
+    return tuple(names)
+
+
 def run_job(job: SearchJob, **bounds: Any) -> Result:
-    """Run one job in this process; `bounds` are those of `explore`."""
+    """Run one job in this process; `bounds` are as in `explore`."""
     with applied(job.mutant):
         system = job.system()
         promises, canary = promises_of(system, job.promises)
@@ -99,7 +112,7 @@ def _mutant(name: str) -> Any:
 
 
 def applied(name: str) -> AbstractContextManager[Any]:
-    """A context in which the model has this mutant; without a name the model is unchanged."""
+    """Return a context in which the model has the mutant with this name. Without a name the model is unchanged."""
     if not name:
         return nullcontext()
     from nbcc.simulator import mutants
@@ -108,7 +121,7 @@ def applied(name: str) -> AbstractContextManager[Any]:
 
 
 def try_job(job: SearchJob, **bounds: Any) -> Result:
-    """As `run_job`; the result of a job that fails is UNDETERMINED, with the reason."""
+    """Run one job like `run_job`, but if the job fails, return UNDETERMINED with the reason."""
     try:
         return run_job(job, **bounds)
     except Exception as error:  # any error ends this job alone
@@ -130,7 +143,7 @@ def run_jobs(
     Args:
         workers: processes at once; 1 runs the jobs in this process.
         memory: GiB, divided among the workers.
-        raises: raise the error of a job; otherwise its result is UNDETERMINED, with the reason.
+        raises: True to raise the error of a job; False to make its result UNDETERMINED, with the reason.
         done: called with each job and result at the end of the job, in any order.
         progress: called as ``progress(job, *figures)``, with the figures of `explore`.
         bounds: passed to each search.

@@ -1,4 +1,4 @@
-"""Memory bounds: a search stops by itself before the operating system kills it."""
+"""Memory bounds: a search stops itself before the operating system kills its process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHARE = 0.8
 
 
 def held() -> int:
-    """The memory of this process in bytes; its peak if the system does not report the present value."""
+    """Return the memory of this process in bytes. If the system does not report the present value, return the peak."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except (OSError, IndexError, ValueError):
@@ -26,13 +26,13 @@ def held() -> int:
 
 
 def peak_memory() -> int:
-    """The peak memory of this process, in bytes."""
+    """Return the peak memory of this process, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 
 def free() -> int | None:
-    """The available memory in bytes; None if the system does not report it."""
+    """Return the available memory in bytes; None if the system does not report the available memory."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -42,13 +42,13 @@ def free() -> int | None:
 
 
 def is_of_memory(reason: str) -> bool:
-    """Whether a search stopped for lack of memory, so that it may finish on another machine."""
+    """True if a search stopped for lack of memory, so that it may finish on another machine."""
     return "GiB" in reason
 
 
 @contextmanager
 def without_gc() -> Iterator[None]:
-    """A context without cyclic garbage collection.
+    """Return a context in which Python collects no cyclic garbage.
 
     A search holds millions of numbers and small tuples, which the collector would traverse without finding a cycle.
     """
@@ -73,7 +73,9 @@ class MemoryBound:
         self.bytes = int(gib * GIB) if gib else int(held() + left * SHARE) if left else None
 
     def reached(self, table: dict[Any, Any]) -> str | None:
-        """The reason to stop, or None. `table` is the largest one of the search."""
+        """Return the reason why the search must stop, or None if the search may continue. `table` is the largest table
+        of the search.
+        """
         if self.bytes is None:
             return None
         size = sys.getsizeof(table)

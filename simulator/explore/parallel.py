@@ -29,7 +29,7 @@ def explore_in_shards(
     progress: Callable[..., None] | None = None,
     **bounds: Any,
 ) -> Result:
-    """The result of `run_job`, computed by several processes; `search` and `bounds` are those of `run_jobs`.
+    """Return the result of `run_job`, computed by several processes; `search` and `bounds` are as in `run_jobs`.
 
     `memory` (GiB) is divided among the processes of this machine; the default is most of the free memory. A system
     without a shard key is searched in this process.
@@ -74,20 +74,24 @@ class _ShardProgress:
             self.progress(sum(states), sum(steps), max(depths), sum(frontier))
 
     def ended(self, job: SearchJob, result: Result) -> None:
-        """Count a finished shard."""
+        """Add a finished shard to the progress."""
         self.figures.pop(job, None)
         self.done.append(result)
 
 
 def _stopped(found: Sequence[Result], max_states: int | None) -> str | None:
-    """The reason why the shards together have not visited all states; None if they have."""
+    """Return the reason why the shards together have not visited all states; None if the shards have visited all
+    states.
+    """
     if max_states and sum(result.distinct for result in found) > max_states:
         return f"more than {max_states:,} distinct states"
     return next((result.stopped for result in found if result.stopped), None)
 
 
 def merge_results(promises: Sequence[Any], canary: Any | None, found: Sequence[Result], stopped: str | None) -> Result:
-    """One result from those of the prefix and of all shards. `stopped`: the reason why states are missing."""
+    """Return one result that combines the results of the prefix and of all shards. `stopped` is the reason why states
+    are missing.
+    """
     seen = None if canary is None else any(_violated(result, canary.name) for result in found)
     doubt = stopped or (blind(canary) if seen is False else None)
     deadlocks = [result.deadlock for result in found if result.deadlock is not None]
@@ -113,7 +117,9 @@ def _violated(result: Result, name: str) -> bool:
 
 
 def _verdict(name: str, found: Sequence[Result], doubt: str | None) -> PromiseResult:
-    """The verdict of all shards on one promise, with the first of the shortest counterexamples."""
+    """Return the verdict that combines all shards for one promise. A violated promise has the shortest counterexample
+    of a shard.
+    """
     results = [result.promises[name] for result in found if name in result.promises]
     if broken := [each for each in results if each.verdict is Verdict.VIOLATED]:
         return min(broken, key=lambda each: each.steps or 0)
@@ -127,7 +133,7 @@ def _verdict(name: str, found: Sequence[Result], doubt: str | None) -> PromiseRe
 
 
 def _covered(found: Sequence[Coverage]) -> Coverage | None:
-    """The coverage of all shards; each of them includes the prefix."""
+    """Return the coverage of all shards. The coverage of each shard includes the prefix."""
     if not found:
         return None
     prefix, *others = found
@@ -141,7 +147,9 @@ def _covered(found: Sequence[Coverage]) -> Coverage | None:
 
 
 def _shortest(job: SearchJob, whole: Result, memory: float | None) -> Result:
-    """The result with shortest counterexamples; those of the shards may be longer."""
+    """Return the result with its counterexamples replaced by shortest ones, because the counterexamples of shards may
+    be longer.
+    """
     if not any(_violated(whole, name) for name in whole.promises):
         return whole
     with applied(job.mutant):

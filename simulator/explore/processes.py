@@ -1,6 +1,7 @@
 """Runs search jobs in separate processes, which end with the calling process.
 
-If a process dies, its job is UNDETERMINED, with the reason; other jobs are not affected.
+If a process dies, the result of its job is UNDETERMINED, with the reason. The death of a process does not affect the
+jobs of other processes.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ EVERY = 0.5
 def in_processes(
     work: Work, jobs: Sequence[Any], workers: int, progress: Callable[..., None] | None = None
 ) -> Generator[tuple[int, Result]]:
-    """Run `work` on each job. Yields the number of each job with its result, in the order in which they end.
+    """Run `work` on each job. Yields the number and the result of each job, in the order in which the jobs end.
 
-    `progress(number, *figures)` is called from time to time.
+    The function calls `progress(number, *figures)` from time to time with the figures of a running job.
     """
     running: dict[Any, tuple[int, Any]] = {}
     waiting = list(enumerate(jobs))[::-1]
@@ -107,7 +108,7 @@ def _serve(work: Work, job: Any, answer: Connection) -> None:
 
 
 def _received(ready: Any, process: Any) -> Result | tuple[int, ...]:
-    """The message of a process: figures, or its result, after which it ends."""
+    """Return the next message of a process: figures, or the result of the job, after which the process ends."""
     try:
         answer: Any = ready.recv()
     except (EOFError, OSError):  # the process died before or while it answered

@@ -1,5 +1,5 @@
 """The graph of a world in which states that differ only in the names of exchangeable actors are one state. Tours take
-its edges, and coverage counts them.
+the edges of the quotient graph, and coverage counts these edges.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .symmetry import Symmetry
 
 
 class Edge(NamedTuple):
-    """A step between canonical states; steps that differ only in names are one edge."""
+    """A step between canonical states. Steps that differ only in the names of exchangeable actors are one edge."""
 
     before: State
     step: Step
@@ -22,7 +22,7 @@ class Edge(NamedTuple):
 
 
 class Quotient:
-    """The graph with one state for all that differ only in exchangeable names."""
+    """The graph in which one state stands for all states that differ only in the names of exchangeable actors."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -30,18 +30,18 @@ class Quotient:
         self.first = self.symmetry.canonical(model.initial)
 
     def edge(self, state: State, step: Step, after: State) -> Edge:
-        """The edge of a step of the model."""
+        """Return the edge of a step of the model."""
         # Several renamings may lead to the canonical state. The smallest step among their images is unique.
         names = min(renamed_step(step, renaming) for renaming in self.symmetry.renamings(state))
         return Edge(self.symmetry.canonical(state), names, self.symmetry.canonical(after))
 
     def from_state(self, state: State) -> Iterator[Edge]:
-        """The edges that leave a state."""
+        """Yield the edges that leave a state."""
         found = (self.edge(state, step, after) for step, after in self.model.successors(state))
         yield from dict.fromkeys(found)
 
     def edges(self) -> list[Edge]:
-        """All edges, in the order of a breadth-first search."""
+        """Return all edges, in the order of a breadth-first search."""
         seen, queue, found = {self.first}, [self.first], list[Edge]()
         for state in queue:
             for edge in self.from_state(state):
@@ -52,7 +52,7 @@ class Quotient:
         return found
 
     def run(self, edges: Sequence[Edge]) -> Iterator[Step]:
-        """A run of the model that takes these edges, starting in the first state."""
+        """Yield the steps of a run of the model that takes the given edges from the first state."""
         state = self.model.initial
         for edge in edges:
             step, state = next(

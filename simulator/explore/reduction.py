@@ -1,12 +1,13 @@
 """Reduction: the private steps of an actor are fused with its next visible step.
 
 A transition is private if it touches only the component of its actor, no transition of another actor touches this
-component, and no judged promise reads it. Such a step commutes with all steps of other actors. Take a run with the
-private step early, and one with it just before the actor's next visible step. All values that others can read are the
-same in both.
+component, and no judged promise reads it. A private step commutes with all steps of other actors. Consider two runs.
+One run takes a private step early, and the other run takes the private step just before the actor's next visible step.
+In both runs all other actors can read the same values.
 
 A visible step, such as a crash, is taken after each possible number of private steps. The transitions of a component
-are not private if another actor reads it: to roll back, to let a heartbeat expire, or to read unpublished files.
+are not private if another actor reads the component. For example, an actor reads it to roll back a write, or to let a
+heartbeat expire.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from .transition_system import TransitionSystem
 
 
 def touched(transition: BoundTransition) -> frozenset[str]:
-    """The components that a transition reads or writes."""
+    """Return the components that a transition reads or writes."""
     return frozenset((*transition.reads, *transition.writes))
 
 
 def private_transitions(model: Model | TransitionSystem, promises: Iterable[Any]) -> frozenset[tuple[str, str]]:
-    """The transitions, as (actor, action), that may be fused under this protocol and for these promises."""
+    """Return the transitions, as (actor, action), that may be fused under this protocol and for these promises."""
     rows = model.transitions
     watched = {name for promise in promises for name in promise.reads(model)}
     shared = {name for row in rows for name in touched(row) - {row.component}} | watched
@@ -38,7 +39,7 @@ def private_transitions(model: Model | TransitionSystem, promises: Iterable[Any]
 
 
 def symmetric(private: frozenset[tuple[str, str]], exchangeable: Sequence[Sequence[str]]) -> frozenset[tuple[str, str]]:
-    """The private transitions whose images under every exchange are private as well."""
+    """Return the private transitions whose images under every exchange are private as well."""
     others = {name: each for each in exchangeable for name in each}
     return frozenset(
         (actor, action) for actor, action in private

@@ -25,7 +25,7 @@ _Field = tuple[int, int, int, dict[State, State]]
 
 
 def renamed(value: Any, names: Renaming) -> Any:
-    """A value with renamed actors, at any depth of tuples."""
+    """Return a value with renamed actors, at any depth of tuples."""
     if isinstance(value, str):
         return names.get(value, value)
     if isinstance(value, tuple):
@@ -37,7 +37,9 @@ def renamed(value: Any, names: Renaming) -> Any:
 
 
 class InOrder:
-    """Value -> the actors that it names, in the order of their first occurrence. A set has no order."""
+    """Maps a value to the actors that the value names, in the order of their first occurrence. The elements of a set
+    have no order.
+    """
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = frozenset(names)
@@ -62,7 +64,7 @@ class InOrder:
 
 
 def renamed_state(model: Model | TransitionSystem, state: State, names: Renaming) -> State:
-    """A state with renamed actors: components change places, and their values change names."""
+    """Return a state with renamed actors: components change places, and their values change names."""
     coding, after = model.coding, 0
     for position, name in enumerate(coding.names):
         after = coding.put(after, coding.place[names.get(name, name)], renamed(coding.value(state, position), names))
@@ -70,7 +72,7 @@ def renamed_state(model: Model | TransitionSystem, state: State, names: Renaming
 
 
 def renamed_step(step: Step, names: Renaming) -> Step:
-    """A step with renamed actors."""
+    """Return a step with renamed actors."""
     return Step(names.get(step.actor, step.actor), step.action, renamed(step.args, names))
 
 
@@ -106,11 +108,11 @@ class Image:
         return old, new, self.coding.mask((old,)), {}
 
     def of_own(self, bits: State) -> State:
-        """The image of the exchangeable components."""
+        """Return the image of the exchangeable components."""
         return self._of(bits, self.own) if self.names else bits
 
     def of_others(self, bits: State) -> State:
-        """The image of the other components."""
+        """Return the image of the components that are not exchangeable."""
         return self._of(bits, self.others) if self.names else bits
 
     def _of(self, bits: State, fields: Sequence[_Field]) -> State:

@@ -13,13 +13,15 @@ class PromiseResult:
     """The verdict on one promise.
 
     `trace` is the shortest counterexample, and `steps` its length. `because` is the message of the violated promise, or
-    the reason why the verdict is not HOLDS.
+    the reason why the verdict is not HOLDS. If `cycle` is not 0, the counterexample is a lasso whose last `cycle` steps
+    repeat forever.
     """
 
     name: str
     verdict: Verdict
     because: str | None = None
     trace: tuple[Any, ...] | None = None
+    cycle: int = 0
 
     @property
     def steps(self) -> int | None:
@@ -30,9 +32,9 @@ class PromiseResult:
 class Coverage:
     """The coverage of a search.
 
-    `actions`: action -> the number of footprints in which it was possible, summed over shards. `never_false`: (action,
-    condition) pairs for which the condition never was the only false one in any state. `untested`: promises whose
-    `sometimes` no state satisfied.
+    `actions` maps each action to the number of footprints in which the action was possible, summed over shards.
+    `never_false` has the pairs (action, condition) whose condition was in no state the only false condition of the
+    action. `untested` has the promises for which no state satisfied `sometimes`.
     """
 
     actions: dict[str, int]
@@ -41,11 +43,11 @@ class Coverage:
 
     @property
     def never_taken(self) -> tuple[str, ...]:
-        """Actions of the world that were possible in no state."""
+        """Actions of the world that were not possible in any state."""
         return tuple(name for name, times in self.actions.items() if not times)
 
     def to_json(self) -> dict[str, Any]:
-        """The object of `explore --json`."""
+        """Return the object for this verdict that `explore --json` prints."""
         never = [{"action": action, "condition": reason} for action, reason in self.never_false]
         return {"actions": self.actions, "never_false": never, "untested": list(self.untested)}
 
@@ -55,9 +57,9 @@ class Result:
     """The figures and verdicts of a search.
 
     `distinct`, `generated` (the first state and every successor) and `depth` (levels) are counted as TLC counts them.
-    `stopped` is the reason why the search did not visit all states; None if it did. `deadlock` is a run to a state
-    without successors in which an actor is within an operation. `ends` counts the states without successors.
-    `ends_at_limit` counts those of them in which only a limit of the world stops an actor.
+    `stopped` is the reason why the search did not visit all states; None if the search visited all states. `deadlock`
+    is a run to a state without successors in which an actor is within an operation. `ends` counts the states without
+    successors. `ends_at_limit` counts the states without successors in which only a limit of the world stops an actor.
     """
 
     distinct: int
@@ -85,13 +87,15 @@ class Result:
 
     @property
     def bound(self) -> str:
-        """The extent of the search in words."""
+        """A phrase that describes the extent of the search."""
         part = f"stopped: {self.stopped}; " if self.stopped else ""
         whole = f" that stand for {self.stands_for:,}" if self.stands_for else ""
         return f"{part}{self.distinct:,} states{whole}, {self.generated:,} generated, depth {self.depth}"
 
     def to_json(self, world: str, protocol: str) -> dict[str, Any]:
-        """The object that `explore --json` prints; a trace is a list of steps by name."""
+        """Return the object that `explore --json` prints; a trace is a list of steps, each with its actor, action and
+        arguments.
+        """
         return {
             "format": 1,
             "world": world,
@@ -115,6 +119,7 @@ class Result:
                     "steps": found.steps,
                     "trace": _steps(found.trace),
                     "because": found.because,
+                    **({"cycle": found.cycle} if found.cycle else {}),
                 }
                 for name, found in self.promises.items()
             },

@@ -1,7 +1,8 @@
-"""Finished searches cached in a file: an interrupted matrix continues where it stopped.
+"""Caches finished searches in a file, so that an interrupted computation of a matrix continues where it stopped.
 
 The file has one JSON object for each search: the job (world, protocol, promises, reductions, bounds) and its result.
-The first line identifies the version of the code. A process that dies while it writes a line loses only that search.
+The first line identifies the version of the code. If a process dies while it writes a line, only the result of one
+search is lost.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ NO_BOUNDS: Final = ("workers", "memory", "raises")
 
 
 class ResultCache:
-    """A cache of finished searches. `hits` counts the searches found in the cache, `misses` those that were run.
+    """A cache of finished searches. `hits` counts the searches found in the cache, `misses` counts the searches that
+    were run.
 
     Raises:
-        ValueError: the file is not such a cache, or other code wrote it.
+        ValueError: the file is not a cache of searches, or another version of the code wrote it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,9 +49,10 @@ class ResultCache:
         done: Callable[[SearchJob, Result], None] | None = None,
         **bounds: Any,
     ) -> Iterator[tuple[SearchJob, Result]]:
-        """As `run_jobs`; runs the jobs that are not cached with `across`. `done` is called for the cached ones first.
+        """Do the same as `run_jobs`, but take the results of finished searches from the cache. `across` runs the jobs
+        that are not in the cache. The function first calls `done` for the jobs with cached results.
 
-        A `transient` result is not cached, so that the job runs again the next time.
+        The function does not cache a `transient` result, so that a later call runs the job again.
         """
         keys = [key_of(job, bounds) for job in jobs]
         cached = [self._results.get(key) for key in keys]
@@ -78,7 +81,7 @@ class ResultCache:
 
 
 def key_of(job: SearchJob, bounds: Mapping[str, Any]) -> str:
-    """All inputs except the code that determine the result of a job."""
+    """Return all inputs that determine the result of a job, except the code."""
     if job.mutant or job.shard is not None:
         raise ValueError("searches of mutants and of shards are not cached")
     world = specs.world(job.world) if isinstance(job.world, str) else job.world
@@ -96,7 +99,7 @@ def _canonical(value: Any) -> str:
 
 
 def _read(path: Path) -> dict[str, Result]:
-    """The results of a file; a missing file is created."""
+    """Return the cached results that a file contains. If the file is missing, the function creates it."""
     head = {**HEAD, "code": code(*FOLDERS)}
     if not path.exists():
         temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -116,7 +119,7 @@ def _read(path: Path) -> dict[str, Result]:
 
 
 def _loaded(line: bytes) -> dict[str, Any]:
-    """The JSON object of a line; empty if the line is invalid."""
+    """Return the JSON object of a line, or an empty object if the line is invalid."""
     try:
         value = json.loads(line)
     except ValueError:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .acyclicity import may_cycle
+from .lasso import Lasso, find_lasso
 from .memory import MemoryBound
-from .progress import Ends, judge_cycles
+from .progress import Ends
 from .result import PromiseResult
 from .space import Space
 from .watch import Watchers
@@ -30,12 +31,12 @@ class Bounds(NamedTuple):
 
 
 def blind(canary: Any) -> str:
-    """The reason why a search that has not found the canary is no evidence."""
+    """Return the reason why a search is no evidence if the search has not found the canary."""
     return f"the canary {canary.name} was not found violated: this search proves nothing"
 
 
 class Search:
-    """A search. `states` are in the order of discovery; `parents` holds the number of each state's predecessor."""
+    """One search. `states` is in the order of discovery, and `parents` has the number of each state's predecessor."""
 
     def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
         self.space, self.watchers, self.progress = space, watchers, progress
@@ -102,7 +103,7 @@ class Search:
         return None
 
     def _add(self, coming: Sequence[Any]) -> None:
-        """Add those states that the search has not discovered yet."""
+        """Add the given states that the search has not discovered yet."""
         for state in coming:
             if state not in self.numbers:
                 self.numbers[state] = len(self.states)
@@ -145,40 +146,75 @@ class Search:
             self.progress(len(self.states), self.generated, self.depth, len(self.states) - self.at)
 
     def chain(self, number: int) -> list[Any]:
-        """The canonical states on a shortest path from the first state to this one."""
+        """Return the canonical states on a shortest path from the first state to the state with this number."""
         numbers = [number]
         while self.parents[numbers[-1]] >= 0:
             numbers.append(self.parents[numbers[-1]])
         return [self.states[each] for each in reversed(numbers)]
 
     def run_to_end(self, number: int | None) -> tuple[Any, ...] | None:
-        """A run of the system to the end of the state with this number, or to a state that differs only in names."""
+        """Return a run of the system that passes the state with this number and ends in a state without successors. The
+        names of exchangeable actors in that state may differ.
+        """
         if number is None:
             return None
         taken, reached = self.space.walk(self.chain(number))
         return (*taken, *self.space.to_end(reached))
 
     def verdicts(self, count: int, stopped: str | None, canary: Any | None) -> dict[str, PromiseResult]:
-        """The results of the first `count` promises."""
+        """Return the results for the first `count` promises of the search."""
         doubt = stopped
         if canary is not None and self.watchers.watches[-1].broken is None and doubt is None:
             doubt = blind(canary)
         complete = not doubt and self.at == len(self.states)
         if self.goes_back and complete and self.watchers.of_runs and (self.resumed or may_cycle(self.space)):
-            judge_cycles(self.space, self.states, self.numbers, self.watchers.of_runs)
+            self._judge_cycles()
+        self._judge_states()
         found = {}
         for watch in self.watchers.watches[:count]:
             trace: tuple[Any, ...] | None = None
             if watch.promise.kind == "run":
-                trace = self.run_to_end(self.numbers[watch.broken[1]]) if watch.broken else None
+                trace = self._broken_end(watch) if watch.broken else None
             elif watch.broken:
                 trace, message = self._broken_run(watch)
                 watch.broken = (message, *watch.broken[1:])
             found[watch.promise.name] = watch.result(trace, doubt)
         return found
 
+    def _judge_cycles(self) -> None:
+        """Find fair cycles that violate a promise about runs."""
+        for watch in self.watchers.of_runs:
+            if watch.broken is None and not getattr(watch.promise, "first", None):
+                lasso = find_lasso(self, watch.promise)
+                if isinstance(lasso, Lasso):
+                    watch.broken, watch.lasso = (lasso.because, None, None), lasso
+                else:
+                    watch.doubt = lasso or watch.doubt
+
+    def _judge_states(self) -> None:
+        """Judge all states by the promises that can be judged only after the search."""
+        for watch in self.watchers.of_runs:
+            first = getattr(watch.promise, "first", None)
+            if first and watch.broken is None and (violation := first(self.space.system, self.states)):
+                number, message = violation
+                watch.broken = (message, self.states[number], None)
+
+    def _broken_end(self, watch: Any) -> tuple[Any, ...]:
+        """Return a run to the state that violates a promise about runs, or a run from this state to the end of the run.
+        """
+        if watch.lasso:
+            return tuple(watch.lasso.steps)
+        number = self.numbers[watch.broken[1]]
+        if getattr(watch.promise, "first", None):
+            taken, state = self.space.walk(self.chain(number))
+            # The names of actors may differ from those in the canonical state.
+            message = watch.promise.holds(self.space.system, None, None, state)
+            watch.broken = (message or watch.broken[0], *watch.broken[1:])
+            return tuple(taken)
+        return self.run_to_end(number) or ()
+
     def _broken_run(self, watch: Any) -> tuple[tuple[Any, ...], str]:
-        """A run whose last step violates the promise, and the message of the promise for it."""
+        """Return a run whose last step violates the promise, and the message of the promise for this step."""
         message, before, _ = watch.broken
         if before is None:
             return (), message

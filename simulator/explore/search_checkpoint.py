@@ -1,7 +1,8 @@
 """Search checkpoints: an unfinished search in a file, which continues in another process.
 
-Only the same search continues from a file: the same system, promises, reductions and code. The file is read with an
-unpickler that accepts plain values and nbcc's named tuples, so that a file cannot run code.
+A search continues from a file only if the search that wrote the file had the same system, promises, reductions and
+code. The file is read with an unpickler that accepts plain values and nbcc's named tuples, so that a file cannot run
+code.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ FIGURES = ("generated", "depth", "at", "level_end", "stands_for", "goes_back")
 
 
 class NotACheckpoint(ValueError):
-    """A file that this search has not written."""
+    """Raised if the file is not a checkpoint of this search."""
 
 
 def identity(system: Any, promises: Sequence[Any], reduced: bool) -> str:
-    """A hash of everything that must be equal for a search to continue."""
+    """Return a hash of all values that must be unchanged for a search to continue."""
     what: Any = repr(system)
     if isinstance(system, Model):
         what = (system.world.to_mapping(), system.protocol.to_mapping())
@@ -43,13 +44,13 @@ def identity(system: Any, promises: Sequence[Any], reduced: bool) -> str:
 
 
 def code(*folders: str) -> str:
-    """A hash of the source in these folders. Results of other code are not reused."""
+    """Return a hash of the source code in the given folders. A search does not reuse results of other source code."""
     sources = [sorted((files("nbcc") / each).rglob("*.py")) for each in folders]  # type: ignore[attr-defined]  # no zip
     return hashlib.sha256(b"".join(each.read_bytes() for each in chain.from_iterable(sources))).hexdigest()
 
 
 def read(path: Path, wanted: str, system: Any) -> dict[str, Any] | None:
-    """The content of a checkpoint; None if there is no file.
+    """Return the content of a checkpoint file, or None if the file does not exist.
 
     Raises:
         NotACheckpoint: the file has another format, or another search wrote it.
@@ -86,7 +87,9 @@ def write(path: Path, search: Search, wanted: str) -> None:
 
 
 def resume(search: Search, saved: dict[str, Any]) -> None:
-    """Restore the state of a search. `Coding.load` must have restored the numbers of values before."""
+    """Restore the state of a search. Before this function, the caller must call `Coding.load` to restore the numbers of
+    values.
+    """
     search.states = saved["states"]
     search.numbers = {state: number for number, state in enumerate(search.states)}
     search.parents = array("q")
@@ -100,7 +103,7 @@ def resume(search: Search, saved: dict[str, Any]) -> None:
 
 
 class _SafeUnpickler(pickle.Unpickler):
-    """Accepts named tuples of nbcc and of the module of the system, and no other class."""
+    """An unpickler that accepts named tuples of nbcc and of the system's module, and refuses every other class."""
 
     def __init__(self, file: io.BytesIO, module: str) -> None:
         super().__init__(file)

@@ -1,10 +1,11 @@
-"""Shards: one search split among processes that never exchange states.
+"""Shards: the parts of one search, each of which a separate process searches. The processes never exchange states.
 
-A system may name a component as its shard key (`shard_key`): its value is settled once and then stays. In the model of
-the table this is the first published instant. States whose key is still open form the prefix, which is small. Every
-process searches it. Every other state belongs to exactly one shard: it is reached only from the prefix and from states
-of the same shard. The shards together visit all states of the search. Which of several shortest counterexamples they
-report may differ.
+A system may name a component as its shard key (`shard_key`). The value of the shard key is set once and then never
+changes. In the model of the table the shard key is the first published instant. States whose shard key is not set yet
+form the prefix, which is small. Every process searches the prefix. Every state outside the prefix belongs to exactly
+one shard. A state of a shard is reached only from the prefix and from other states of this shard. The shards together
+visit all states of the search. If a promise has several shortest counterexamples, the shards may report a different
+counterexample than a search in one process.
 
 Each search checks that none of its states escaped to another shard.
 """
@@ -23,16 +24,17 @@ from .watch import Watchers
 
 
 class Shard(NamedTuple):
-    """The states of a search that have one of these shard keys.
+    """The states of a search that have one of the shard keys `keys`.
 
-    `exchangeable`: the classes of actors that are known to be exchangeable; None: the search detects them.
+    `exchangeable` has the classes of actors that are known to be exchangeable. If `exchangeable` is None, the search
+    detects the exchangeable actors.
     """
 
     keys: tuple[Hashable, ...]
     exchangeable: tuple[tuple[str, ...], ...] | None = None
 
     def split(self, count: int) -> list[Shard]:
-        """This shard split into at most `count` shards of similar size.
+        """Split this shard into at most `count` shards of similar size.
 
         The first key usually has the most states, so keys are assigned in alternating order: 1 2 3, 3 2 1, 1 2 3, ...
         """
@@ -50,7 +52,7 @@ PREFIX = Shard(())
 
 
 class ShardKeys:
-    """State -> its shard key, or None while the key is open."""
+    """Maps a state to its shard key, or to None if the key is not set yet."""
 
     def __init__(self, system: Any) -> None:
         component, self.key_of = system.shard_key
@@ -65,7 +67,7 @@ class ShardKeys:
         return self._known[own]
 
     def escaped(self, states: Sequence[Any], keys: Iterable[Hashable]) -> set[Hashable]:
-        """The keys of these states that are not among the given ones."""
+        """Return the shard keys of the given states that are not among `keys`."""
         return {self(own) for own in set(map(self.bits.__and__, states))}.difference(keys)
 
 
@@ -83,11 +85,11 @@ class PrefixSearch(Search):
         return lambda state: successors(state) if self.keys(state) is None else iter(())
 
     def shards(self) -> Shard:
-        """All shards as one, with the keys in the order in which they begin."""
+        """One shard that contains all shard keys, in the order in which the shards begin."""
         return Shard(tuple(self.first_states()), tuple(map(tuple, self.space.exchangeable)))
 
     def first_states(self) -> Mapping[Hashable, Mapping[int, list[Any]]]:
-        """Shard key -> level -> the first states of the shard, as reached from the prefix."""
+        """Return, for each shard key and level, the first states of the shard that the prefix reaches."""
         levels = array("q")
         first: dict[Hashable, dict[int, list[Any]]] = {}
         for state, parent in zip(self.states, self.parents, strict=True):
@@ -112,8 +114,7 @@ class _PrefixEnds(Ends):
 
 
 class ShardSearch(Search):
-    """Searches all states with some shard keys. The search of the prefix has counted and judged the first states of
-    each shard.
+    """Searches all states of one shard. The search of the prefix has counted and judged the first states of each shard.
     """
 
     def __init__(
@@ -149,7 +150,9 @@ class ShardSearch(Search):
 
 
 def begin(space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, shard: Shard | None) -> Search:
-    """A search that is ready to run: of all states (None), of the prefix, or of a shard."""
+    """Return a search that is ready to run. The search visits all states (None), the states of the prefix, or the
+    states of a shard.
+    """
     if shard is None:
         return Search(space, watchers, bounds, progress)
     if shard == PREFIX:

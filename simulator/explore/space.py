@@ -17,12 +17,14 @@ from .transition_system import TransitionSystem
 
 
 def has_transitions(system: Any) -> bool:
-    """Whether a system consists of transitions. Then it can be reduced, and its coverage is known."""
+    """True if a system consists of transitions. A system of transitions can be reduced, and its coverage is known."""
     return isinstance(system, Model | TransitionSystem)
 
 
 class Space:
-    """A system without reduction. `canonical(state)`, if not None, is the representative of the state's orbit."""
+    """The space of a system without reduction. `canonical(state)`, if not None, is the representative of the state's
+    orbit.
+    """
 
     canonical: Callable[[Any], Any] | None = None
     about: tuple[str, ...] = ()
@@ -40,27 +42,27 @@ class Space:
         self.limits: Callable[[Any], Iterable[Any]] = getattr(system, "stopped_by_limits", lambda state: ())
 
     def rows(self) -> Sequence[Compiled]:
-        """The compiled transitions with their cached results; empty for a system without transitions."""
+        """Return the compiled transitions with their cached results; empty for a system without transitions."""
         return self.system.stepper.rows if has_transitions(self.system) else ()
 
     def stands_for(self, state: Any) -> int:
-        """The number of states of the system that the canonical state represents."""
+        """Return the number of states of the system that the canonical state represents."""
         return 1
 
     def ends(self, state: Any) -> Iterator[Any]:
-        """The states of the system in which a run ends, for a state without successors here."""
+        """Yield the states of the system in which a run ends, for a state that has no successors in this space."""
         yield state
 
     def to_end(self, state: Any) -> Iterator[Any]:
-        """The steps that the system can still take in a state without successors here."""
+        """Yield the steps that the system can still take in a state that has no successors in this space."""
         yield from ()
 
     def steps(self, before: Any, step: Any, after: Any) -> Iterator[Any]:
-        """The steps of the system that one step here consists of."""
+        """Yield the steps of the system that make up one step of this space."""
         yield step
 
     def walk(self, chain_of_canonical: Sequence[Any]) -> tuple[list[Any], Any]:
-        """A run of the system along canonical states: its steps, and its last state."""
+        """Return a run of the system along canonical states: its steps, and its last state."""
         state, taken = self.initial, list[Any]()
         for target in chain_of_canonical[1:]:
             step, after = next(
@@ -73,17 +75,17 @@ class Space:
 
 
 def _may_strand(model: Model | TransitionSystem, promises: Sequence[Any]) -> bool:
-    """Whether an actor may have no visible step after a private one, so that an end of a run there matters.
+    """True if an actor may have no visible step after a private step, so that a run may end after a private step.
 
-    In the model of the table this is impossible, as a test shows.
+    A test shows that in the model of the table every actor can take a visible step after a private step.
     """
     return not isinstance(model, Model) and (hasattr(model, "finished") or any(p.kind == "run" for p in promises))
 
 
 class Reduced(Space):
-    """A system with canonical states, and with fused private steps (`fuse`).
+    """The space of a system with canonical states and, if `fuse` is True, with fused private steps.
 
-    `known`: the classes of exchangeable actors, if they are known.
+    `known` has the classes of exchangeable actors, if these classes are known.
     """
 
     def __init__(
@@ -128,7 +130,7 @@ class Reduced(Space):
         return runs * self.symmetry.orbit(state) if self.canonical else runs
 
     def _count_runs(self, own: Any) -> int:
-        """The number of combinations of private steps that may have happened."""
+        """Return the number of combinations of private steps that may have happened."""
         found = self._runs[own] = prod(len(changes) for _, changes in self.stepper.private_runs(own))
         return found
 

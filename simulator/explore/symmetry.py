@@ -1,15 +1,17 @@
-"""Symmetry: one canonical state for all that differ only in the names of exchangeable actors.
+"""Symmetry: one canonical state for all states that differ only in the names of exchangeable actors.
 
-`symmetry_detection` finds these actors.
+`symmetry_detection` finds exchangeable actors.
 
-The reduction is exact: each orbit has one canonical state. The canonical state of an orbit is an image in which the
-components of the exchangeable actors are in order. If these components name no actor, the order is ascending; actors
-with equal components are ordered by their first place in the other components. Remaining ties (the members of a set)
-are all tried, and the smallest image is canonical. If a component names another actor, every renaming is tried, once
-for each value of these components.
+The reduction by symmetry is exact, because each orbit has exactly one canonical state. The canonical state of an orbit
+is an image in which the components of the exchangeable actors are in order. If the components of exchangeable actors
+name no actor, these components are in ascending order. Actors with equal components are ordered by their first place in
+the other components. If ties remain, for example among the members of a set, every order is tried, and the smallest
+image is canonical. If a component of an exchangeable actor names another actor, every renaming is tried, once for each
+value of the exchangeable components.
 
 A search does not store the renamings of its edges. The path to a canonical state is reconstructed from the first state:
-each step leads to a successor whose canonical state is the next one. The result is a run of the original system.
+each step leads to a successor whose canonical state is the next state of the path. The reconstructed path is a run of
+the original system.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ NOWHERE = inf
 
 
 class Symmetry:
-    """The exchanges of a model. Without exchanges `canonical` returns its argument."""
+    """The exchanges of actors under which a model is symmetric. Without exchanges `canonical` returns its argument."""
 
     def __init__(
         self,
@@ -76,22 +78,22 @@ class Symmetry:
 
     @property
     def about(self) -> str:
-        """The exchanges in words; empty if there are none."""
+        """Return the exchanges in words; empty if there are no exchanges."""
         return ", ".join(f"{' and '.join(each)} are exchangeable" for each in self.classes)
 
     def canonical(self, state: State) -> State:
-        """The representative of the orbit of a state."""
+        """Return the representative of the orbit of a state."""
         own, tries, least = self._sorted.get(state & self._bits) or self._sorting(state & self._bits)
         rest = state & self._rest
         return own + (least.get(rest) or self._least_of(rest, tries, least))[0] + (state & self._numbers)
 
     def renamings(self, state: State) -> list[Renaming]:
-        """The renamings that lead from a state to its canonical state; at least one."""
+        """Return the renamings that lead from a state to its canonical state. The tuple of renamings is never empty."""
         own, rest, canonical = state & self._bits, state & self._rest, self.canonical(state) - (state & self._numbers)
         return [image.names for image in self._every if image.of_own(own) + image.of_others(rest) == canonical]
 
     def orbit(self, state: State) -> int:
-        """The size of the orbit of a state."""
+        """Return the size of the orbit of a state."""
         _, tries, least = self._sorted.get(state & self._bits) or self._sorting(state & self._bits)
         rest = state & self._rest
         return self.order // (least.get(rest) or self._least_of(rest, tries, least))[1]
@@ -105,7 +107,7 @@ class Symmetry:
         return found
 
     def _sorting(self, bits: State) -> _Sorted:
-        """The exchangeable components in order, and the ties that remain."""
+        """Return the exchangeable components in order, and the ties that remain after the sort."""
         left_open: Hashable
         if any(self._order_in(place, bits & mask) for place, mask in self._mine):
             made = [image.of_own(bits) for image in self._every]
@@ -120,7 +122,7 @@ class Symmetry:
         return found
 
     def _alike(self, bits: State) -> Order:
-        """The actors of each class, in ascending order of their components."""
+        """Return the actors of each class, in ascending order of their components."""
 
         # By number, not by value: equal numbers mean equal components, and any fixed order is good.
         numbers = {name: bits >> shift & _FIELD for name, shift in self._shifts}
@@ -130,7 +132,7 @@ class Symmetry:
         )
 
     def _tie_breakers(self, alike: Order, rest: State) -> _Tried:
-        """The renamings that order actors with equal components by their first place in the other components."""
+        """Return the renamings that order actors with equal components by their first place in the other components."""
         orders = tuple([self._order_in(place, rest & mask) for place, mask in self._others])
         return self._tried.get((alike, orders)) or self._ordering(alike, orders)
 
@@ -152,11 +154,11 @@ class Symmetry:
         return found
 
     def _order_in(self, place: int, bits: State) -> Order:
-        """The order in which a component names exchangeable actors."""
-        found = self._orders.get((place, bits))
-        if found is None:
-            found = self._orders[place, bits] = self._in_order(self.model.coding.value(bits, place))
-        return found
+        """Return the order in which a component names exchangeable actors."""
+        order = self._orders.get((place, bits))
+        if order is None:
+            order = self._orders[place, bits] = self._in_order(self.model.coding.value(bits, place))
+        return order
 
     @cached_property
     def _every(self) -> list[Image]:
@@ -164,12 +166,12 @@ class Symmetry:
         return [self._image(tuple(chain.from_iterable(each))) for each in orders]
 
     def _image(self, order: tuple[str, ...]) -> Image:
-        """The renaming after which the members of each class are in this order."""
-        found = self._images.get(order)
-        if found is None:
+        """Return the renaming after which the members of each class are in the given order."""
+        image = self._images.get(order)
+        if image is None:
             names = dict(zip(order, self._members, strict=True))
-            found = self._images[order] = Image(self.model, names, *self._fields)
-        return found
+            image = self._images[order] = Image(self.model, names, *self._fields)
+        return image
 
 
 def _each(images: Sequence[Image], rest: State) -> _Tried:

@@ -1,11 +1,12 @@
 """Symmetry detection: finds actors that differ only in their names, on a sample of the first states of a search.
 
-Candidates are actors of one kind with the same options and writes in the world. Other differences might show only in
-later states. Two candidates are exchangeable if steps commute with exchanging their names, and every promise has the
-same verdict before and after. Promises that judge shapes (`promises.shape`) have the same verdict for equal shapes.
+Candidates are actors of one kind with the same options and writes in the world. Actors with different options or writes
+might differ only in later states. Two candidates are exchangeable on two conditions. Steps must commute with exchanging
+the candidates' names, and every promise must have the same verdict before and after the exchange. Promises that judge
+shapes (`promises.shape`) have the same verdict for equal shapes.
 
-The transitions of a `TransitionSystem` may be any functions. So `certify` checks its exchanges again, on everything
-that the search evaluated.
+The transitions of a `TransitionSystem` may be any functions. Therefore `certify` checks the exchanges of a
+`TransitionSystem` again, on everything that the search evaluated.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ SAMPLE = 400
 
 
 def classes(model: Model | TransitionSystem, promises: Iterable[Any]) -> list[list[str]]:
-    """The classes of exchangeable actors with at least two members."""
+    """Return the classes of exchangeable actors with at least two members."""
     states = list(islice(_first_states(model), SAMPLE))
     cache = PropertyCache(model, (p for p in promises if not getattr(p, "unfit", lambda model: None)(model)))
     found: list[list[str]] = []
@@ -57,7 +58,7 @@ def _classes_of(names: Sequence[str], states: Sequence[State], cache: PropertyCa
 
 
 def _same_shape(system: TransitionSystem, names: Renaming) -> bool:
-    """Whether each transition has a counterpart that reads and writes the exchanged components."""
+    """True if each transition has a counterpart that reads and writes the exchanged components."""
     rows = {(row.actor, row.action): row for row in system.transitions}
     if len(rows) < len(system.transitions):
         return False
@@ -89,7 +90,7 @@ class PropertyCache:
         self._held: dict[Hashable, bool] = {}
 
     def apart(self, one: Moved, other: Moved) -> str | None:
-        """The name of a promise that only one of two steps violates; None if there is none."""
+        """Return the name of a promise that only one of two steps violates; None if there is no such promise."""
         for (kind, shape), promises in self._alike.items():
             if shape is not None and self._shaped_alike(kind, shape, one, other):
                 continue
@@ -99,7 +100,7 @@ class PropertyCache:
         return None
 
     def _shaped_alike(self, kind: str, shape: Callable[..., Hashable | None], one: Moved, other: Moved) -> bool:
-        """Whether both steps have the same shape, so that these promises have the same verdict."""
+        """True if both steps have the same shape, so that the promises have the same verdict on both steps."""
         states = [(after,) if kind == "state" else (before, after) for before, _, after in (one, other)]
         here, there = (shape(self.model, *each) for each in states)
         return here is not None and here == there
@@ -113,14 +114,14 @@ class PropertyCache:
 
 
 class Exchange:
-    """Two actors with exchanged names."""
+    """An exchange of the names of two actors, with a test of whether the exchange is a symmetry."""
 
     def __init__(self, cache: PropertyCache, names: Renaming) -> None:
         self.cache, self.model, self.names = cache, cache.model, names
         self._image = Image(cache.model, names, range(len(cache.model.coding.names)), ())
 
     def difference(self, state: State) -> str | None:
-        """The reason why the exchange is not a symmetry in this state; None if it is one."""
+        """Return the reason why the exchange is not a symmetry in this state; None if the exchange is a symmetry."""
         other = self._image.of_own(state)
         moves = [(step, after, self._image.of_own(after)) for step, after in self.model.successors(state)]
         if {(renamed_step(step, self.names), there) for step, _, there in moves} != set(self.model.successors(other)):
@@ -146,7 +147,9 @@ def _first_states(model: Model | TransitionSystem) -> Iterator[State]:
 
 
 def pairs(model: Model | TransitionSystem) -> Iterator[dict[str, str]]:
-    """Every pair of actors of one kind, as a renaming. Tests check them on all states of a world."""
+    """Yield every pair of actors of one kind, as a renaming. Tests check the renaming of every pair on all states of a
+    world.
+    """
     for names in model.actors.values():
         for one, other in combinations(names, 2):
             yield {one: other, other: one}

@@ -12,8 +12,9 @@ Projection = Callable[[Any], Hashable]
 class Explorable(Protocol):
     """A system: `initial`, and `successors(state)` or both `enabled(state)` and `apply(state, step)`.
 
-    Optional: `finished(state)` (an end here is not a deadlock), `stopped_by_limits(state)` (the actors that only a
-    limit stops), `projection(names)` (a function from a state to the values of components).
+    A system may also have three further methods. `finished(state)` returns True if an end in this state is not a
+    deadlock. `stopped_by_limits(state)` returns the actors that only a limit stops. `projection(names)` returns a
+    function from a state to the values of components.
     """
 
     @property
@@ -25,8 +26,9 @@ class Property(Protocol):
     """A promise about states or steps (`kind`).
 
     `holds(system, before, step, after)` returns None or a message. `sometimes(system, state)` is true in a state that
-    tests the promise. Optional: `reads(system)`, the components that it reads, so that it is evaluated once for each of
-    their values; `unfit(system)`, the reason why it does not apply to a system.
+    tests the promise. A promise may also have two further methods. `reads(system)` returns the components that the
+    promise reads, so that a search evaluates the promise once for each combination of their values. `unfit(system)`
+    returns the reason why the promise does not apply to a system.
     """
 
     @property
@@ -40,7 +42,9 @@ class Property(Protocol):
 
 
 def successors_of(system: Any) -> Successors:
-    """The function `successors` of a system; made of `enabled` and `apply` if it has none."""
+    """Return the function `successors` of a system. If the system has no `successors`, the result combines `enabled`
+    and `apply`.
+    """
     if hasattr(system, "successors"):
         return cast(Successors, system.successors)
 
@@ -52,14 +56,16 @@ def successors_of(system: Any) -> Successors:
 
 
 def rests_on(system: Any, promise: Any) -> tuple[str, ...] | None:
-    """The components that a promise reads; None if they are unknown."""
+    """Return the components that a promise reads; None if these components are unknown."""
     if not hasattr(promise, "reads") or not hasattr(system, "coding"):
         return None
     return tuple(promise.reads(system))
 
 
 def projection_of(system: Any, promise: Any) -> Projection:
-    """A function from a state to the part that a promise reads; the whole state if that is unknown."""
+    """Return a function from a state to the part of the state that a promise reads. If that part is unknown, the
+    function returns the whole state.
+    """
     if hasattr(promise, "reads") and hasattr(system, "projection"):
         return cast(Projection, system.projection(promise.reads(system)))
     return lambda state: state

@@ -1,10 +1,11 @@
-"""Tours: the fewest runs that take every edge of a graph. They are a minimum flow that takes each edge at least once.
+"""Tours: the fewest runs that take every edge of a graph. Tours are a minimum flow that takes each edge at least once.
 
-Every run starts in the first state and may end in any state. If each edge is taken once, some states have more leaving
-than entering edges, and need further visits. Others have more entering edges; runs may end or continue there. A maximum
-flow lets as many runs as possible continue to states that need visits; the other visits need new runs. With edges from
-the ends of runs back to the first state, every state then has as many entering as leaving edges. The Eulerian circuit
-of this graph, cut at the first state, is the set of runs. Graphs may have cycles.
+Every run starts in the first state and may end in any state. Suppose that runs take each edge once. Some states then
+have more leaving than entering edges, and need further visits. In a state with more entering than leaving edges a run
+may end or continue. A maximum flow lets as many runs as possible continue to states that need further visits. All other
+further visits need new runs. With edges from the ends of runs back to the first state, every state then has as many
+entering as leaving edges. The Eulerian circuit of the extended graph, cut at the first state, is the set of runs. The
+graph of a tour may have cycles.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import networkx as nx
 
 
 class Arrow(Protocol):
-    """An edge of a graph; two states may have several."""
+    """An edge of a graph. Several edges may lead from one state to another state."""
 
     @property
     def before(self) -> Hashable: ...
@@ -30,7 +31,7 @@ BACK = "back"
 
 
 def tours(edges: Sequence[A], first: Hashable) -> list[list[A]]:
-    """The fewest runs from `first` that take every edge; runs with rare edges come first.
+    """Return the fewest runs from `first` that take every edge; runs with rare edges come first.
 
     An edge is rare if a random walk seldom takes it. Every edge must be reachable from `first`.
     """
@@ -39,7 +40,9 @@ def tours(edges: Sequence[A], first: Hashable) -> list[list[A]]:
 
 
 def _likely(edges: Sequence[A], first: Hashable) -> dict[A, float]:
-    """Edge -> the probability that a uniform random walk takes it; in a cycle, on its first pass."""
+    """Return a mapping from each edge to the probability that a uniform random walk takes the edge. In a cycle only the
+    first pass counts.
+    """
     leaving = Counter(edge.before for edge in edges)
     reached: dict[Hashable, float] = {first: 1.0}
     found = {}
@@ -50,7 +53,7 @@ def _likely(edges: Sequence[A], first: Hashable) -> dict[A, float]:
 
 
 def _circuit(edges: Sequence[A], first: Hashable) -> Iterator[A | None]:
-    """A closed walk that takes every edge; None marks a return to the first state."""
+    """Yield the edges of a closed walk that takes every edge. None marks a return to the first state."""
     between: dict[tuple[Hashable, Hashable], A] = {(edge.before, edge.after): edge for edge in edges}
     graph: Any = nx.MultiDiGraph()
     for number, edge in enumerate(edges):
@@ -78,7 +81,9 @@ def _cut(circuit: Iterator[A | None]) -> list[list[A]]:
 
 
 def _repetitions(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable, Hashable]]:
-    """(state, state) -> how often to take an edge between them a further time."""
+    """Return a mapping from each pair of states to the number of further times that runs must take an edge between the
+    two states.
+    """
     more = Counter(edge.after for edge in edges)  # entering minus leaving edges
     more.subtract(Counter(edge.before for edge in edges))
     graph: Any = nx.DiGraph()
@@ -106,7 +111,7 @@ def _repetitions(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable,
 
 
 class _Paths:
-    """State -> a shortest path from the first state."""
+    """Finds a shortest path from the first state to any state."""
 
     def __init__(self, edges: Sequence[Arrow], first: Hashable) -> None:
         following: dict[Hashable, list[Hashable]] = {}
@@ -122,7 +127,7 @@ class _Paths:
                     queue.append(after)
 
     def to(self, state: Hashable) -> Iterator[tuple[Hashable, Hashable]]:
-        """The pairs of states along the path, the last one first."""
+        """Yield the pairs of states along the path to a state, the last pair first."""
         while (before := self._from[state]) is not None:
             yield before, state
             state = before

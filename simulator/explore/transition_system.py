@@ -16,8 +16,8 @@ from nbcc.model.machine.transition import Args
 
 
 class Guard(NamedTuple):
-    """A condition of a transition. `reason` states the condition in words. A `limit` bounds the world, not the
-    protocol.
+    """A condition of a transition. `reason` states the condition in words. A condition that is a `limit` bounds the
+    world, not the protocol.
     """
 
     reason: str
@@ -26,16 +26,17 @@ class Guard(NamedTuple):
 
 
 def no_arguments(*_: object) -> Iterable[Args]:
-    """The arguments of a transition whose effect takes none."""
+    """Return the arguments of a transition whose effect takes no arguments."""
     return ((),)
 
 
 class Transition(NamedTuple):
     """One action of one actor.
 
-    `reads` names components. Guards, `arguments` and `effect` get their values, in this order. The first one is the
-    actor's own; `actor_guards` read it alone and are evaluated once for each of its values. `arguments` returns every
-    choice of keyword arguments; `effect(*values, **args)` returns the new values of `writes`.
+    `reads` names components. Guards, `arguments` and `effect` get the values of the components in `reads`, in this
+    order. The first name in `reads` is the actor's own component. `actor_guards` read only the actor's own component,
+    and are evaluated once for each of its values. `arguments` returns every choice of keyword arguments.
+    `effect(*values, **args)` returns the new values of the components in `writes`.
     """
 
     action: str
@@ -49,7 +50,7 @@ class Transition(NamedTuple):
 
 
 def bound(transition: Transition) -> BoundTransition:
-    """The transition in the form that the model of the table uses."""
+    """Return the transition in the form that the model of the table uses."""
 
     def guards(some: Iterable[Guard], reads: tuple[str, ...]) -> tuple[BoundGuard, ...]:
         return tuple(BoundGuard(each.reason, each.holds, reads, each.limit) for each in some)
@@ -68,8 +69,8 @@ def bound(transition: Transition) -> BoundTransition:
 class TransitionSystem:
     """A system made of transitions.
 
-    `first` maps each component to its first value. `actors` maps a kind to the names of its actors: each is a
-    component, and values refer to the actor by this name. The search may exchange actors of one kind.
+    `first` maps each component to its first value. `actors` maps a kind to the names of its actors. Each actor is a
+    component, and values refer to an actor by the name of its component. The search may exchange actors of one kind.
     """
 
     uniform = False
@@ -91,13 +92,15 @@ class TransitionSystem:
         self.initial: State = 0
 
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
-        """Every step that is possible in a state, with the state after it."""
+        """Return every step that is possible in a state, with the state after it."""
         return self.stepper.successors(state)
 
     def component(self, state: State, name: str) -> Any:
-        """The value of a component in a state."""
+        """Return the value of a component in a state."""
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """A function of states, with equal results exactly if these components have equal values."""
+        """Return a function of states. Two results are equal exactly if the given components have equal values in both
+        states.
+        """
         return self.coding.projection(names)

@@ -1,4 +1,4 @@
-"""The four verdicts, and the worst of several."""
+"""Defines the four verdicts, and finds the worst of several verdicts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """The verdict on a promise. HOLDS means: in every behaviour up to the printed bound."""
+    """The verdict on a promise. HOLDS means that every behaviour up to the printed bound keeps the promise."""
 
     VIOLATED = "VIOLATED"
     UNDETERMINED = "UNDETERMINED"
@@ -16,6 +16,6 @@ class Verdict(StrEnum):
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The worst verdict: VIOLATED, then UNDETERMINED, then HOLDS."""
+    """Return the worst of the verdicts. VIOLATED is worse than UNDETERMINED, and UNDETERMINED is worse than HOLDS."""
     priority = list(Verdict)
     return min(verdicts, key=priority.index, default=Verdict.NOT_APPLICABLE)

@@ -1,7 +1,8 @@
-"""Promises during a search: each is evaluated once for each footprint or shape, until its first violation.
+"""Evaluates promises during a search: each promise once for each different footprint or shape of a state, until its
+first violation.
 
-In a breadth-first search the first violation has a shortest counterexample. All undeclared components of a state are
-hidden: a promise that reads more than it declares fails (`packed.UndeclaredRead`).
+In a breadth-first search the first violation has a shortest counterexample. The search hides all components of a state
+that a promise does not declare. A promise that reads an undeclared component fails (`packed.UndeclaredRead`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ UNREACHED = "no state was reached that tests the promise"
 
 
 class Watch:
-    """One promise, with the findings so far."""
+    """One promise, with the results of its evaluations so far."""
 
     def __init__(self, system: Any, promise: Any) -> None:
         self.promise = promise
@@ -30,14 +31,17 @@ class Watch:
         """Why this promise cannot be proven."""
         self.broken: tuple[str, Any, Any] | None = None
         """The message, the state before the last step, and the last step (None: the first state violates it)."""
+        self.lasso: Any = None
+        """The `lasso.Lasso` that violates a promise about runs."""
 
     def result(self, trace: tuple[Any, ...] | None, doubt: str | None) -> PromiseResult:
-        """The verdict; `doubt` is the reason why the search is no evidence."""
+        """Return the verdict on the promise; `doubt` is the reason why the search is no evidence."""
         name, doubt = self.promise.name, doubt or self.doubt
         if self.unfit:
             return PromiseResult(name=name, verdict=Verdict.NOT_APPLICABLE, because=self.unfit)
         if self.broken:
-            return PromiseResult(name=name, verdict=Verdict.VIOLATED, because=self.broken[0], trace=trace)
+            return PromiseResult(name=name, verdict=Verdict.VIOLATED, because=self.broken[0], trace=trace,
+                                 cycle=self.lasso.cycle if self.lasso else 0)  # fmt: skip
         if not self.reached and not doubt:
             doubt = UNREACHED
         if doubt:
@@ -67,11 +71,11 @@ class Watchers:
 
     @property
     def all_broken(self) -> bool:
-        """Whether every promise is violated, so that the search can stop."""
+        """True if every promise is violated, so that the search can stop."""
         return all(watch.broken for watch in self.watches)
 
     def see_state(self, state: Any, before: Any, step: Any) -> None:
-        """Judge a new state, reached by `step` from `before`."""
+        """Judge a new state, which `step` reaches from the state `before`."""
         for group in self._open:
             footprint = group.project(state)
             if footprint not in group.seen:
@@ -87,7 +91,7 @@ class Watchers:
 
 
 def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
-    """The bits of the components that some promises read; None if they may read all."""
+    """Return the bits of the components that some promises read; None if the promises may read all components."""
     if any(group.rests_on is None for group in groups):
         return None
     names = {name for group in groups for name in group.rests_on or ()}
@@ -95,7 +99,9 @@ def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
 
 
 class _Group:
-    """Promises that read the same components. All other components are hidden from them."""
+    """Promises that read the same components. All components that the promises of a group do not read are hidden from
+    these promises.
+    """
 
     def __init__(self, system: Any, members: list[Watch]) -> None:
         self.system = system
@@ -112,14 +118,16 @@ class _Group:
 
     @property
     def is_settled(self) -> bool:
-        """Whether no further state matters: every promise was tested, and all promises about states are violated."""
+        """True if no further state can change a verdict: every promise was tested, and all promises about states are
+        violated.
+        """
         return all(watch.reached for watch in self.all) and all(watch.broken for watch in self.of_states)
 
     def _shown(self, state: Any) -> Any:
         return state if self._hiding is None else self.project(state) | self._hiding
 
     def _known(self, kind: Hashable, *states: Any) -> bool:
-        """Whether states of this shape were judged before. False for a state without a shape."""
+        """True if states with the same shape were judged before. The result is False for a state without a shape."""
         shape = self.shape(self.system, *states) if self.shape else None
         if shape is None:
             return False

@@ -1,6 +1,7 @@
-"""Programs that run other systems, each in its own environment and process. They import nothing of nbcc.
+"""Peers: programs that run other systems, each in its own environment and process. A peer imports nothing from nbcc.
 
-A peer reads one JSON object a line and writes one as the answer. The adapters in `nbcc.simulator.systems` use it.
+A peer reads requests and writes answers, both as one JSON object per line. The adapters in `nbcc.simulator.systems` use
+peers.
 """
 
 from __future__ import annotations

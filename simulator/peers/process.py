@@ -1,4 +1,4 @@
-"""A peer as a process: one JSON object a line in each direction."""
+"""Runs a peer as a process. Requests and answers are JSON objects, one per line."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ _ENVIRONMENT: Final = ".venv-{name}"  # `make interop` puts it next to .venv
 
 
 class PeerRefused(Exception):
-    """The peer refused a step. The message is its chain of causes."""
+    """Raised if the peer refuses a step. The message is the chain of causes of the refusal."""
 
 
 class PeerMissing(ValueError):
-    """The peer's environment does not exist, or its process has ended."""
+    """Raised if the peer's environment does not exist, or if the peer's process has ended."""
 
 
 class PeerProcess:
-    """One process of a peer. It starts with the first request and ends with this process."""
+    """One process of a peer. The peer's process starts with the first request and ends with the process that started
+    it.
+    """
 
     def __init__(self, name: str, python: Path, version: str | None = None) -> None:
         self._name = name
@@ -32,7 +34,7 @@ class PeerProcess:
         self._process: subprocess.Popen[str] | None = None
 
     def ask(self, step: str, table: str, **arguments: Any) -> Any:
-        """The answer to one request.
+        """Send one request to the peer and return the answer.
 
         Raises:
             PeerRefused: the peer refuses the step.
@@ -52,7 +54,7 @@ class PeerProcess:
         return answer["ok"]
 
     def close(self) -> None:
-        """End the process by ending its input."""
+        """End the peer's process by closing its input."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             self._process.wait()
@@ -72,12 +74,13 @@ class PeerProcess:
 
 @cache
 def peer(name: str, version: str | None = None) -> PeerProcess:
-    """The process of a peer. Its Python is NBCC_<NAME>_PYTHON, else that of ``.venv-<name>`` next to the packages.
+    """Return the process of a peer. The variable NBCC_<NAME>_PYTHON names the peer's Python; the default is the Python
+    of ``.venv-<name>`` next to the packages.
 
-    ``version``: the release of the product, if it is not the peer's default.
+    ``version`` is the release of the product, if it is not the peer's default release.
 
     Raises:
-        PeerMissing: neither exists.
+        PeerMissing: neither Python exists.
     """
     there = _HERE.parents[1] / _ENVIRONMENT.format(name=name) / "bin" / "python"
     python = Path(os.environ.get(f"NBCC_{name.upper()}_PYTHON", there))

@@ -1,1 +1,3 @@
-"""Proofs for any number of actors: relations, invariants, obligations, and their comparison with the model."""
+"""Proofs for any number of actors: transition relations, their invariants, proof obligations, and the comparison of a
+relation with the model.
+"""

@@ -1,8 +1,9 @@
-"""Compares the relation with the executable model, state by state and step by step.
+"""Compares a transition relation with the executable model, state by state and step by step.
 
-`compare` walks through every reachable state of a world. `interpretation.py` reads it as facts of the relation. Each
-clause of the invariant must be true there, and each step must satisfy the guard of an action that stands for it and
-have its effect. A step of `SILENT` changes nothing that the relation has.
+`compare` walks through every reachable state of a world. The module `interpretation.py` translates a state of the model
+into facts of the relation. Each clause of the invariant must be true in every reachable state. For each step of the
+model, an action of the relation must be possible and must have the same effect. A step in `SILENT` changes no fact of
+the relation.
 """
 
 from __future__ import annotations
@@ -13,19 +14,26 @@ from typing import Any, Final
 
 from nbcc.model import Model, State, Step
 
-from .finite import Explorer, Taken
+from .finite import Explorer, Instance, Taken
 from .interpretation import instance, interpret
+from .lemmas.state import IDLE
 from .system import System
 
 SILENT: Final = frozenset({
-    "cleaner_starts_clean", "rollbacker_starts_rollback", "rollbacker_deletes_log", "rollbacker_removes_instant",
+    "actor_crashes", "archiver_resumes_archiving", "cleaner_starts_clean", "rollbacker_starts_rollback",
+    "rollbacker_deletes_log", "rollbacker_removes_instant",
 })  # fmt: skip
 """Steps of the model that change no fact of the relation: a part of the work of a service."""
+PAST: Final = {
+    "work": ("own_plan", "completing", "base_written"),
+    "service_work": ("log_plan_of", "logs_completing", "log_written"),
+}
+"""The relation of an actor's work -> relations of its operation, which it keeps after the operation has ended."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The result of a comparison. `difference` is None if relation and model agree."""
+    """The result of a comparison. `difference` is None if the relation agrees with the model."""
 
     states: int
     steps: int
@@ -33,9 +41,13 @@ class Compared:
     difference: str | None = None
 
 
-def compare(model: Model, system: System, most: int | None = None) -> Compared:
-    """Visit the reachable states of a world, but at most `most` of them."""
-    explorer = Explorer(system, instance(model))
+def compare(model: Model, system: System, most: int | None = None, elements: Instance | None = None) -> Compared:
+    """Compare the relation with the model in the reachable states of a world, but in at most `most` states.
+
+    `elements` is the instance (default: the elements of the world). If the instance has records, the function also
+    compares rows.
+    """
+    explorer = Explorer(system, elements or instance(model))
     states = steps = 0
     actions: set[str] = set()
     difference: str | None = None
@@ -51,7 +63,8 @@ def compare(model: Model, system: System, most: int | None = None) -> Compared:
             wanted = _values(explorer, model, next_state)
             if step.action in SILENT and wanted == now:
                 continue
-            action = next((t.action for t, v in _candidates(explorer, now, step) if v == wanted), None)
+            candidates = _candidates(explorer, now, step)
+            action = next((t.action for t, v in candidates if present(explorer, v) == wanted), None)
             if action is None:
                 difference = f"no action of the relation is the step {model.describe(step)!r}"
                 return Compared(states, steps, frozenset(actions), difference)
@@ -64,8 +77,18 @@ def _values(explorer: Explorer, model: Model, state: State) -> tuple[Any, ...]:
     return tuple(facts.get(key, first) for key, first in zip(explorer.keys, explorer.blank, strict=True))
 
 
+def present(explorer: Explorer, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the facts that an action can read: facts about the last operation of an idle actor are omitted."""
+    facts = zip(explorer.keys, values, strict=True)
+    idle = {(name, key[1]) for key, value in facts if value == IDLE for name in PAST.get(key[0], ())}
+    return tuple(
+        first if key[:2] in idle else value
+        for key, value, first in zip(explorer.keys, values, explorer.blank, strict=True)
+    )
+
+
 def _candidates(explorer: Explorer, now: tuple[Any, ...], step: Step) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
-    """The steps of the relation by the actions that correspond to the model's action."""
+    """Yield the steps of the relation whose actions correspond to the action of the model."""
     yield from explorer.successors(now, tuple(a for a in explorer.system.actions if step.action in a.stands_for))
 
 

@@ -1,4 +1,4 @@
-"""A relation on a finite instance: its initial state, its steps, and its reachable states."""
+"""Explores a transition relation on a finite instance: the initial state, the steps, and the reachable states."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIRST = {"truth": False, "time": 0}
 
 @dataclass(frozen=True)
 class Instance:
-    """Named elements of each sort, and the true tuples or values of the fixed relations."""
+    """The named elements of each sort, and the values (or the true tuples) of the fixed relations."""
 
     elements: Mapping[Sort, Sequence[Any]]
     fixed: Table = field(default_factory=dict)
@@ -31,14 +31,18 @@ class Instance:
 
 @dataclass(frozen=True)
 class Taken:
-    """A step: an action with its parameters. A set parameter is a frozenset of tuples of elements."""
+    """A step: an action with values for its parameters. The value of a set parameter is a frozenset of tuples of
+    elements.
+    """
 
     action: Action
     parameters: tuple[Any, ...]
 
 
 class Explorer:
-    """The steps of a system on an instance. A state is the tuple of the values of all relations that can change."""
+    """Computes the steps of a system on an instance. A state is the tuple of the values of all relations that can
+    change.
+    """
 
     def __init__(self, system: System, instance: Instance) -> None:
         self.system = system
@@ -56,19 +60,19 @@ class Explorer:
         """Every relation is empty, and every time is 0."""
 
     def initial(self) -> tuple[Any, ...]:
-        """The state without facts, which must satisfy the system's initial condition."""
+        """Return the state without facts. The state without facts must satisfy the initial condition of the system."""
         if not self.system.initially(self.view(self.blank)):
             raise ValueError("the state without facts is not an initial state")
         return self.blank
 
     def view(self, state: tuple[Any, ...]) -> Finite:
-        """The state in the form that formulas evaluate."""
+        """Return the state in the form in which formulas can be evaluated."""
         return Finite(self.instance.elements, {**self._fixed, **dict(zip(self.keys, state, strict=True))})
 
     def successors(
         self, state: tuple[Any, ...], actions: tuple[Action, ...] | None = None
     ) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
-        """The steps from a state, of all actions or of some."""
+        """Yield the steps from a state: the steps of the given actions, or of all actions."""
         now = self.view(state)
         for action in self.system.actions if actions is None else actions:
             for parameters in product(*(self._values(now, kind) for kind in action.parameters)):
@@ -79,7 +83,7 @@ class Explorer:
                         yield Taken(action, parameters), after
 
     def after(self, state: tuple[Any, ...], now: Finite, action: Action, arguments: Sequence[Any]) -> tuple[Any, ...]:
-        """The state after an action."""
+        """Return the state after an action."""
         values = list(state)
         for name, update in action.updates(now, *arguments).items():
             for key in self.instance.keys(self._names[name]):
@@ -87,7 +91,7 @@ class Explorer:
         return tuple(values)
 
     def reachable(self, most: int = 1_000_000) -> tuple[set[tuple[Any, ...]], set[str]]:
-        """The reachable states, and the names of the actions that were possible."""
+        """Return the reachable states, and the names of the actions that were possible in some reachable state."""
         first = self.initial()
         seen, todo, possible = {first}, [first], set()
         while todo:
@@ -112,5 +116,5 @@ class Explorer:
 
 
 def _applicable(parameter: Any) -> Any:
-    """A set parameter as a truth function."""
+    """Return the value of a set parameter as a truth function."""
     return (lambda *elements: elements in parameter) if isinstance(parameter, frozenset) else parameter

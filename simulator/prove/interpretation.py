@@ -1,26 +1,30 @@
-"""Reads a state of the executable model as facts of the relation.
+"""Translates a state of the executable model into facts of a transition relation.
 
 `instance` names the elements of a world: its writes, logs, groups, plans and actors. `interpret` lists the facts of a
-state, those of all mechanisms; a relation uses the facts that it has.
+state for all mechanisms. Each relation uses only the facts about its own symbols.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from nbcc.model import Model, State
-from nbcc.model.kernel.table import Compaction, Write
+from nbcc.model.kernel.table import Compaction, GroupPlan, Write
 from nbcc.model.machine.transition import DEAD, record_of
+from nbcc.model.mechanisms.archiving.reader import HELD, OPENED
 from nbcc.model.mechanisms.exactly_once import OTHER_ROWS, REPEATED, batch_of
+from nbcc.model.mechanisms.log_compaction.options import LogCompactionLimits
 from nbcc.model.mechanisms.occ.options import Occ, Validation
 from nbcc.model.mechanisms.occ.validation import ABORTED
 from nbcc.model.mechanisms.refusal import REFUSED
 from nbcc.model.mechanisms.rollback.heartbeat import Heartbeat
 from nbcc.model.promises.promise import protocol_of
 
+from . import covered, decided, replaced, rows
 from .finite import Instance, Table
 from .lemmas import state as core
+from .lemmas.log_compaction import LOG_PLAN
 from .lemmas.services import AT_WORK, HAS_TIME, SERVICE, UNDER_LOCK
 from .logic import Sort
 
@@ -29,7 +33,8 @@ PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.
 WORKS = {"idle": 0, "about to start its plan": core.SCHEDULED, "running its plan": core.RUNNING,
          "written": core.RUNNING, "under the lock": core.COMPLETING, "ready to publish": core.TIMED}  # fmt: skip
 READINGS = {"idle": 0, "listing": core.LISTING, "listed": core.LISTED, "listing again": core.LISTING_AGAIN,
-            "sure of its instants": core.SURE, "answered": core.ANSWERED}  # fmt: skip
+            OPENED: core.OPENED, HELD: core.HELD, "sure of its instants": core.SURE,
+            "answered": core.ANSWERED}  # fmt: skip
 SERVICES = {"under the lock": UNDER_LOCK, "ready to publish": HAS_TIME}
 GIVEN_UP: Final = (REFUSED, REPEATED, OTHER_ROWS, ABORTED)
 """Steps of a writer that has found a reason to give up its write."""
@@ -39,13 +44,14 @@ Element = tuple[str, int]
 
 
 def instance(model: Model) -> Instance:
-    """The elements of a world and the order in which its actors must use them."""
+    """Return the elements of a world and the order in which the actors of the world must use these elements."""
     world = model.world
     writers = model.actors_of("writer")
-    services = (*model.actors_of("rollbacker"), *model.actors_of("cleaner"))
+    services = (*model.actors_of("rollbacker"), *model.actors_of("cleaner"), *model.actors_of("log_compactor"))
     writes = [(writer, number) for writer in writers for number in range(1, world.writes_per_writer + 1)]
     logs = [(*write, group, version) for write in writes for group, version in world.files(*write)]
-    plans = list(range(world.compactions))
+    overwriters = model.actors_of("overwriter")
+    plans = list(range(world.compactions + len(overwriters)))
     groups = list(range(world.groups))
     fixed: Table = {}
     for place, log in enumerate(logs):
@@ -59,23 +65,27 @@ def instance(model: Model) -> Instance:
             batch = batch_of(world, *write)
             fixed["same_batch", other, write] = other == write or (batch > 0 and batch == batch_of(world, *other))
     fixed |= {("plan_before", a, b): a < b for a in plans for b in plans}
+    fixed |= replaced.fixed(model, groups)
+    log_plans = range(world[LogCompactionLimits].log_compactions)
+    fixed |= {("log_plan_before", a, b): a < b for a in log_plans for b in log_plans}
     fixed |= {("group_before", a, b): a < b for a in groups for b in groups}
     elements: dict[Sort, Sequence[Any]] = {
         core.WRITE: writes, core.LOG: logs, core.GROUP: groups, core.PLAN: plans,
-        core.COMPACTOR: model.actors_of("compactor"), core.READER: model.actors_of("reader"),
-        SERVICE: services,
+        core.COMPACTOR: (*model.actors_of("compactor"), *overwriters), core.READER: model.actors_of("reader"),
+        SERVICE: services, LOG_PLAN: log_plans,
     }  # fmt: skip
     return Instance(elements, fixed)
 
 
 def interpret(model: Model, state: State, elements: Instance) -> Table:
-    """The facts of a state of the model; what is missing is false or 0."""
+    """Return the facts of a state of the model. A fact that the result omits is false or 0."""
     facts: Table = {("clock",): model.component(state, "clock")}
     published = model.component(state, "published")
     plans = list(model.component(state, "plans")) if "plans" in model.components else []
     place = {plan.requested: number for number, plan in enumerate(plans)}
     lock = model.component(state, "lock")
-    written = {(each.actor, each.number): each for each in published if isinstance(each, Write)}
+    written = {(each.actor, each.number): each for each in published
+               if isinstance(each, Write) and each.actor in model.actors_of("writer")}  # fmt: skip
     _writes(model, state, elements, written, lock, facts)
     for number, plan in enumerate(plans):
         facts |= {("planned", number): True, ("started", number): plan.inflight, ("barrier", number): plan.requested,
@@ -83,9 +93,21 @@ def interpret(model: Model, state: State, elements: Instance) -> Table:
     compactions = {place[each.requested]: each for each in published if isinstance(each, Compaction)}
     for number, done in compactions.items():
         facts |= {("done", number): True, ("compacted", number): done.completed}
-    _content(plans, place, facts, elements, {entry.requested: write for write, entry in written.items()})
+    by_time = {entry.requested: write for write, entry in written.items()}
+    covers = covered.covers(model, state, by_time)
+    covered.interpret(model, state, facts, covers)
+    _content(plans, place, facts, elements, lambda part: covered.logs_of(part, by_time, covers))
+    replaced.interpret(model, state, elements, facts, plans)
+    by_log = "decisions" in model.components
     for me in model.actors_of("compactor"):
-        _compactor(me, model.component(state, me), plans, place, compactions, lock, facts)
+        own = model.component(state, me)
+        if own.step == "idle" or not by_log:
+            _compactor(me, own, place, lock, facts)
+            facts["without_files", me] = "without_files" in model.components and me in model.component(
+                state, "without_files")
+    rows.interpret(model, state, elements, facts, place, by_time)
+    if by_log:
+        decided.interpret(model, state, elements, facts, place)
     for me in model.actors_of("reader"):
         own = model.component(state, me)
         facts |= {("reading", me): READINGS[own.step], ("reads_at", me): own.time}
@@ -98,8 +120,13 @@ def interpret(model: Model, state: State, elements: Instance) -> Table:
         step = model.component(state, me).step
         work = 0 if step == "idle" else SERVICES.get(step, AT_WORK)
         facts |= {("service_work", me): work, ("dead_service", me): step == DEAD, ("service_locks", me): lock == me}
+    if "archive" in model.components:
+        for name, times in (("archived", "archive"), ("removed", "removed")):
+            there = model.component(state, times)
+            facts |= {(name, write): entry.requested in there for write, entry in written.items()}
+            facts |= {(f"{name}_plan", number): each.requested in there for number, each in compactions.items()}
     if "cleans" in model.components:
-        _cleaned(model, state, place, {entry.requested: write for write, entry in written.items()}, facts)
+        _cleaned(model, state, place, by_time, facts)
     return facts
 
 
@@ -131,7 +158,8 @@ def _writes(model: Model, state: State, elements: Instance, written: dict[Any, W
 def _checks(
     model: Model, state: State, elements: Instance, write: tuple[str, int], own: Any, facts: Table
 ) -> None:
-    """What the mechanisms add to a pending write: its heartbeat, its conflict check, and whether it was given up."""
+    """Add the facts about a pending write: its heartbeat, its conflict check, and whether its writer gave the write up.
+    """
     check, published = record_of(own, Validation), model.component(state, "published")
     rollbacks = model.component(state, "rollbacks") if "rollbacks" in model.components else ()
     facts |= {
@@ -147,7 +175,7 @@ def _checks(
 
 
 def _cleaned(model: Model, state: State, place: Any, by_time: dict[int, Any], facts: Table) -> None:
-    """The horizon, the files that cleans have planned to delete, and those that are deleted."""
+    """Add the facts of cleaning: the horizon, the files that cleans have planned to delete, and the deleted files."""
     cleans = model.component(state, "cleans")
     facts["horizon",] = max((each.horizon for each in cleans), default=0)
     old = [file for each in cleans for victims in each.groups for file in victims.files]
@@ -158,26 +186,24 @@ def _cleaned(model: Model, state: State, place: Any, by_time: dict[int, Any], fa
             facts[key] = True
 
 
-def _content(plans: Any, place: Any, facts: Table, elements: Instance, by_time: dict[int, Any]) -> None:
-    """Which logs the base file of each plan holds: those that the plan takes, and those of its base."""
+def _content(
+    plans: Any, place: Any, facts: Table, elements: Instance, logs_of: Callable[[GroupPlan], set[Any]]
+) -> None:
+    """Add, for the base file of each plan, which logs it contains: the logs that the plan takes, and the logs of the
+    previous base file.
+    """
     for number, plan in enumerate(plans):
         for part in plan.groups:
             facts |= {("part", number, part.group): True, ("newest", part.group): number}
-            taken = {(*by_time[requested], part.group, version) for requested, version in part.logs}
+            taken = logs_of(part)
             for log in elements.elements[core.LOG]:
                 inherited = part.base is not None and facts.get(("holds", place[part.base], log), False)
                 if log[2] == part.group and (log in taken or inherited):
                     facts["holds", number, log] = True
 
 
-def _compactor(me: str, own: Any, plans: Any, place: Any, compactions: Any, lock: Any, facts: Table) -> None:
+def _compactor(me: str, own: Any, place: Any, lock: Any, facts: Table) -> None:
     if own.step == "idle":
-        # The relation remembers the plan that a compactor ran last.
-        ran = [(each.completed, number) for number, each in compactions.items() if each.actor == me]
-        if ran:
-            completed, number = max(ran)
-            facts |= {("own_plan", me): number, ("completing", me): completed}
-            facts |= {("base_written", me, part.group): True for part in plans[number].groups}
         return
     dead = own.step == DEAD
     facts |= {

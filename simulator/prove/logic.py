@@ -1,7 +1,7 @@
-"""Formulas that two backends evaluate: z3, for any number of elements, and Python, for a few named ones.
+"""Formulas that two backends evaluate: z3 for any number of elements, and Python for a few named elements.
 
-A formula is a Python function over a *state*. It joins truth values by the functions of this module and quantifies by
-`state.every` and `state.some`. Times are whole numbers, so that `<`, `<=` and `+` need no function.
+A formula is a Python function over a *state*. The functions of this module combine formulas, and `state.every` and
+`state.some` quantify formulas. Times are whole numbers, so that `<`, `<=` and `+` need no function.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ Term = Any
 
 @dataclass(frozen=True)
 class Sort:
-    """A kind of elements: writes, plans, compactors. A proof covers any number of them."""
+    """A kind of elements: writes, plans, compactors. A proof covers any number of elements of a sort."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A part of the state: a function of elements. `values`: "truth", "time", or a sort.
+    """A relation of the state: a function of elements. `values` is "truth", "time" or a sort.
 
-    `fixed`: no action changes it (which log belongs to which write).
+    If `fixed` is True, no action changes the relation: for example, which log belongs to which write.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Relation:
 
 
 class State(Protocol):
-    """The relations of one state, as functions, and quantifiers."""
+    """One state: its relations as functions, and the quantifiers over its elements."""
 
     def __getattr__(self, relation: str) -> Callable[..., Term]: ...
 
@@ -50,7 +50,7 @@ Update = Callable[..., Term]
 
 
 def both(*terms: Term) -> Term:
-    """All of the terms are true."""
+    """Return a term that is true if all of the given terms are true."""
     if any(_is_symbolic(term) for term in terms):
         import z3
 
@@ -59,7 +59,7 @@ def both(*terms: Term) -> Term:
 
 
 def either(*terms: Term) -> Term:
-    """At least one of the terms is true."""
+    """Return a term that is true if at least one of the given terms is true."""
     if any(_is_symbolic(term) for term in terms):
         import z3
 
@@ -68,7 +68,7 @@ def either(*terms: Term) -> Term:
 
 
 def no(term: Term) -> Term:
-    """The term is false."""
+    """Return a term that is true if the given term is false."""
     if _is_symbolic(term):
         import z3
 
@@ -81,12 +81,12 @@ def implies(condition: Term, consequence: Term) -> Term:
 
 
 def iff(left: Term, right: Term) -> Term:
-    """The two truth values are equal."""
+    """Return a term that is true if the two truth values are equal."""
     return left == right
 
 
 def choose(condition: Term, yes: Term, otherwise: Term) -> Term:
-    """One of two values, selected by a truth value."""
+    """Return one of two values, selected by a truth value."""
     if _is_symbolic(condition):
         import z3
 
@@ -95,12 +95,12 @@ def choose(condition: Term, yes: Term, otherwise: Term) -> Term:
 
 
 def same(left: Sequence[Term], right: Sequence[Term]) -> Term:
-    """The elements are equal, pair by pair."""
+    """Return a term that is true if the elements of the two sequences are pairwise equal."""
     return both(*(a == b for a, b in zip(left, right, strict=True)))
 
 
 def at(now: Callable[..., Term], *key: Term, to: Term) -> Update:
-    """The relation `now`, with another value for the arguments `key`."""
+    """Return the relation `now`, changed to the value `to` for the arguments `key`."""
     return lambda *arguments: choose(same(arguments, key), to, now(*arguments))
 
 
@@ -109,7 +109,9 @@ def _is_symbolic(term: Term) -> bool:
 
 
 class Symbolic:
-    """A state of any size: each relation is an uninterpreted function, or an update of another state's relation."""
+    """A state with any number of elements. Each relation is an uninterpreted function, or an update of a relation of
+    another state.
+    """
 
     def __init__(self, relations: Iterable[Relation], updates: Mapping[str, Update] | None = None,
                  before: Symbolic | None = None) -> None:  # fmt: skip
@@ -140,7 +142,9 @@ _depth = [0]
 
 
 def _quantified(quantifier: Callable[..., Term], sorts_and_body: Sequence[Any]) -> Term:
-    """A variable is named by its sort and depth, so that equal formulas are one expression of z3."""
+    """Return a quantified formula. A variable is named after its sort and depth, so that z3 represents equal formulas
+    by one expression.
+    """
     *sorts, body = sorts_and_body
     variables = [constant(sort, f"{sort.name}!{_depth[0] + place}") for place, sort in enumerate(sorts)]
     _depth[0] += len(sorts)
@@ -172,7 +176,7 @@ class Finite:
 
 
 def z3_time() -> Term:
-    """Any single time, the same in a state and in the next one."""
+    """Return the symbol of an arbitrary time, which is the same symbol in a state and in the next state."""
     return constant("time", "any time")
 
 
@@ -180,7 +184,7 @@ _count = iter(range(1 << 60))
 
 
 def constant(sort: str | Sort, name: str = "") -> Term:
-    """A new element of a sort, or a new time or truth value."""
+    """Return the symbol of a new element of a sort, or of a new time or truth value."""
     import z3
 
     name = name or f"{sort.name.lower() if isinstance(sort, Sort) else sort}_{next(_count)}"
@@ -188,7 +192,7 @@ def constant(sort: str | Sort, name: str = "") -> Term:
 
 
 def symbol(relation: Relation) -> Callable[..., Term]:
-    """The uninterpreted function of a relation; a relation without arguments is a constant."""
+    """Return the uninterpreted function of a relation, or a constant if the relation has no arguments."""
     import z3
 
     if not relation.arguments:

@@ -1,12 +1,12 @@
-"""The proof obligations of a system, and their answers.
+"""The proof obligations of a system, and the answers of z3 to these obligations.
 
-    `initially`: an initial state satisfies each clause.
-    `preserved`: a step from a state that satisfies all clauses leads to one that satisfies each.
-    `implied`: the clauses imply each promise, of a state or of a step.
-    `possible`: some state satisfies all clauses and the guard of each action.
+    `initially`: each initial state satisfies each clause.
+    `preserved`: a step from a state that satisfies all clauses leads to a state that satisfies each clause.
+    `implied`: the clauses imply each promise about a state or about a step.
+    `possible`: for each action some state satisfies all clauses and the guard of the action.
 
-If z3 finds a counterexample, the obligation fails. If it does not decide, the obligation is undetermined. Limits count
-z3's steps, not seconds: the answers do not depend on the load of the machine.
+If z3 finds a counterexample, the obligation fails. If z3 does not decide, the obligation is undetermined. Limits count
+z3's steps, not seconds, so that the answers do not depend on the load of the machine.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ STEPS: Final = 60_000_000
 
 @dataclass(frozen=True)
 class Obligation:
-    """One query. `clause` is the clause or promise. `action` is the step; "" for initial states and promises about
-    states.
+    """One proof obligation. `clause` names the clause or promise. `action` names the step; it is "" for initial states
+    and for promises about states.
     """
 
     kind: Literal["initially", "preserved", "implied", "possible"]
@@ -52,7 +52,7 @@ class Obligation:
 
 @dataclass(frozen=True)
 class Result:
-    """The answer to an obligation. `model`: the counterexample of z3, if it fails."""
+    """The answer to an obligation. `model` is the counterexample that z3 found if the obligation fails."""
 
     obligation: Obligation
     answer: Answer
@@ -61,7 +61,7 @@ class Result:
 
 
 def obligations(system: System) -> Iterator[Obligation]:
-    """All obligations of a system."""
+    """Return all obligations of a system."""
     now = Symbolic(system.relations)
     sorts = tuple(dict.fromkeys(sort for relation in system.relations for sort in relation.arguments))
     assumed = tuple(formula(now) for formula in system.background.values())
@@ -92,7 +92,7 @@ def _implied(system: System, claim: Claim, now: Symbolic, invariant: tuple[Term,
 
 
 def step(system: System, now: Symbolic, action: Action) -> tuple[Term, Symbolic]:
-    """The guard of an action for some parameters, and the state after it."""
+    """Return the guard of an action for arbitrary parameters, and the state after the action."""
     parameters = [_parameter(action, place, each) for place, each in enumerate(action.parameters)]
     updates = action.updates(now, *parameters)
     return action.guard(now, *parameters), Symbolic(system.relations, updates, before=now)
@@ -110,11 +110,12 @@ _proved: dict[tuple[frozenset[int], int], tuple[Term, ...]] = {}
 
 
 def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
-    """Ask z3 for a state that satisfies what is given and not the goal.
+    """Ask z3 for a state that satisfies the assumptions of the obligation but not its goal.
 
-    A proof needs few of the clauses, so that most attempts are short: the same clause and the guard alone, then all
-    clauses. The length of a proof depends on chance, so that many short attempts are better than a long one. If the
-    first attempts fail, a counterexample with few elements is searched: z3 finds it soon, and it is easy to read.
+    Most proofs need few clauses. Therefore the first attempts assume only the clause itself and the guard, and later
+    attempts assume all clauses. The length of a proof depends on chance, so that many short attempts are better than
+    one long attempt. If the first attempts fail, z3 searches for a counterexample with few elements, which is quick to
+    find and easy to read.
     """
     began = time.perf_counter()
     if obligation.kind == "possible":
@@ -139,7 +140,9 @@ def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One question to z3. `models`: search for models of quantified formulas. `steps`: z3's limit."""
+    """One question to z3. If `models` is True, z3 also searches for models of quantified formulas. `steps` is the limit
+    on z3's steps.
+    """
 
     given: tuple[Term, ...]
     steps: int
@@ -149,7 +152,7 @@ class Attempt:
     """The number of z3's solver for arithmetic."""
 
     def ask(self, goal: Term) -> tuple[str, Term]:
-        """z3's answer, with its model if it has one."""
+        """Return the answer of z3, with the model that z3 found, if any."""
         import z3
 
         solver = z3.Solver()
@@ -177,7 +180,9 @@ SHORT: Final = 2
 
 
 def small_state(terms: tuple[Term, ...], sorts: tuple[Sort, ...]) -> Term:
-    """A state with one, two or three elements of each sort that satisfies the terms; None if z3 finds none."""
+    """Return a state with one, two or three elements of each sort that satisfies the terms; None if z3 finds no such
+    state.
+    """
     import z3
 
     for most in (1, 2, 3):
@@ -190,7 +195,7 @@ def small_state(terms: tuple[Term, ...], sorts: tuple[Sort, ...]) -> Term:
 
 
 def prove(system: System, report: Callable[[Result], None] = lambda _: None) -> list[Result]:
-    """The answers to all obligations of a system."""
+    """Return the answers to all obligations of a system."""
     results = []
     for each in obligations(system):
         results.append(discharge(each))

@@ -1,4 +1,4 @@
-"""The proof of a protocol: every obligation of every file of lemmas, and the verdict of each promise.
+"""The proof of a protocol: the results for every obligation of every file of lemmas, and the verdict on each promise.
 
 A promise is PROVED if every obligation that it depends on is proved. A failed obligation has a counterexample to
 induction.
@@ -20,7 +20,9 @@ from .system import System
 
 @dataclass(frozen=True)
 class Part:
-    """The results of one file of lemmas. `reason`: why it does not describe the protocol; "" if it does."""
+    """The results of one file of lemmas. `reason` says why the file does not describe the protocol; it is "" if the
+    file describes the protocol.
+    """
 
     lemmas: Lemmas
     results: tuple[Result, ...] = ()
@@ -39,13 +41,17 @@ class Part:
 
     @property
     def promises(self) -> dict[str, Answer]:
-        """The promises whose obligations were checked, each with its verdict; all promises if none could be checked."""
+        """Return the verdict on each promise whose obligations were checked; on all promises if no obligation could be
+        checked.
+        """
         asked = {result.obligation.clause for result in self.results if result.obligation.kind == "implied"}
         names = dict.fromkeys(claim.promise for claim in self.lemmas.system().claims)
         return {name: self._verdict(name) for name in names if name in asked or self.reason}
 
     def _verdict(self, promise: str) -> Answer:
-        """FAILED: the clauses do not imply it, or a reachable run breaks it. UNDETERMINED: a clause is not proved."""
+        """Return FAILED if the clauses do not imply the promise, or if a reachable run breaks the promise. Return
+        UNDETERMINED if a clause is not proved.
+        """
         if any(run.promise == promise for run in self.runs):
             return "FAILED"
         if self.system is None:
@@ -56,28 +62,31 @@ class Part:
         return "PROVED" if all(result.answer == "PROVED" for result in rests_on) else "UNDETERMINED"
 
     def with_runs(self, protocol: Protocol, shown: frozenset[str]) -> Part:
-        """With the runs of the model that break a promise; `shown`: failed obligations of earlier files."""
+        """Return the part, extended by the runs of the model that break a promise. `shown` has the failed obligations
+        of earlier files.
+        """
         failed = {result.obligation.name for result in self.open() if result.answer == "FAILED"}
         if not failed - shown:
             return self
         return replace(self, runs=search(self.lemmas.search, protocol, self.promises), searched=True)
 
     def open(self) -> Iterator[Result]:
-        """The obligations that are not proved."""
+        """Return the obligations that are not proved."""
         return (result for result in self.results if result.answer != "PROVED")
 
 
 def supports(system: System, obligation: Obligation, promises: Collection[str]) -> bool:
-    """Whether one of the promises rests on the obligation."""
+    """True if one of the promises depends on the obligation."""
     if obligation.kind == "implied":
         return obligation.clause in promises
     return obligation.kind == "possible" or any(obligation.clause in system.support(name) for name in promises)
 
 
 class Verdict(NamedTuple):
-    """The verdict on a promise, and that of each file of lemmas that implies it.
+    """The verdict on a promise, and the verdicts of the files of lemmas that imply the promise.
 
-    A file that does not describe the protocol is UNDETERMINED, and decides nothing.
+    The verdict of a file that does not describe the protocol is UNDETERMINED. An UNDETERMINED file of this kind does
+    not affect the verdict on the promise.
     """
 
     answer: Answer
@@ -85,20 +94,20 @@ class Verdict(NamedTuple):
 
     @property
     def deciding(self) -> tuple[str, ...]:
-        """The files of lemmas that have this verdict."""
+        """The files of lemmas whose verdict on the promise is equal to the overall verdict."""
         return tuple(name for name, answer in self.lemmas.items() if answer == self.answer)
 
 
 @dataclass(frozen=True)
 class Proof:
-    """All parts, for one protocol."""
+    """The proof of one protocol, with a part for each file of lemmas."""
 
     protocol: str
     parts: tuple[Part, ...] = field(default_factory=tuple)
 
     @property
     def promises(self) -> dict[str, Verdict]:
-        """Promise -> its verdict."""
+        """Maps each promise to its verdict."""
         names = dict.fromkeys(name for part in self.parts for name in part.promises)
         return {name: self._verdict(name) for name in names}
 
@@ -109,7 +118,7 @@ class Proof:
 
     @property
     def answer(self) -> Answer:
-        """FAILED if an obligation fails, also one that no broken promise follows from."""
+        """FAILED if an obligation fails, even if no broken promise follows from the failed obligation."""
         answers = {result.answer for part in self.parts for result in part.results}
         return worst(answers | {verdict.answer for verdict in self.promises.values()})
 
@@ -122,7 +131,9 @@ def prove(
     name: str, protocol: Protocol, promises: Iterable[str] = (),
     progress: Callable[[Lemmas, Result], None] = lambda _lemmas, _result: None,
 ) -> Proof:  # fmt: skip
-    """Discharge every obligation under a protocol; with `promises`, those on which one of them rests."""
+    """Discharge every obligation under a protocol. If `promises` is given, discharge only the obligations on which one
+    of these promises depends.
+    """
     wanted = set(promises)
     parts: list[Part] = []
     for lemmas in LEMMAS:

@@ -1,6 +1,7 @@
-"""A formula over a few elements of each sort: its quantifiers become conjunctions and disjunctions.
+"""Restricts a formula to a few elements of each sort, so that its quantifiers become conjunctions and disjunctions.
 
-z3 decides such a formula. If it has a model, so has the formula itself: a small counterexample.
+z3 decides a formula without quantifiers. A model of the restricted formula is also a model of the original formula, and
+is a small counterexample.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from .logic import Sort, Term, constant, z3_sort
 
 
 class Universe:
-    """At most `most` elements of each sort."""
+    """A set of at most `most` elements of each sort."""
 
     def __init__(self, sorts: Iterable[Sort], most: int) -> None:
         self._elements = {
@@ -23,7 +24,9 @@ class Universe:
         self._kept: list[Term] = []  # z3 reuses the identity of a term that is not kept
 
     def given(self, terms: Iterable[Term]) -> list[Term]:
-        """The terms over these elements, and the fact that each element that they name is one of these."""
+        """Return the terms restricted to the elements of the universe, and a condition: each element that a term names
+        is in the universe.
+        """
         expanded = [self._expand(term) for term in terms]
         return [*expanded, *self._closure(expanded)]
 

@@ -1,4 +1,4 @@
-"""A transition relation over any number of actors, with an invariant: the input of `nbcc prove`."""
+"""Defines the input of `nbcc prove`: a transition relation over any number of actors, with an invariant."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Predicate:
 
 @dataclass(frozen=True)
 class Action:
-    """A step of some actor. `stands_for`: the actions of the executable model that it describes.
+    """A step of some actor. `stands_for` names the actions of the executable model that this action describes.
 
     `guard` and `updates` take the state and one value for each parameter; `updates` returns the relations that change.
     """
@@ -36,7 +36,7 @@ class Action:
     def extend(
         self, guard: Callable[..., Term] | None = None, updates: Callable[..., Mapping[str, Update]] | None = None
     ) -> Action:
-        """The action with a further guard and further updates, which a mechanism adds."""
+        """Return the action with an additional guard and additional updates from a mechanism."""
         if guard is not None:
             both_guards = partial(_and, self.guard, guard)
             return replace(self, guard=both_guards).extend(None, updates)
@@ -55,7 +55,8 @@ def _joined(
 
 @dataclass(frozen=True)
 class Claim:
-    """A promise as a formula over every state, or over every step if `step` is true (state, next state -> truth value).
+    """A promise as a formula. The formula `holds` must be true in every state. The formula `step` must be true of
+    every step, from its state and its next state.
     """
 
     promise: str
@@ -68,7 +69,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class System:
-    """Relations, initial states, actions, the clauses of the invariant in words, and the promises that they imply."""
+    """A transition system: its relations, initial states and actions, the clauses of its invariant, and the promises
+    that the clauses imply.
+    """
 
     relations: tuple[Relation, ...]
     initially: Formula
@@ -84,10 +87,10 @@ class System:
     mechanism rest on them, never the reverse."""
 
     def premises(self, clause: str) -> tuple[str, ...]:
-        """The clauses that the proof of a clause may use."""
+        """Return the clauses that the proof of a clause may use."""
         return tuple(name for name in self.clauses if name in self.common or clause not in self.common)
 
     def support(self, promise: str) -> frozenset[str]:
-        """The clauses on which a promise rests."""
+        """Return the clauses on which a promise depends."""
         used = {name for claim in self.claims if claim.promise == promise for name in claim.by or self.clauses}
         return self.common if used <= self.common else frozenset(self.clauses)

@@ -1,14 +1,14 @@
-"""A counterexample to induction in words: the facts of a state, element by element.
+"""Describes a counterexample to induction in words: the facts of a state, element by element.
 
-z3 gives elements names such as `Write!val!0`; here they are `write 1`. Facts that do not hold, times that are 0 and
-elements that touch nothing are left out.
+z3 names an element, for example, `Write!val!0`; this module names it `write 1`. The text omits facts that are false,
+times that are 0, and elements without facts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .logic import Relation, Sort, constant, symbol, z3_sort
 from .obligations import Result
@@ -20,46 +20,96 @@ STEPS: Final = {
     "work": {"1": "about to start its plan", "2": "running its plan", "3": "under the lock",
              "4": "has a completion time"},
     "service_work": {"1": "at work", "2": "under the lock", "3": "has a completion time"},
-    "reading": {"1": "listing", "2": "has listed", "3": "listing again", "4": "sure of its instants", "5": "answered"},
+    "reading": {"1": "listing", "2": "has listed", "3": "has read the archive", "4": "listing again",
+                "5": "has listed what it will read", "6": "sure of its instants", "7": "answered"},
 }  # fmt: skip
 """The numbers of steps, as words."""
+MEANS_WITH: Final = {
+    "requested": ("phase",), "completed": ("phase",), "compacted": ("done", "decided_plan"), "barrier": ("planned",),
+    "runner": ("planned",), "own_plan": ("work",), "completing": ("work",), "reads_at": ("reading",),
+    **dict.fromkeys(("kept_write", "kept_plan", "there_write", "there_plan", "seen_plan"), ("reading",)),
+}  # fmt: skip
+"""Relation -> the relations of which one must be true of its first element, so that its value means anything."""
 
 
-def facts(system: System | None, result: Result) -> Iterator[str]:
-    """The step with its parameters, and one line for each element that the counterexample needs."""
+class Counterexample(NamedTuple):
+    """The state before a failed step. `values` maps a relation and the names of its elements to a value other than
+    false and 0.
+
+    `step` is the action and its parameters, or "" for an obligation about one state. `named` has the elements in the
+    step.
+    """
+
+    step: str
+    named: frozenset[str]
+    values: dict[tuple[str, ...], Any]
+
+
+def counterexample(system: System, result: Result) -> Counterexample | None:
+    """Return the state that z3 found, with names for its elements; None if z3 found no state."""
     model = result.model
-    if model is None or system is None:
-        return
+    if model is None:
+        return None
     names = {str(element): f"{sort.name.lower()} {place}" for sort in _sorts(system)
              for place, element in enumerate(_universe(model, sort), start=1)}  # fmt: skip
     stepping = next((action for action in system.actions if action.name == result.obligation.action), None)
-    touched: set[str] = set()
-    if stepping is not None:
-        parameters = [*_parameters(model, stepping, names)]
-        touched.update(name for name in names.values() if any(name in each for each in parameters))
-        yield f"step: {stepping.name}" + (f" ({', '.join(parameters)})" if parameters else "")
-    alone: dict[str, list[str]] = {name: [] for name in names.values()}
-    refers: dict[str, list[str]] = {name: [] for name in names.values()}
-    together: list[str] = []
+    parameters = [*_parameters(model, stepping, names)] if stepping else []
+    step = (stepping.name if stepping else "") + (f" ({', '.join(parameters)})" if parameters else "")
+    values: dict[tuple[str, ...], Any] = {}
     for relation in system.relations:
-        for arguments, value in _values(model, relation):
-            text = _text(relation, value, names)
-            elements = [names[str(argument)] for argument in arguments]
-            if not text:
-                continue
-            if len(elements) == 1:
-                alone[elements[0]].append(text)
-                if isinstance(relation.values, Sort):
-                    refers[elements[0]].append(names.get(str(value), ""))
-                elif relation.values == "truth" or relation.name in STEPS:
-                    touched.add(elements[0])
-            else:
-                touched.update(elements)
-                together.append(f"{text} ({', '.join(elements)})" if elements else text)
-    # An element of which nothing is true is left out, unless an element that is shown refers to it.
-    touched |= {other for name in touched.copy() for other in refers.get(name, ())}
-    yield from (f"{name}: {', '.join(texts)}" for name, texts in alone.items() if texts and name in touched)
+        for arguments, term in _values(model, relation):
+            value = _value(relation, term, names)
+            if value:
+                values[relation.name, *(names[str(argument)] for argument in arguments)] = value
+    meant = {key: value for key, value in values.items() if _means(values, key)}
+    return Counterexample(step, frozenset(parameters) & frozenset(names.values()), meant)
+
+
+def _means(values: Mapping[tuple[str, ...], Any], key: tuple[str, ...]) -> bool:
+    """True if an action can read the value in this state. For example, no action reads the completion time of a pending
+    plan.
+    """
+    needs = MEANS_WITH.get(key[0])
+    return needs is None or any(values.get((name, key[1])) for name in needs)
+
+
+def _value(relation: Relation, term: Any, names: dict[str, str]) -> bool | int | str:
+    if relation.values == "truth":
+        return str(term) == "True"
+    return int(str(term)) if relation.values == "time" else names.get(str(term), "")
+
+
+def facts(system: System | None, result: Result) -> Iterator[str]:
+    """Return the step with its parameters, and one line for each element that the counterexample needs."""
+    found = counterexample(system, result) if system is not None else None
+    if found is None or system is None:
+        return
+    if found.step:
+        yield f"step: {found.step}"
+    relations = {relation.name: relation for relation in system.relations}
+    needed = shown(relations, found)
+    alone: dict[str, list[str]] = {}
+    together: list[str] = []
+    for (name, *elements), value in found.values.items():
+        text = _text(relations[name], value)
+        if text and len(elements) == 1:
+            alone.setdefault(elements[0], []).append(text)
+        elif text:
+            together.append(f"{text} ({', '.join(elements)})" if elements else text)
+    yield from (f"{name}: {', '.join(texts)}" for name, texts in alone.items() if name in needed)
     yield from together
+
+
+def shown(relations: Mapping[str, Relation], found: Counterexample) -> set[str]:
+    """Return the elements that are in the step or have a true fact, and the elements to which these elements refer."""
+    needed = set(found.named)
+    for name, *elements in found.values:
+        relation = relations[name]
+        if len(elements) > 1 or relation.values == "truth" or name in STEPS:
+            needed.update(elements)
+    refers = {(elements[0], value) for (name, *elements), value in found.values.items()
+              if len(elements) == 1 and isinstance(relations[name].values, Sort)}  # fmt: skip
+    return needed | {value for name, value in refers if name in needed}
 
 
 def _parameters(model: Any, action: Action, names: dict[str, str]) -> Iterator[str]:
@@ -84,12 +134,8 @@ def _values(model: Any, relation: Relation) -> Iterator[tuple[tuple[Any, ...], A
         yield arguments, model.eval(function(*arguments), model_completion=True)
 
 
-def _text(relation: Relation, value: Any, names: dict[str, str]) -> str:
+def _text(relation: Relation, value: bool | int | str) -> str:
     word = relation.name.replace("_", " ")
     if relation.values == "truth":
-        return word if str(value) == "True" else ""
-    if relation.name in STEPS:
-        return STEPS[relation.name].get(str(value), "")
-    if relation.values == "time":
-        return f"{word} {value}" if str(value) != "0" else ""
-    return f"{word} {names.get(str(value), value)}"
+        return word
+    return STEPS[relation.name].get(str(value), "") if relation.name in STEPS else f"{word} {value}"

@@ -1,13 +1,27 @@
-"""Schedules: which enabled step comes next. They implement one protocol and can wrap each other."""
+"""Schedules: each schedule repeatedly chooses the next step among the enabled steps. All schedules implement one
+interface, and one schedule can wrap another.
+"""
 
 from __future__ import annotations
 
 from .atomic_phases import AtomicPhases
 from .delayed_publication import DelayedPublication
+from .limited import Limited
 from .pct import Pct
 from .protocol import Choose, Schedule
 from .random import Random
 from .replay import Replay, no_choice
 from .swarm import Swarm
 
-__all__ = ["AtomicPhases", "Choose", "DelayedPublication", "Pct", "Random", "Replay", "Schedule", "Swarm", "no_choice"]
+__all__ = [
+    "AtomicPhases",
+    "Choose",
+    "DelayedPublication",
+    "Limited",
+    "Pct",
+    "Random",
+    "Replay",
+    "Schedule",
+    "Swarm",
+    "no_choice",
+]

@@ -1,4 +1,6 @@
-"""For systems whose data phase is one indivisible step: the actor finishes the phase before others continue."""
+"""A schedule for systems in which a data phase is one indivisible step: an actor finishes its data phase before other
+actors continue.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from .protocol import Choose, Schedule
 
 
 class AtomicPhases:
-    """Wraps a schedule: after a step of one of ``actions``, its actor repeats the action while it is enabled."""
+    """Wraps a schedule: after an actor has taken one of ``actions``, the actor repeats this action while the action is
+    enabled.
+    """
 
     def __init__(self, inner: Schedule, actions: Collection[str]) -> None:
         self._inner = inner
@@ -18,12 +22,12 @@ class AtomicPhases:
         self._last: Step | None = None
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """As in the inner schedule."""
+        """Begin the inner schedule."""
         self._last = None
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """The rest of a data phase, or the inner schedule's choice."""
+        """Return the next step of an unfinished data phase, or the step that the inner schedule chooses."""
         last = self._last
         same = [s for s in enabled if last is not None and (s.actor, s.action) == (last.actor, last.action)]
         self._last = same[0] if same and same[0].action in self._actions else self._inner.next(choose, enabled)

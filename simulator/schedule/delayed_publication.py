@@ -1,4 +1,4 @@
-"""Delays the last steps of instants, so that more instants overlap."""
+"""A schedule that delays the publication of instants, so that more instants overlap."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ LAST = ("_takes_lock", "_starts_plan", "_starts_rollback", "_resumes_rollback")
 
 
 class DelayedPublication:
-    """Wraps a schedule: it takes the last steps of an instant mostly when no other step is enabled."""
+    """Wraps a schedule: it starts to publish an instant mostly when no other step is enabled."""
 
     def __init__(self, inner: Schedule) -> None:
         self._inner = inner
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """As in the inner schedule."""
+        """Begin the inner schedule."""
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """The choice of the inner schedule, mostly without steps that start to publish."""
+        """Return the step that the inner schedule chooses, mostly among the steps that do not start a publication."""
         others = [step for step in enabled if not step.action.endswith(LAST)]
         delays = bool(others) and choose(DELAYS + 1) < DELAYS
         return self._inner.next(choose, others if delays else enabled)

@@ -1,9 +1,9 @@
-"""Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): actors have priorities that change at a few
-points.
+"""Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): actors have priorities, and the priorities change
+at a few points of the run.
 
-The enabled actor with the highest priority runs. A bug may need d ordered events, in a run of k steps of n actors. Then
-a run with d - 1 change points finds it with a probability of at least 1 / (n * k ** (d - 1)). A random walk has no such
-bound.
+The enabled actor with the highest priority runs. Suppose that a bug needs d ordered events, and that a run has k steps
+of n actors. A run with d - 1 change points finds the bug with a probability of at least 1 / (n * k ** (d - 1)). A
+random walk guarantees no lower bound on the probability.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from nbcc.model import Step
 
 from .protocol import Choose
-from .random import without_faults
+from .random import one_of, without_faults
 
 
 class Pct:
-    """The schedule allows for ``depth`` ordering constraints. Change points are within the first ``length`` steps."""
+    """A schedule that can find bugs with ``depth`` ordered events. All change points are within the first ``length``
+    steps.
+    """
 
     def __init__(self, depth: int = 3, length: int = 32) -> None:
         self._depth = depth
@@ -34,7 +36,9 @@ class Pct:
         self._count = 0
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """A step of the first enabled actor. At a change point this actor first moves to the end of the order."""
+        """Return a step of the enabled actor with the highest priority. At a change point the enabled actor with the
+        highest priority gets the lowest priority before the choice.
+        """
         enabled = without_faults(choose, enabled)
         ready = {step.actor for step in enabled}
         if self._count in self._changes:
@@ -45,4 +49,4 @@ class Pct:
         self._count += 1
         actor = next((actor for actor in self._order if actor in ready), enabled[0].actor)
         mine = [step for step in enabled if step.actor == actor]
-        return mine[choose(len(mine))]
+        return one_of(choose, mine)

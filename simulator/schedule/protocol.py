@@ -1,4 +1,4 @@
-"""The protocol of schedules. A schedule is deterministic: the caller's `Choose` makes every random choice."""
+"""The interface of schedules. A schedule is deterministic: the caller's `Choose` makes every random choice."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ Choose = Callable[[int], int]
 
 
 class Schedule(Protocol):
-    """Chooses one of the enabled steps, repeatedly."""
+    """Repeatedly chooses one of the enabled steps."""
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Start a history, and make the choices for all of it. ``actions`` are names of the model."""
+        """Start a history, and make the choices that concern the whole history. ``actions`` are the names of the
+        model's actions.
+        """
         ...
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """One of the enabled steps (there is at least one), or None to end the history."""
+        """Return one of the enabled steps, or None to end the history. At least one step is enabled."""
         ...

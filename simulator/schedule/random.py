@@ -1,4 +1,6 @@
-"""A random walk: an actor, then one of its steps. Faults are rare, because they end operations early."""
+"""A random walk: it chooses an actor, and then a step of that actor. Faults are rare, because a fault ends an operation
+early.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +15,37 @@ FAULT_ONE_IN = 12
 
 
 class Random:
-    """The choice is uniform over actors, then over the steps of the actor. One decision in `FAULT_ONE_IN` is a crash.
+    """Chooses uniformly among the actors, then among the actions of the actor, then among the arguments of the action.
+
+    One of `FAULT_ONE_IN` decisions is a crash.
     """
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Does nothing: a random walk has no choices for the whole history."""
+        """Do nothing, because a random walk makes no choice for the whole history."""
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """A step of a random actor."""
+        """Return a random step of a random actor."""
         enabled = without_faults(choose, enabled)
         actors = list(dict.fromkeys(step.actor for step in enabled))
         actor = actors[choose(len(actors))]
         mine = [step for step in enabled if step.actor == actor]
-        return mine[choose(len(mine))]
+        return one_of(choose, mine)
+
+
+def one_of(choose: Choose, mine: Sequence[Step]) -> Step:
+    """Return one of the steps of an actor: choose an action, then its arguments. Therefore an action with many
+    arguments is as likely as any other action. If there is only one possibility, the function makes no choice.
+    """
+    actions = list(dict.fromkeys(step.action for step in mine))
+    action = actions[choose(len(actions)) if len(actions) > 1 or len(mine) == 1 else 0]
+    same = [step for step in mine if step.action == action]
+    return same[choose(len(same)) if len(same) > 1 else 0]
 
 
 def without_faults(choose: Choose, enabled: Sequence[Step]) -> Sequence[Step]:
-    """The enabled steps without faults. By chance, or if nothing else is enabled, only the faults."""
+    """Return the enabled steps without faults. By chance, or if only faults are enabled, the function returns the
+    faults instead.
+    """
     faults = [step for step in enabled if step.action in FAULTS]
     if not faults:
         return enabled

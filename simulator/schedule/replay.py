@@ -1,4 +1,4 @@
-"""Replays recorded steps, up to the first one that is not enabled."""
+"""A schedule that replays recorded steps, up to the first recorded step that is not enabled."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ def no_choice(n: int) -> int:
 
 
 class Replay:
-    """The recorded steps in their order.
+    """Chooses the recorded steps in the recorded order.
 
-    ``resolve`` replaces the symbols of a step by present times; it raises KeyError for an unknown symbol.
+    ``resolve`` replaces the symbols in a step by times of the current run. ``resolve`` raises KeyError for an unknown
+    symbol.
     """
 
     def __init__(self, steps: Sequence[Step], resolve: Callable[[Step], Step] = lambda step: step) -> None:
@@ -26,11 +27,11 @@ class Replay:
         self.position = 0
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Start with the first step."""
+        """Restart the replay at the first recorded step."""
         self.position = 0
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """The next recorded step; None at the end or if the step is not enabled."""
+        """Return the next recorded step, or None at the end or if the next step is not enabled."""
         if self.complete:
             return None
         try:
@@ -44,5 +45,5 @@ class Replay:
 
     @property
     def complete(self) -> bool:
-        """Whether every recorded step was taken."""
+        """True if every recorded step was taken."""
         return self.position == len(self._steps)

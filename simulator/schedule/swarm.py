@@ -14,7 +14,7 @@ ONE_IN = 6
 class Swarm:
     """Wraps a schedule: a history avoids each action with probability 1 / `ONE_IN`.
 
-    An avoided action is taken if no other step is enabled, so that histories do not end early.
+    If only avoided actions are enabled, the schedule takes one of them, so that the history does not end early.
     """
 
     def __init__(self, inner: Schedule) -> None:
@@ -22,11 +22,11 @@ class Swarm:
         self._avoided: frozenset[str] = frozenset()
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """Choose the avoided actions."""
+        """Choose at random the actions that the history avoids."""
         self._avoided = frozenset(action for action in actions if choose(ONE_IN) == ONE_IN - 1)
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """The choice of the inner schedule among the other actions."""
+        """Return the step that the inner schedule chooses among the actions that are not avoided."""
         kept = [step for step in enabled if step.action not in self._avoided]
         return self._inner.next(choose, kept or enabled)

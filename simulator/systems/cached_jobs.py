@@ -1,4 +1,4 @@
-"""A runner that caches file slices, because the harness reads the same ones after every step."""
+"""A runner that caches the rows of file slices, because the harness reads the same file slices after every step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from nbcc.engine.storage import NotFound, Storage
 
 
 class CachedJobs(InProcessJobs):
-    """Reads each file slice once for a set of columns, while all its files exist: files never change."""
+    """Reads each file slice only once for a set of columns. A cached result is valid while all files of the slice
+    exist, because files never change.
+    """
 
     def __init__(self, storage: Storage) -> None:
         none: Any = None

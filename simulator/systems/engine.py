@@ -1,4 +1,6 @@
-"""The engine as a system: its operations run in actor threads, and stop at the end of each model action's segment."""
+"""The engine as a system. The operations of the engine run in threads of actors, and stop at the end of the segment of
+each model action.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,13 @@ from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
 from nbcc.engine.data.jobs import InProcessJobs, Jobs
 from nbcc.engine.definition.load import PROPERTIES, open_table
-from nbcc.engine.errors import Cleaned
+from nbcc.engine.errors import BadInput, Cleaned
 from nbcc.engine.file_names import LogName, in_partition, marker
 from nbcc.engine.names import bucket_file_id, bucket_of
 from nbcc.engine.rules import Rules
 from nbcc.model import Protocol, Query, World
 from nbcc.model.kernel.compactor import COMPACTOR
+from nbcc.model.kernel.writer import WRITER
 from nbcc.model.mechanisms import kind_of as kind_of_actor
 from nbcc.model.mechanisms.clock_waits import waits
 from nbcc.model.mechanisms.clocks import clock_of
@@ -33,6 +36,7 @@ from nbcc.model.mechanisms.foreign_services import ForeignServices
 from nbcc.model.mechanisms.lost_locks import LostLocks
 from nbcc.model.mechanisms.occ.options import Occ, Retries
 from nbcc.model.mechanisms.partial_updates.mechanism import column_names
+from nbcc.model.mechanisms.queries.querier import QUERIER
 from nbcc.model.mechanisms.schema_evolution.options import Alterations
 
 from ..control.calls import kind_of, parsed
@@ -41,6 +45,7 @@ from ..control.conductor import Task
 from ..control.footprints import Access, violations
 from ..control.foreign_writer import foreign_storage
 from ..control.harness import Handle, Harness
+from ..control.lock import ObserversLock
 from ..control.storage import MemoryStorage
 from ..crosscheck.mapping import MAPPING, MappingRow, by_action
 from ..crosscheck.observables import Batch, refused
@@ -56,11 +61,17 @@ MODES: Final[dict[str, ConcurrencyMode]] = {"nbcc": NON_BLOCKING, "occ": OPTIMIS
 _READS: Final = {"snapshot", "incremental"}
 """Operations that take no time in the model, and so get a read-only clock."""
 
+_THROUGH_CHECKPOINTS: Final = {"snapshot", "as_of"}
+"""The reads of a new process that begin at a state checkpoint."""
+
 ALTERS: Final = "alter_schema"
 """The operation whose `columns` are to be added. For others they are those that its actor knew on opening the table."""
 
-DECIDED: Final = {"seen", "ahead", "instants"}
+DECIDED: Final = {"seen", "ahead", "instants", "at", "window"}
 """Arguments of steps that the schedule decides; the operation does not get them."""
+
+TIMES: Final = {"instant", "after", "until", "time"}
+"""Arguments of operations that are times."""
 
 MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
 
@@ -69,6 +80,7 @@ class EngineSystem:
     """A table in memory whose actors run in threads. ``rules`` replace the rules that the protocol determines."""
 
     name = "engine"
+    refuses_by_class = True
 
     def __init__(
         self,
@@ -110,16 +122,16 @@ class EngineSystem:
         if "partitions" in arguments:
             named = (partition_name(number) if self.world.partitions > 1 else "" for number in arguments["partitions"])
             arguments["partitions"] = set(named)
-        for name in arguments.keys() & {"instant", "after"}:
+        for name in arguments.keys() & TIMES:
             arguments[name] = instant_of(arguments[name])
         handle = self.harness.start(actor, lambda own: run(self.context(own), config, **arguments))
-        if operation in _READS:
+        if operation in _READS and kind_of_actor(actor) != QUERIER.name:
             handle.clock = ReadOnlyClock(self.harness.clock)
         self._tasks.append(handle.task)
         return self.operation(operation, handle)
 
     def _write_arguments(self, actor: str, batch: Batch, added: int) -> dict[str, Any]:
-        """The arguments of the actor's next write: its rows, columns, partitions read, batch and retries."""
+        """Return the arguments of the actor's next write: its rows, columns, partitions read, batch and retries."""
         world, number = self.world, self.harness.started(actor) + 1
         arguments: dict[str, Any] = {}
         table, sets = to_table(batch, world, added), columns_set(batch, world)
@@ -132,12 +144,12 @@ class EngineSystem:
         if sent := batch_of(world, actor, number):
             arguments["batch_id"] = f"batch {sent}"
             arguments["replay_difference"] = world.protocol_of(actor, self.protocol)[BatchIds].replay_difference
-        if world[Retries].retries:
+        if world[Retries].retries and kind_of_actor(actor) == WRITER.name:
             arguments["retries"] = world[Retries].retries
         return arguments
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Apply a fault: a lock expires or is lost, a heartbeat expires, or a late file of a dead writer lands."""
+        """Apply a fault: a lock expires or is lost, a heartbeat expires, or a late file of a dead writer appears."""
         if action == "lock_expires" and self.harness.lock.holder == actor:
             self.harness.lock.expire()
         elif action == "lock_is_lost" and self.harness.lock.holder == actor:
@@ -152,7 +164,7 @@ class EngineSystem:
         return {}
 
     def _late_file(self, actor: str, group: int, version: int) -> None:
-        """Put a marker and a torn file, as a task does that outlives its driver."""
+        """Put a marker and an incomplete data file, like a task that continues after its driver has crashed."""
         puts = [access.path for access in self.harness.accesses if access.actor == actor and access.verb == "put"]
         requested = [name["requested"] for name in map(parsed, puts) if "requested" in name][-1]
         number, bucket = divmod(group, self.world.buckets)
@@ -163,7 +175,7 @@ class EngineSystem:
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """The table as files in a temporary folder, for other readers."""
+        """Write the table as files into a temporary folder, in which other readers can read the table."""
         with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as name:
             folder = Path(name)
             for entry in self.harness.storage.list(""):
@@ -173,10 +185,10 @@ class EngineSystem:
             yield folder
 
     def complaints(self) -> list[str]:
-        """The segments of the history whose intermediate state another actor could have seen.
+        """Return the segments of the history whose intermediate state another actor could have seen.
 
-        If a lock can be lost, no segment is atomic. In that case the model has separate steps wherever promises depend
-        on them.
+        In a world with lost locks no segment is atomic. In a world with lost locks the model has separate steps
+        wherever promises depend on the lock.
         """
         if self.world[LostLocks].lock_losses:
             return []
@@ -195,28 +207,28 @@ class EngineSystem:
     # The parts of an actor. `SparkSystem` overrides these.
 
     def operation(self, name: str, handle: Handle) -> EngineOperation:
-        """The steps of an operation."""
+        """Return the steps of an operation."""
         return EngineOperation(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
-        """The runner of the actor's data phase. It runs in the actor's thread; each file is a call of the actor's
-        storage.
+        """Return the runner of the actor's data phase. The runner works in the actor's thread. Each access to a file is
+        a call of the actor's storage.
         """
         return InProcessJobs(handle.storage, handle.names)
 
     def data(self, table: pa.Table) -> Any:
-        """A batch in the type that the runner accepts."""
+        """Return a batch in the type that the runner accepts."""
         return table
 
     def context(self, handle: Handle) -> Context:
-        """The context of an operation of an actor."""
+        """Return the context of an operation of an actor."""
         jobs, rules = self.actors_jobs(handle), self._rules_of.get(handle.actor, self.rules)
         storage = foreign_storage(handle.storage) if handle.actor in self._foreign else handle.storage
         seams = (storage, handle.lock, handle.clock, handle.names, jobs, rules)
         return Context(*seams, own_heartbeats=handle.heartbeats)
 
     def _opened_by(self, actor: str, added: int) -> TableConfig:
-        """The config with which an actor opens the table, after ``added`` columns were added."""
+        """Return the config with which an actor opens the table, after ``added`` columns were added."""
         own = self.world.protocol_of(actor, self.protocol) if self.world.settings else self.protocol
         if own != self.protocol and self.rules == rules_of(self.protocol):  # else one set of rules is for all
             self._rules_of[actor] = rules_of(own)
@@ -229,10 +241,13 @@ class EngineSystem:
         return replace(self.config, concurrency_mode=mode, schema=schema_of(self.world, added))
 
     def observer_context(self) -> Context:
-        """A context for the harness's own reads: storage and jobs without scheduling points, and a read-only clock."""
+        """Return a context for the harness's own reads: storage and jobs without scheduling points, and a read-only
+        clock.
+        """
         none: Any = None
         clock = ReadOnlyClock(self.harness.clock)
-        return Context(self.harness.storage, none, clock, none, CachedJobs(self.harness.storage), self.rules)
+        jobs = CachedJobs(self.harness.storage)
+        return Context(self.harness.storage, ObserversLock(), clock, none, jobs, self.rules)
 
     # Observables: the engine's own operations, executed outside the schedule.
 
@@ -251,11 +266,11 @@ class EngineSystem:
         times = {name: instant_of(tick) for name, tick in arguments.items() if tick is not None}
         try:
             return from_rows(self.plain(self._look(query.kind, **times)), query)
-        except Cleaned as error:
+        except (BadInput, Cleaned) as error:
             return refused(error)
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:
-        """The rows of an answer, as dictionaries."""
+        """Return the rows of an answer, as dictionaries."""
         rows: list[dict[str, Any]] = answer.to_pylist()
         return rows
 
@@ -266,7 +281,7 @@ class EngineSystem:
         )
 
     def slices_as_of(self, time: int) -> tuple[Any, ...]:
-        """The file slices as of a time."""
+        """Return the file slices as of a time."""
         return self._slices(as_of=instant_of(time))
 
     def _slices(self, **as_of: str) -> tuple[Any, ...]:
@@ -283,10 +298,15 @@ class EngineSystem:
         if self.world[Alterations].alterations:
             opened = open_table(self.harness.storage)
             config = replace(config, schema=opened.schema, schemas=opened.schemas)
-        return self._operations[operation].run(self._looking, config, **arguments)
+        looking = self._looking
+        if self.world.actors.get("checkpointer") and operation in _THROUGH_CHECKPOINTS:
+            looking = replace(looking)  # a new process: one that has read all commits uses no checkpoint
+        return self._operations[operation].run(looking, config, **arguments)
 
     def _cached(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """A value that depends on stored objects alone. It is computed again only after a put or delete."""
+        """Return a value that depends only on stored objects. The value is computed again only after an object was put
+        or deleted.
+        """
         changes = getattr(self.harness.storage, "changes", None)
         if changes is None:
             return compute()
@@ -295,7 +315,7 @@ class EngineSystem:
         return self._cache[name][1]
 
     def group(self, partition: str, file_id: str) -> int:
-        """The number of a file group."""
+        """Return the number of a file group."""
         bucket = bucket_of(file_id)
         assert bucket is not None, f"{file_id} is not the file id of a bucket"
         names = [partition_name(number) for number in range(self.world.partitions)]

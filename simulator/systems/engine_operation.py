@@ -1,12 +1,15 @@
-"""One operation of the engine in its thread: runs segments of the mapping and returns what they put."""
+"""Runs one operation of the engine in a thread, segment by segment, and returns the names of the objects that each
+segment put.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from nbcc.engine.errors import Cleaned
+from nbcc.engine.errors import BadInput, Cleaned
 from nbcc.model import Query
+from nbcc.model.answers import KINDS
 
 from ..control.calls import Call, parsed
 from ..control.clock import tick_of
@@ -19,20 +22,24 @@ from .rows import from_rows
 
 
 class Host(Protocol):
-    """The system of an operation."""
+    """The part of a system that an operation uses."""
 
     harness: Harness
     rows_by_action: Mapping[str, MappingRow]
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:
-        """The rows of an answer."""
+        """Return the rows of an answer as dictionaries."""
 
     def group(self, partition: str, file_id: str) -> int:
-        """The number of a file group."""
+        """Return the model's number of a file group."""
+
+
+LOST_ANSWERS: Final = ("answer_is_lost", "answer_to_decision_is_lost")
+"""The actions in which the answer to the last put does not arrive."""
 
 
 class EngineOperation:
-    """One operation of the engine in its thread."""
+    """One operation of the engine, which runs in its own thread."""
 
     def __init__(self, system: Host, name: str, handle: Handle) -> None:
         self.system, self.name, self.handle, self.task = system, name, handle, handle.task
@@ -41,9 +48,10 @@ class EngineOperation:
         if "seen" in args:
             self.handle.shows = self.handle.still_shows = _only(args["seen"])
         self.handle.own_clock.ahead = args.get("ahead", 0)
-        self.handle.loses_answer = action == "answer_is_lost"
+        row = self.system.rows_by_action[action]
+        self.handle.loses_answer = _several(row.ends_after) if action in LOST_ANSWERS else ()
         self.handle.stops_waiting = action == "writer_stops_waiting"
-        return self.segment(self.system.rows_by_action[action])
+        return self.segment(row)
 
     def crash(self) -> None:
         harness = self.system.harness
@@ -52,7 +60,9 @@ class EngineOperation:
         self.task.crash()
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
-        """Run the segment of a mapping row. Returns the arguments in the name of the last object that it put."""
+        """Run the calls of one segment of the operation, which `row` describes. Return the arguments in the name of the
+        last object that the segment put.
+        """
         title = f"{self.name} of {self.task.actor}"
         if self.task.finished and row.ends_after != RETURN:  # before RETURN it may have made its last call
             raise CannotStep(f"{title} has already returned")
@@ -62,9 +72,9 @@ class EngineOperation:
             if row.always and self.task.error is None:
                 raise CannotStep(f"{title} returned without the error {row.raises}")
             return self._returned()
-        ended_by = next((call for call in calls if call.text in _texts(row)), None)
+        ended_by = next((call for call in calls if call.text in _several(row.ends_after)), None)
         if ended_by is None:
-            raise CannotStep(f"{title} returned without {' or '.join(_texts(row))}")
+            raise CannotStep(f"{title} returned without {' or '.join(_several(row.ends_after))}")
         return self._observed(ended_by)
 
     def _run(self, row: MappingRow, title: str) -> list[Call]:
@@ -72,17 +82,17 @@ class EngineOperation:
             calls = self.task.run(row.ends_after, row.also)
         except (ActorBlocked, ActorSilent) as error:
             raise CannotStep(str(error)) from error
-        if (failed := self.task.error) is not None and type(failed).__name__ != row.raises:
+        if (failed := self.task.error) is not None and type(failed).__name__ not in _several(row.raises):
             raise CannotStep(f"{title} failed: {type(failed).__name__}: {failed}") from failed
         return calls
 
     def _returned(self) -> Mapping[str, Any]:
-        if self.name not in ("snapshot", "incremental"):  # a service may end with `Cleaned` as well
+        kind = next((kind for kind in KINDS if kind == self.name), None)
+        if kind is None:  # a service may end with `Cleaned` as well
             return {}
-        if isinstance(failed := self.task.error, Cleaned):
+        if isinstance(failed := self.task.error, BadInput | Cleaned):
             return {"rows": refused(failed)}
-        read = Query("incremental" if self.name == "incremental" else "snapshot")
-        return {"rows": from_rows(self.system.plain(self.task.result), read)}
+        return {"rows": from_rows(self.system.plain(self.task.result), Query(kind))}
 
     def _observed(self, call: Call) -> Mapping[str, Any]:
         name = parsed(call.path)
@@ -94,13 +104,15 @@ class EngineOperation:
         return observed
 
 
-def _texts(row: MappingRow) -> tuple[str, ...]:
-    """The calls that end the segment of a mapping row."""
-    return (row.ends_after,) if isinstance(row.ends_after, str) else row.ends_after
+def _several(words: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Return one word or several words of a mapping row as a tuple."""
+    return (words,) if isinstance(words, str) else words
 
 
 def _only(times: tuple[int, ...]) -> Callable[[str], bool]:
-    """Whether a listing shows a concurrent change: completed instants and restore plans requested at these times."""
+    """True if a listing shows a concurrent change: a completed instant or a restore plan that was requested at one of
+    the given times.
+    """
 
     def shown(path: str) -> bool:
         name = parsed(path)

@@ -7,6 +7,7 @@ from typing import Final
 
 from nbcc.engine.rules import HUDI, Rules
 from nbcc.model import Protocol, World
+from nbcc.model.mechanisms.endless import Endless
 from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
 
 from .protocol import CannotPlay
@@ -29,6 +30,7 @@ _NOT_OURS: Final = {
     ("rollback_check", "before_lock"): "failed writes are chosen under the lock",
     ("lost_answer", "reported_failed"): "a writer reads the completed instant that it finds",
     ("commit_check", "before_lock"): "a writer checks its heartbeat under the lock",
+    ("plan_check", "before_lock"): "a runner checks under the lock whether its plan is completed",
     ("commit_check", "none"): "a writer checks its heartbeat under the lock",
     ("archive_lookup", "before_listing"): "a reader looks into the archive after it has listed the timeline",
     ("horizon", "after_delete"): "a clean publishes its horizon with its plan",
@@ -57,16 +59,18 @@ _NOT_OURS: Final = {
     ("metadata_again", "refused"): "tables that have a metadata table are not written",
     ("metadata_trust", "listed"): "the metadata table is not read; readers list the files",
     ("metadata_read", "before_timeline"): "the metadata table is not read; readers list the files",
+    ("state_checkpoint_tail", "requested"): "a read adds the commits that completed after its state checkpoint",
+    ("state_checkpoint_restored", "used"): "a read uses no state checkpoint from before a restore",
     ("window_deletes", "omitted"): "a window shows its deletes",
 }
 """(option, value) of the model that the engine does not support -> what the engine does instead."""
 
 
 def rules_of(protocol: Protocol) -> Rules:
-    """The engine's rules for a protocol of the model.
+    """Return the engine's rules for a protocol of the model.
 
     Raises:
-        CannotPlay: the engine does not support an option; the message says what it does instead.
+        CannotPlay: the engine does not support an option; the message says what the engine does instead.
     """
     for (name, value), why in _NOT_OURS.items():
         if protocol.to_mapping()[name] == value:
@@ -76,12 +80,17 @@ def rules_of(protocol: Protocol) -> Rules:
 
 
 def by_their_rules(rules: Rules) -> Rules:
-    """The rules of a service of another engine: it merges the files of the table as Hudi does."""
+    """Return the rules of a service of another engine, which merges the files of the table as Hudi does."""
     return replace(rules, merge_order=HUDI.merge_order, fold=HUDI.fold, tombstones=HUDI.tombstones)
 
 
 def check_world(world: World) -> None:
     """Raise CannotPlay for a world that the engine does not support."""
+    if world[Endless].endless:
+        raise CannotPlay(
+            "the engine does not support endless = 1: it does not number times again after each step; run it on the "
+            "model instead"
+        )
     if world[HasMetadataTable].metadata_table:
         raise CannotPlay(
             "the engine does not support metadata_table = 1: it lists the files of a table that has a metadata table, "

@@ -1,7 +1,7 @@
-"""Apache Hudi on Spark as a system: its real client runs in a separate process, one protocol step at a time.
+"""Apache Hudi on Spark as a system: Hudi's real client runs in a separate process, one protocol step at a time.
 
-Hudi's instants are readings of the clock. So this module counts the model's ticks, and maps each instant to the tick of
-the step in which it appeared. `complaints` reports instants whose order differs from that of their ticks.
+Hudi's instants are readings of the clock. Therefore this module counts the model's ticks, and maps each instant to the
+tick of the step in which it appeared. `complaints` reports instants whose order differs from the order of their ticks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ WAITS_ONE_IN: Final = 3
 
 
 class HudiSystem:
-    """A table that Hudi creates, in a folder in memory if the machine has one."""
+    """A table that Hudi creates in a temporary folder, which is in memory if the machine has a folder in memory."""
 
     name = "hudi"
     impossible: Mapping[str, str] = IMPOSSIBLE
@@ -72,24 +72,26 @@ class HudiSystem:
         return HudiOperation(self, actor, rows, instants.get(args.get("instant", 0)))
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Apply a fault: let a heartbeat expire. Hudi holds its lock inside one call, so a dead actor holds none."""
+        """Apply a fault. The only possible fault is that a heartbeat expires. Hudi holds its lock inside one call, so a
+        dead actor holds no lock.
+        """
         if call := _STEP[action].call:
             self.ask(call, actor=actor)
         return {}
 
     def take_time(self) -> int:
-        """The tick that the model's clock returns in this step."""
+        """Return the tick that the model's clock returns in this step."""
         self._tick += 1
         return self._tick
 
     def close(self) -> None:
-        """Forget the table."""
+        """Close the table and delete its folder."""
         self.ask("forget")
         shutil.rmtree(self._folder, ignore_errors=True)
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """The table's own folder."""
+        """Return a context with the folder of the Hudi table."""
         yield self._folder
 
     # what can be observed
@@ -107,11 +109,11 @@ class HudiSystem:
         return tuple(instants[requested] for requested in sorted(instants))
 
     def entries(self) -> list[dict[str, str | None]]:
-        """The table's folder."""
+        """Return the files of the timeline, each as the parts of its name."""
         return [match.groupdict() for name in self._look()["timeline"] if (match := _INSTANT.match(name))]
 
     def slices(self) -> tuple[Any, ...]:
-        """The completed part of Hudi's own file-system view."""
+        """Return the completed part of Hudi's own file-system view."""
         done = {requested for _, state, requested, _ in self.timeline() if state == "completed"}
         plans = {requested for action, _, requested, _ in self.timeline() if action in ("commit", "compaction")}
         slices = []
@@ -131,7 +133,7 @@ class HudiSystem:
         return tuple(sorted(slices, key=lambda entry: (entry[0], entry[1] or 0)))
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """Hudi's answer on Spark. Raises `Impossible` for reads that Hudi does not offer."""
+        """Return the answer of Hudi on Spark to a read. Raises `Impossible` for reads that Hudi does not offer."""
         if query.kind == "changes":
             raise Impossible("Hudi returns change logs only for tables with CDC")
         instants = {tick: instant for instant, tick in self.ticks.items()}
@@ -145,7 +147,7 @@ class HudiSystem:
         return tuple((key, ordering, value, self.ticks[commit]) for key, ordering, value, commit in rows)
 
     def complaints(self) -> list[str]:
-        """A sentence if the order of the instants differs from the order of the steps that took them."""
+        """Return a sentence if the order of the instants differs from the order of the steps that took them."""
         by_instant = [tick for _, tick in sorted(self.ticks.items())]
         return [] if by_instant == sorted(by_instant) else [f"instants in the order of the ticks {by_instant}"]
 
@@ -165,7 +167,7 @@ class HudiSystem:
 
 
 class HudiOperation:
-    """The steps of one client of Hudi."""
+    """One operation of an actor, executed step by step by a client of Hudi."""
 
     def __init__(self, system: HudiSystem, actor: str, rows: list[list[Any]], instant: str | None) -> None:
         self._system = system
@@ -188,7 +190,7 @@ class HudiOperation:
         return {}
 
     def crash(self) -> None:
-        """End the client and let its heartbeat expire. It takes no more steps."""
+        """End the client and let the client's heartbeat expire. The client takes no more steps."""
         self._system.ask("crash", actor=self._actor)
 
     def _start(self) -> None:

@@ -1,4 +1,6 @@
-"""The histories that Apache Hudi can play: which part of a world, and which steps must be left out."""
+"""The histories that Apache Hudi can play. The module selects the part of a world that Hudi can play, and the steps
+that a history must omit.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ FITTED: Final = ("compactor", "rollbacker", "writer")
 
 
 def fitted(world: World) -> World:
-    """The world as Hudi can play it: merge-on-read, whole rows, all steps of a call together.
+    """Return the part of the world that Hudi can play: merge-on-read, whole rows, and all steps of a call together.
 
     A write has one log file in each group, because Hudi's client never starts a new log for so few rows. A world
     without a name has only actors of the kinds in `FITTED`.
@@ -25,19 +27,24 @@ def fitted(world: World) -> World:
 
 
 def does_otherwise(model: Any, state: Any, step: Step) -> bool:
-    """Whether Hudi's client would act otherwise now than the model's step.
+    """True if Hudi's client would now act differently from the model's step.
 
-    Hudi takes the lock and publishes, or is refused, in one call: no other actor moves in between. Four more kinds of
-    steps are left out. They concern a live writer whose heartbeat other clients consider expired:
+    In one call, Hudi takes the lock and publishes, or is refused: no other actor takes a step during the call. No
+    compactor resumes the plan of a live compactor, because Hudi would first roll back the live run and delete its
+    files. The check also omits four kinds of steps. The four kinds of omitted steps concern a live writer whose
+    heartbeat other clients consider expired:
 
-    - It stalls only after its files are on storage. Before that a rollback makes Hudi's client fail at once.
-    - It is refused only after its rollback has completed. Before that Hudi commits.
-    - It takes the lock to commit only before its rollback has completed. After that Hudi refuses it.
-    - A rollback of a write that has committed meanwhile is not executed. Hudi removes such an instant from the timeline
-      (the finding commit-undone-by-a-planned-rollback). The model leaves it there without files.
+    - The heartbeat expires before the writer's files are on storage. A rollback at this time makes Hudi's client fail.
+    - The writer is refused before its rollback has completed. Hudi commits until the rollback has completed.
+    - The writer takes the lock to commit after its rollback has completed. Hudi refuses the write after the rollback.
+    - A rollback runs although its write has committed meanwhile. Hudi removes the instant of the write from the
+      timeline (the finding commit-undone-by-a-planned-rollback). The model leaves the instant on the timeline, without
+      files.
     """
     if (holder := model.component(state, "lock")) is not None:
         return step.actor != holder or step.action == "actor_crashes"
+    if step.action == "compactor_resumes_plan":
+        return _oldest_runner_is_alive(model, state)
     return bool(model.actors_of("rollbacker")) and _differs_with_rollbacks(model, state, step)
 
 
@@ -53,6 +60,13 @@ def _differs_with_rollbacks(model: Any, state: Any, step: Step) -> bool:
     return executes and not _pending_targets(model, state).isdisjoint(_completed(model, state))
 
 
+def _oldest_runner_is_alive(model: Any, state: Any) -> bool:
+    """True if the runner of the oldest pending compaction plan is alive."""
+    done = _completed(model, state)
+    runner = next(plan.runner for plan in model.component(state, "plans") if plan.requested not in done)
+    return bool(model.component(state, runner).step != DEAD)
+
+
 def _completed(model: Any, state: Any) -> set[int]:
     return {entry.requested for entry in model.component(state, "published")}
 
@@ -63,6 +77,6 @@ def _rolled_back(model: Any, state: Any) -> set[int]:
 
 
 def _pending_targets(model: Any, state: Any) -> set[int]:
-    """The writes that a pending rollback names."""
+    """Return the writes that a pending rollback names."""
     done = _completed(model, state)
     return {each.target for each in model.component(state, "rollbacks") if each.requested not in done}

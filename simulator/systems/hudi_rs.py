@@ -28,7 +28,7 @@ class HudiRs:
         self._ticks = ticks  # tick of each instant; None: instants encode ticks
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """The answer of a snapshot, as-of or incremental read, in the engine's form."""
+        """Return the answer of a snapshot, as-of or incremental read, in the engine's form."""
         options = HudiReadOptions()
         if query.kind == "incremental":
             options = options.with_query_type(HudiQueryType.Incremental)

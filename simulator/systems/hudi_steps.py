@@ -2,8 +2,8 @@
 
 To map a new action, append a row.
 
-Hudi's client does in one call what the model does in several steps. At the granularity `call` of a world the model
-takes the steps of one call together.
+One call of Hudi's client does several steps of the model. In a world with the granularity `call` the model takes the
+steps of one call together.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class PeerStep:
-    """One action of the model. ``call`` is the peer's step; None: the peer has none, and ``because`` is the reason.
+    """One action of the model. ``call`` is the corresponding step of the peer. If the peer has no step for the action,
+    ``call`` is None and ``because`` is the reason.
 
-    ``takes`` marks an action that takes a time. The peer's instant for it appears with ``call``, or with the call of a
-    later action. ``impossible``: a history with this action cannot be played.
+    ``takes`` marks an action that takes a time. The peer's instant for an action that takes a time appears with
+    ``call``, or with the call of a later action. If ``impossible`` is True, the peer cannot play a history with this
+    action.
     """
 
     action: str
@@ -52,6 +54,11 @@ STEPS: Final[tuple[PeerStep, ...]] = (
              takes=True),
     PeerStep("compactor_publishes_instant",     "commit_compaction"),
 
+    *(PeerStep(action, impossible=True,
+               because="a second compactor of Hudi's first rolls back the first one's run and deletes its files")
+      for action in ("compactor_finds_it_done", "compactor_checks_plan", "compactor_misses_files",
+                     "compactor_finds_input_cleaned")),
+
     PeerStep("bulk_inserter_requests_instant",  "start", takes=True),
     PeerStep("bulk_inserter_starts_writing",    "bulk"),
     PeerStep("bulk_inserter_writes_base",       because="`bulk` has put the inflight instant and every file"),
@@ -68,10 +75,16 @@ STEPS: Final[tuple[PeerStep, ...]] = (
       for action in ("reader_starts_listing", "reader_ends_listing", "reader_starts_listing_again",
                      "reader_ends_listing_again", "reader_looks_into_archive", "reader_opens_archive",
                      "reader_reads", "consumer_takes_window", "consumer_lists_window",
-                     "consumer_reads_window")),
+                     "consumer_reads_window", "querier_asks_as_of", "querier_asks_window", "querier_asks_changes",
+                     "querier_asks_read_optimized", "querier_settles", "querier_lists_again", "querier_reads")),
+
+    *(PeerStep(f"stream_{action}", impossible=True, because="Hudi's streaming source and sink run inside a Spark query")
+      for action in ("chooses_offset", "logs_offset", "sends_batch", "is_refused", "commits_batch", "restarts",
+                     "loses_checkpoint", "copies_checkpoint", "restores_checkpoint")),
 
     *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no answer is lost")
-      for action in ("answer_is_lost", "writer_recognises_instant", "writer_reports_failure")),
+      for action in ("answer_is_lost", "answer_to_decision_is_lost", "writer_recognises_instant",
+                     "writer_recognises_decision", "writer_reports_failure")),
     PeerStep("heartbeat_expires",               "stall"),
     PeerStep("writer_looks_at_heartbeat", because="`commit` checks the beats that its client remembers"),
     PeerStep("writer_is_refused",               "gone"),
@@ -98,12 +111,14 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 
     *(PeerStep(action, impossible=True, because="Hudi's clean also rolls back failed writes, and counts requests")
       for action in ("cleaner_schedules_clean", "cleaner_starts_clean", "cleaner_resumes_clean",
+                     "cleaner_finds_it_done", "cleaner_checks_plan",
                      "cleaner_deletes_files", "cleaner_takes_lock", "cleaner_takes_completion_time",
                      "cleaner_publishes_instant")),
     *(PeerStep(action, impossible=True, because="Hudi savepoints and restores in one call, by its own rules")
       for action in ("savepointer_pins_instant", "savepointer_publishes_savepoint", "savepointer_drops_savepoint",
                      "restorer_plans_restore", "restorer_starts_restore", "restorer_resumes_restore",
-                     "restorer_undoes_instant", "restorer_takes_lock", "restorer_takes_completion_time",
+                     "restorer_finds_it_done", "restorer_checks_plan", "restorer_undoes_instant",
+                     "restorer_takes_lock", "restorer_takes_completion_time",
                      "restorer_publishes_instant", "compactor_finds_plan_gone", "compactor_misses_input",
                      "compactor_is_refused", "compactor_gives_up", "log_compactor_finds_plan_gone",
                      "log_compactor_misses_input", "log_compactor_is_refused", "log_compactor_gives_up",
@@ -117,10 +132,14 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "overwriter_passes_check", "overwriter_aborts", "overwriter_takes_back_replace")),
     *(PeerStep(action, impossible=True, because="Hudi stamps its log compactions; the protocol is not fitted to them")
       for action in ("log_compactor_schedules_plan", "log_compactor_starts_plan", "log_compactor_resumes_plan",
-                     "log_compactor_writes_log", "log_compactor_takes_lock", "log_compactor_takes_completion_time",
+                     "log_compactor_finds_it_done", "log_compactor_checks_plan", "log_compactor_misses_files",
+                     "log_compactor_finds_input_cleaned", "log_compactor_writes_log",
+                     "log_compactor_takes_lock", "log_compactor_takes_completion_time",
                      "log_compactor_publishes_instant")),
     *(PeerStep(action, impossible=True, because="Hudi archives in one call, by its own rules")
       for action in ("archiver_archives_instants", "archiver_resumes_archiving", "archiver_removes_instant")),
+    *(PeerStep(action, impossible=True, because="Hudi's readers begin at no checkpoint of ours, and Hudi puts none")
+      for action in ("checkpointer_takes_time", "checkpointer_lists_again", "checkpointer_puts_checkpoint")),
     *(PeerStep(action, impossible=True, because="Hudi publishes under a lock and has no log of decisions")
       for action in ("cleaner_decides_instant",
                      "cleaner_publishes_decided",

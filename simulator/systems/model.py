@@ -1,4 +1,4 @@
-"""The model as a system: for replays without an engine, and for comparisons of two protocols."""
+"""The model as a system, for replays without an engine and for comparisons of two protocols."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 
 from nbcc.model import Model, Query, Refused, Step
 
-from ..crosscheck.observables import Batch, model_rows, model_slices, model_timeline, reader_rows
+from ..crosscheck.observables import Batch, as_written, model_rows, model_slices, model_timeline, reader_rows
 from .protocol import CannotStep
 
 
 class ModelSystem:
-    """A model whose steps are taken one by one. Crashes and faults are ordinary steps."""
+    """A model of which the caller takes single steps. Crashes and faults are ordinary steps."""
 
     name = "model"
+    refuses_by_class = True
 
     def __init__(self, model: Model, batches: Mapping[tuple[str, int], Batch] | None = None) -> None:
         self.model = model
@@ -22,7 +23,8 @@ class ModelSystem:
         self.data: dict[int, Batch] = {}
 
     def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> ModelOperation:
-        return ModelOperation(self, actor, args.get("batch"))
+        batch = args.get("batch")
+        return ModelOperation(self, actor, batch and as_written(batch))
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         """Take a step that belongs to no operation."""
@@ -50,7 +52,7 @@ class ModelSystem:
 
 
 class ModelOperation:
-    """The steps of one operation of an actor."""
+    """One operation of an actor of the model, whose steps the caller takes one at a time."""
 
     def __init__(self, system: ModelSystem, actor: str, batch: Batch | None) -> None:
         self._system, self._actor, self._batch = system, actor, batch
@@ -62,7 +64,7 @@ class ModelOperation:
         if self._batch is not None:  # a retried write is a new instant with the same rows
             new = {entry[2] for entry in system.timeline()} - before
             system.data.update(dict.fromkeys(new, self._batch))
-        if action in ("reader_reads", "consumer_reads_window"):
+        if action in ("reader_reads", "consumer_reads_window", "querier_reads"):
             return {"rows": reader_rows(system.model, system.state, self._actor, system.data)}
         return {}
 

@@ -1,6 +1,7 @@
 """The interface of a system: it takes steps one at a time, and its table can be observed between two steps.
 
-Times are ticks of one clock, as in the model. A system with instants translates them (`nbcc.simulator.control.clock`).
+Times are ticks of one clock, as in the model. If the times of a system are instants, the system translates ticks to
+instants (`nbcc.simulator.control.clock`).
 """
 
 from __future__ import annotations
@@ -10,26 +11,30 @@ from typing import Any, Protocol
 
 
 class CannotPlay(ValueError):
-    """Raised if a system cannot follow a protocol or play in a world. The message has the reason and an alternative."""
+    """Raised if a system cannot follow a protocol or play in a world. The message has the reason and says what to do
+    instead.
+    """
 
 
 class CannotStep(Exception):
-    """Raised if the system cannot take a step that the model allows now. The message describes what happened instead.
+    """Raised if the system cannot take a step that the model allows now. The message describes what the system did.
     """
 
 
 class Impossible(CannotStep):
-    """Raised if the system has no such step or read. The message has the reason. The check skips it and counts it."""
+    """Raised if the system cannot play a step or answer a read. The message has the reason. The check skips and counts
+    each step that raises `Impossible`.
+    """
 
 
 class Operation(Protocol):
     """One operation of one actor, in progress."""
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Run the segment of the operation for this model action.
+        """Run the segment of the operation that corresponds to the given model action.
 
-        Returns observed values by name. A name that is also an argument of the action (``group``, ``version``) must
-        have the argument's value. ``rows`` is the answer of a read.
+        Returns the observed values, each under its name. A name that is also an argument of the action (``group``,
+        ``version``) must have the argument's value. A value with the name ``rows`` is the answer of a read.
 
         Raises:
             CannotStep: the segment cannot be run to its end.
@@ -37,14 +42,16 @@ class Operation(Protocol):
         ...
 
     def crash(self) -> None:
-        """Kill the actor before its next access. None of its later accesses reaches the table."""
+        """Kill the actor before its next access. None of the actor's later accesses reaches the table."""
         ...
 
 
 class System(Protocol):
-    """A table with several actors.
+    """A system: a table on which several actors work.
 
-    A system may also have `slices_as_of(time)`, which returns past file slices in the form of `slices`.
+    A system may also have `slices_as_of(time)`, which returns past file slices in the form of `slices`. If
+    `refuses_by_class` of a system is True, the check compares the classes of its refusals. In that case `rows` returns
+    `crosscheck.observables.refused(error)`.
     """
 
     name: str
@@ -54,13 +61,15 @@ class System(Protocol):
         ...
 
     def timeline(self) -> tuple[Any, ...]:
-        """``(action, state, requested, completed or None)`` of every instant, by requested time."""
+        """Return ``(action, state, requested, completed or None)`` for every instant, sorted by requested time."""
         ...
 
     def slices(self) -> tuple[Any, ...]:
-        """``(group, barrier, base, ((requested, version), ...))`` of every file slice, by group and barrier."""
+        """Return ``(group, barrier, base, ((requested, version), ...))`` for every file slice, sorted by group and
+        barrier.
+        """
         ...
 
     def rows(self, query: Any) -> tuple[Any, ...]:
-        """The answer of a read, sorted by key, in the form of `crosscheck.observables.canonical_rows`."""
+        """Return the answer of a read, sorted by key, in the form of `crosscheck.observables.canonical_rows`."""
         ...

@@ -1,4 +1,6 @@
-"""Systems by name: ``model``, ``engine``, ``spark``, ``hudi``, or a user's as ``package.module:factory``."""
+"""Systems by name: ``model``, ``engine``, ``s3``, ``spark``, ``hudi``, or a system of the user as
+``package.module:factory``.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,10 @@ Factory = Callable[[World, Protocol, Batches], System]
 
 
 def factory(name: str) -> Factory:
-    """The function that sets up a fresh system for a history.
+    """Return the function that sets up a fresh system for a history.
 
     Raises:
-        ValueError: there is no such system. The message names those that exist.
+        ValueError: no system has the given name. The message names the existing systems.
     """
     if name in _OURS:
         return _OURS[name]
@@ -37,7 +39,7 @@ def factory(name: str) -> Factory:
 
 
 def fitted(name: str) -> Callable[[World], World]:
-    """A function that reduces a world to the part that the system of this name can play."""
+    """Return a function that reduces a world to the part that the system of this name can play."""
     if name != "hudi":
         return lambda world: world
     from .hudi_histories import fitted as to_hudi
@@ -57,6 +59,12 @@ def _engine(world: World, protocol: Protocol, batches: Batches) -> System:
     return EngineSystem(world, protocol)
 
 
+def _s3(world: World, protocol: Protocol, batches: Batches) -> System:
+    from .s3 import S3System
+
+    return S3System(world, protocol)
+
+
 def _spark(world: World, protocol: Protocol, batches: Batches) -> System:
     from nbcc.engine.spark.session import session
 
@@ -71,4 +79,4 @@ def _hudi(world: World, protocol: Protocol, batches: Batches) -> System:
     return HudiSystem(world)
 
 
-_OURS: dict[str, Factory] = {"model": _model, "engine": _engine, "spark": _spark, "hudi": _hudi}
+_OURS: dict[str, Factory] = {"model": _model, "engine": _engine, "s3": _s3, "spark": _spark, "hudi": _hudi}

@@ -14,7 +14,7 @@ from nbcc.model.mechanisms.partial_updates.columns import text_of
 from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns, column_names
 
 from ..control.clock import tick_of
-from ..crosscheck.observables import Batch
+from ..crosscheck.observables import Batch, records_in
 from .merge_functions import name_of
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
@@ -23,7 +23,9 @@ _SETS: Final = "nbcc_set_columns"
 
 
 def schema_of(world: World, added: int = 0) -> pa.Schema:
-    """The table's columns, with ``added`` ones. Partial updates have their own columns instead of ``value``."""
+    """Return the table's columns, with the ``added`` columns. Partial updates have their own columns instead of
+    ``value``.
+    """
     if not world[PartialColumns].columns:
         return pa.schema([*SCHEMA, *(pa.field(name, pa.string()) for name in _added(added))])
     # Without partitions ``part`` would be one more column that a write sets or not.
@@ -32,7 +34,7 @@ def schema_of(world: World, added: int = 0) -> pa.Schema:
 
 
 def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
-    """The engine's table for a world: key ``id``, ordering ``ts``; ``value`` names the write that made the row.
+    """Return the engine's table for a world: key ``id``, ordering ``ts``; ``value`` names the write that made the row.
 
     In a world with a merge function, the protocol's `merge_laws` selects it, and the table has no ordering column.
     """
@@ -52,17 +54,19 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
 
 
 def _added(columns: int) -> list[str]:
-    """The names of the added columns in the model."""
+    """Return the names of the added columns in the model."""
     return [f"c{number}" for number in range(1, columns + 1)]
 
 
 def partition_name(number: int) -> str:
-    """The partition value of a number."""
+    """Return the partition value of a number."""
     return f"p{number}"
 
 
 def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
-    """The rows of a write, by file group and log version. Deletes are marked. A writer sets all ``added`` columns."""
+    """Return the rows of a write, for each file group and log version. A column marks the rows that are deletes. A
+    writer sets all ``added`` columns.
+    """
     rows = [
         {
             "id": key,
@@ -72,24 +76,26 @@ def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
             "_hoodie_is_deleted": record.deleted,
         }
         for (group, _), records in sorted(batch.items())
-        for key, record in records.items()
+        for key, entry in records.items()
+        for record in records_in(entry)
     ]
     return pa.Table.from_pylist(rows, schema=schema_of(world, added).append(_FLAG))
 
 
 def columns_set(batch: Batch, world: World) -> tuple[str, ...] | None:
-    """The columns that a write sets; None: all."""
-    sets = {name for records in batch.values() for record in records.values() for name in record.sets}
+    """Return the columns that a write sets; None if the write sets all columns."""
+    records = (record for file in batch.values() for entry in file.values() for record in records_in(entry))
+    sets = {name for record in records for name in record.sets}
     return tuple(sorted(sets)) if 0 < len(sets) < world[PartialColumns].columns else None
 
 
 def is_rolled(batch: Batch) -> bool:
-    """Whether the batch has several log versions in a group, so that the engine must start a new log after each row."""
+    """True if the batch has several log versions in a group, so that the engine must start a new log after each row."""
     return any(version > 1 for _, version in batch)
 
 
 def from_rows(rows: list[dict[str, Any]], query: Query) -> tuple[Any, ...]:
-    """The engine's answer in the form of `nbcc.simulator.crosscheck.observables.canonical_rows`."""
+    """Return the engine's answer in the form of `nbcc.simulator.crosscheck.observables.canonical_rows`."""
     if query.kind == "changes":
         return tuple(sorted(_change(row) for row in rows))
     return tuple(sorted((_row(row) for row in rows), key=lambda row: (row[0], row[3], row[2] is None)))
@@ -101,7 +107,7 @@ def _row(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _value(row: dict[str, Any]) -> Any:
-    """The value of a row: the name of its write, or of the write of each column."""
+    """Return the value of a row: the name of the row's write, or the name of the write of each column."""
     if "value" in row:
         added = [name for name in _added(len(row)) if name in row]
         return " ".join([row["value"], *(f"{name}:{row[name] or '-'}" for name in added)])

@@ -1,4 +1,4 @@
-"""The engine on Spark as a system: its data phases are Spark jobs on real files, each one step of its actor."""
+"""The engine on Spark as a system. Each data phase is a Spark job on real files, and is one step of its actor."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from nbcc.model import Protocol, Query, World
 from ..control.calls import Call
 from ..control.clock import ReadOnlyClock
 from ..control.harness import Handle, Harness
+from ..control.lock import ObserversLock
 from ..crosscheck.mapping import MAPPING, MappingRow
 from .engine import MEMORY, EngineSystem
 from .engine_operation import EngineOperation
@@ -36,7 +37,9 @@ PATIENCE: Final = 120.0  # seconds; the first job of a session loads many classe
 
 
 class SparkSystem(EngineSystem):
-    """A table in a folder. Without ``folder`` it is a folder in memory, deleted when the history ends."""
+    """A table of the engine in a folder of the local file system. Without ``folder`` the table is in a folder in
+    memory, deleted when the history ends.
+    """
 
     name = "spark"
 
@@ -66,8 +69,8 @@ class SparkSystem(EngineSystem):
         return self._spark.createDataFrame(table)
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """The rows of a read. A read of the whole history runs as Spark jobs; others run the same tasks in this
-        process.
+        """Return the rows of a read. A read of the whole history runs as Spark jobs; all other reads run the tasks of
+        such jobs in this process.
         """
         last = max((completed for *_, completed in self.timeline() if completed), default=None)
         by_spark = query.kind == "read_optimized" or (query.until == last and not query.after)
@@ -76,7 +79,7 @@ class SparkSystem(EngineSystem):
 
     def observer_context(self) -> Context:
         none: Any = None
-        seams = (self.harness.storage, none, ReadOnlyClock(self.harness.clock), none)
+        seams = (self.harness.storage, ObserversLock(), ReadOnlyClock(self.harness.clock), none)
         self._spark_context = Context(*seams, SparkJobs(self._spark, self.harness.storage, none), self.rules)
         self._process_context = Context(*seams, InProcessJobs(self.harness.storage, none), self.rules)
         return self._process_context
@@ -86,7 +89,7 @@ class SparkSystem(EngineSystem):
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """The table's folder."""
+        """Return a context with the folder of the table."""
         yield self._folder
 
     def close(self) -> None:
@@ -96,7 +99,9 @@ class SparkSystem(EngineSystem):
 
 
 class SparkOperation(EngineOperation):
-    """The first step of a data phase runs the whole Spark job; its other steps do nothing."""
+    """An operation of the engine on Spark. The first step of a data phase runs the whole Spark job; all later steps of
+    the data phase do nothing.
+    """
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         row = self.system.rows_by_action[action]
@@ -110,7 +115,9 @@ class SparkOperation(EngineOperation):
 
 
 class ControlledJobs:
-    """A runner whose jobs are calls of their actor, so that no job of a dead actor begins."""
+    """A runner whose jobs are calls of their actor, so that no job begins after its actor has crashed."""
+
+    takes_conditions_later = False
 
     def __init__(self, handle: Handle, jobs: SparkJobs) -> None:
         self._handle = handle

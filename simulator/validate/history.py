@@ -19,7 +19,9 @@ LOG_COMPACT = "LOG_COMPACT"
 
 
 class Written(NamedTuple):
-    """A write in one file group. `names` are its log files by version; `inflight`: it has started writing."""
+    """A write in one file group. `names` are its log files by version; `inflight`: whether the write has started
+    writing.
+    """
 
     requested: str
     completed: str | None
@@ -30,8 +32,9 @@ class Written(NamedTuple):
 class Planned(NamedTuple):
     """A plan in one file group. `base` is the barrier of the base file that it starts from; `names` are its logs.
 
-    `unplanned`: it is a base file that a write made without a plan, such as a bulk insert, so its inputs are unknown.
-    `replaces`: it is the plan of a replace, which takes no files and hides all earlier ones.
+    `unplanned`: whether a write, such as a bulk insert, made the base file without a plan. The inputs of the base file
+    are then unknown. `replaces`: whether the plan belongs to a replace, which takes no files and hides all earlier
+    files.
     """
 
     barrier: str
@@ -70,7 +73,9 @@ class GroupHistory:
 
 @dataclass(frozen=True)
 class Histories:
-    """The groups that the model can play. `left_out` maps a reason to how many other groups it excludes."""
+    """The groups that the model can play. `left_out` maps a reason to the number of groups that the model cannot play
+    for that reason.
+    """
 
     playable: tuple[Group, ...]
     left_out: Counter[str]
@@ -136,7 +141,7 @@ def _unplayable(view: View, group: Group) -> str | None:
 
 
 def _pending_logs(view: View) -> Mapping[Group, list[LogFile]]:
-    """The existing logs of pending instants, by file group."""
+    """The existing logs of pending instants, for each file group."""
     logs: dict[Group, list[LogFile]] = {}
     for file in view.audit.files.values():
         if file.completed is None and view.pending(file.requested) and _is_log(file, view):
@@ -145,7 +150,7 @@ def _pending_logs(view: View) -> Mapping[Group, list[LogFile]]:
 
 
 def _is_log(file: File, view: View) -> TypeGuard[LogFile]:
-    """Whether the history includes this log: a later write must not have repeated its rows."""
+    """True if the history includes this log. A log is excluded if a later write has repeated its rows."""
     return isinstance(file, LogFile) and file.path not in view.audit.rewritten
 
 

@@ -42,7 +42,8 @@ class Refusal:
 
 @dataclass(frozen=True)
 class HistoryCheck:
-    """`own` is the protocol that the table should follow. Its history is possible under exactly those in `legal`.
+    """`own` is the protocol that the table should follow. The history of the table is possible under exactly the
+    protocols in `legal`.
 
     `refusal` is the first event that `own` refuses, or None. `left_out` maps a reason to the number of file groups that
     the model cannot play for that reason. `played` counts segments, and `shapes` the different ones among them.
@@ -67,7 +68,7 @@ class HistoryCheck:
 
 
 def check_history(view: View, progress: Progress = no_progress, workers: int = 1) -> HistoryCheck:
-    """Play the history of a table on the model. Its own protocol is nbcc's default, or that of Hudi.
+    """Play the history of a table on the model. The protocol of a table is nbcc's default, or Hudi's protocol.
 
     `workers`: the number of processes that share the file groups of a big table.
     """

@@ -20,11 +20,12 @@ MAX_REFUSALS: Final = 100
 
 
 class Judgement(NamedTuple):
-    """The verdict on some file groups. `refusing`: the protocols under which their histories are impossible.
+    """The verdict on some file groups. `refusing`: the protocols under which the histories of these file groups are
+    impossible.
 
     `played` counts segments, `unplanned` the base files without a plan, and `refusals` the segments that the table's
     own protocol refuses. `earliest` is the refused segment with the smallest time, and that time. After `MAX_REFUSALS`
-    nothing more is played, and every protocol counts as refusing.
+    refusals no further segment is played, and every protocol counts as refusing.
     """
 
     played: int = 0
@@ -45,7 +46,9 @@ class Judgement(NamedTuple):
 
 
 def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], None] = lambda done: None) -> Judgement:
-    """Play file groups, in rising order of their names, under all protocols. They should follow `own`."""
+    """Play file groups, in rising order of their names, under all protocols. `own` is the protocol that the groups
+    should follow.
+    """
     judging = _Judging(own)
     for done, history in enumerate(groups):
         progress(done)
@@ -55,7 +58,9 @@ def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], No
 
 @cache
 def protocols() -> Mapping[str, Protocol]:
-    """The protocols under which a table is played, the default first. Equal ones are one object, and played once."""
+    """The protocols under which a table is played, the default first. Equal protocols are one object, and are played
+    once.
+    """
     named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
     # Under other protocols logs have other names, or several writes share one.
     slicings = ("completion", "requested", "temporal")
@@ -102,7 +107,9 @@ class _Judging:
             self.left.pop(name, None)
 
     def _refusals(self, shape: Shape, axes: tuple[str, ...]) -> Iterator[tuple[str, Refused]]:
-        """The remaining protocols that refuse a shape, among those that sort neighbours by one of the axes."""
+        """The remaining protocols that refuse a shape, among the protocols that sort neighbouring writes by one of the
+        axes.
+        """
         for name in {self.own: 0, **self.left}:
             protocol = protocols()[name]
             if protocol[Order].merge_order in axes and (refused := play(shape, protocol)) is not None:

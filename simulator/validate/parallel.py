@@ -20,7 +20,9 @@ WAITING: Final = 2
 
 
 def judge_in_parallel(histories: Histories, own: str, progress: Callable[[int], None], helpers: int) -> Judgement:
-    """As `judge` on all groups, but it may stop later. This process judges groups too, while the others are busy."""
+    """Do the same as `judge` on all groups, but possibly stop later after refusals. The calling process judges groups
+    too, while the others are busy.
+    """
     tasks: list[Future[Judgement]] = []
 
     def own_share(pool: Pool) -> Iterator[GroupHistory]:

@@ -12,10 +12,11 @@ from .history import GroupHistory, LogPlanned, Written
 
 
 class Link(NamedTuple):
-    """The plans that concern a write, by their numbers.
+    """The numbers of the plans that concern a write.
 
-    `near`: the plans around its request and its completion, and all that list it. `taken`: for each log that a plan
-    took, the plan, the log's position in it, and the log version. `early`: a plan took it before it completed.
+    `near`: the plans around the request and the completion of the write, and all plans that list the write. `taken`:
+    for each log that a plan took, the plan, the log's position in it, and the log version. `early`: whether a plan took
+    a log of the write before the write completed.
     """
 
     near: AbstractSet[int]
@@ -73,7 +74,9 @@ class PlanIndex:
         return Link(near, tuple(taken), early)
 
     def near(self, chunk: Iterable[Written]) -> set[int]:
-        """The log compactions that took a log of these writes, and for each write the first one that could have."""
+        """The log compactions that took a log of these writes, and for each write the first log compaction that could
+        have taken its logs.
+        """
         if not self._plans:
             return set()
         numbers = {number for write in chunk for name in write.names for number in self._plans_by_log.get(name, ())}
@@ -83,7 +86,7 @@ class PlanIndex:
         return self.with_later(numbers)
 
     def with_later(self, numbers: set[int]) -> set[int]:
-        """These log compactions, and all that took a log made by one of them."""
+        """The log compactions, and all further log compactions that took a log made by one of them."""
         reached, new = set[int](), numbers
         while new:
             reached |= new

@@ -30,7 +30,8 @@ COMPLETES: Final[Mapping[str, Kind]] = {
 class Refused(NamedTuple):
     """The model refuses the event with this number; `reasons` are the conditions that were false.
 
-    `enabled` are the possible steps as sentences. Their actors are those of the segment: w1 is its first write.
+    `enabled` contains the steps that were possible, as sentences. The actors in these sentences are the actors of the
+    segment: w1 is its first write.
     """
 
     event: int
@@ -59,12 +60,16 @@ def traced(protocol: Protocol) -> Protocol:
     return Protocol.from_mapping({**protocol.to_mapping(), **{name: standard[name] for name in TRACELESS}})
 
 
+NOT_IN_HISTORIES = {"actor_crashes", "compactor_resumes_plan", "log_compactor_resumes_plan"}
+"""A timeline shows neither who died nor who took up the plan of another actor."""
+
+
 @lru_cache(maxsize=1 << 17)
 def play(shape: Shape, protocol: Protocol) -> Refused | None:
-    """Play a segment under a protocol (made by `traced`). None if the model can take all of its events.
+    """Play a segment under a protocol (made by `traced`). None if the model can take all events of the segment.
 
     The first run has additional idle actors, so that segments of all sizes share one model and its memo. A refused
-    segment runs again without them, so that `enabled` names no idle actor.
+    segment runs again without the idle actors, so that `enabled` names none of them.
     """
     if _Play(shape, protocol, MIN_ACTORS).refused() is None:
         return None
@@ -73,7 +78,7 @@ def play(shape: Shape, protocol: Protocol) -> Refused | None:
 
 @lru_cache(maxsize=1 << 10)
 def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int, protocol: Protocol) -> Model:
-    """The model of one file group in which each writer writes once. Segments with the same counts share it."""
+    """The model of one file group in which each writer writes once. Segments with the same counts share a model."""
     actors = {"writer": len(versions), "compactor": plans}
     if replaces:
         actors["overwriter"] = plans
@@ -106,7 +111,7 @@ class _Play:
     def refused(self) -> Refused | None:
         for number, event in enumerate(self.shape.events):
             if reasons := self._timed(number, event):
-                enabled = (step for step in self.model.enabled(self.state) if step.action != "actor_crashes")
+                enabled = (step for step in self.model.enabled(self.state) if step.action not in NOT_IN_HISTORIES)
                 return Refused(number, reasons, tuple(map(self.model.describe, enabled)))
         return None
 
@@ -144,7 +149,9 @@ class _Play:
         return ()
 
     def _complete(self, actor: str, kind: str) -> tuple[str, ...]:
-        """Complete an actor. Under the lock it publishes at its completion time; outside the lock possibly later."""
+        """Complete the operation of an actor. Under the lock the actor publishes at its completion time; outside the
+        lock possibly later.
+        """
         if not self.model.is_busy(actor, self.model.component(self.state, actor)):
             return (f"{actor} must have begun before it completes",)
         if not self.late:
@@ -157,7 +164,9 @@ class _Play:
         return self._advance(actor, f"{kind}_publishes_instant")
 
     def _may_publish_late(self, actor: str) -> bool:
-        """Whether no plan of the segment took the write. Then it may have been published after the next plan."""
+        """Whether no plan of the segment took the write. A write that no plan took may have been published after the
+        next plan.
+        """
         write = int(actor.removeprefix(WRITER.prefix)) - 1
         taken = (*(plan.logs for plan in self.shape.plans), *self.shape.log_plans)
         return write < len(self.shape.early) and all(w != write for logs in taken for w, _ in logs)
@@ -202,7 +211,7 @@ class _Play:
         return tuple(_differences(self._named(plan.groups[0].logs), self.shape.log_plans[number]))
 
     def _named(self, logs: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-        """The logs of the segment without those of placeholders."""
+        """The logs of the segment without the logs of placeholders."""
         named = [(self.requested[requested], version) for requested, version in logs]
         return [log for log in named if log[0] < len(self.shape.early)]
 
@@ -219,9 +228,11 @@ class _Play:
             self.state = steps[0][1]
 
     def _takes(self, step: Step) -> bool:
-        """Whether a step belongs to the history: it is not a crash, and it repeats a time only if the event does."""
+        """True if a step belongs to the history: each actor runs its own plan, and a time is repeated only if the event
+        repeats it.
+        """
         ahead = dict(step.args).get("ahead")
-        return step.action != "actor_crashes" and (ahead is None or (ahead == -1) == self.tied)
+        return step.action not in NOT_IN_HISTORIES and (ahead is None or (ahead == -1) == self.tied)
 
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:

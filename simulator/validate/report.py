@@ -51,7 +51,8 @@ class PromiseLine:
 
 @dataclass(frozen=True)
 class Report:
-    """`undetermined` is the reason why the table cannot be judged at all. Then there is neither history nor diagnostic.
+    """`undetermined` is the reason why the table cannot be judged at all. A table that cannot be judged has neither
+    history nor diagnostics.
 
     `gaps` maps a promise to the evidence that is missing for it. `opened`: whether the data files were opened.
     """

@@ -1,4 +1,5 @@
-"""A file group's history cut into small segments. The model plays each in a millisecond, and few of them differ.
+"""A file group's history cut into small segments. The model plays each segment in a millisecond, and few segments have
+different shapes.
 
 A segment holds a few neighbouring writes and the plans that could take their logs. One write that completes right
 before a plan represents the other logs that the plan took. Segments suffice for two reasons: a planner decides on each
@@ -40,7 +41,7 @@ event = cache(Event)
 class Inputs(NamedTuple):
     """The logs of the segment's writes that a plan took, as (write, version).
 
-    The log of a log compaction is (-1, 1) for the first one of the segment, (-2, 1) for the second, and so on.
+    The log that the first log compaction of the segment made is (-1, 1), the log of the second is (-2, 1), and so on.
     `base_is_last`: the plan starts from the base file before it.
     """
 
@@ -67,7 +68,7 @@ class Shape(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """`times` are those of the events. `writes` and `plans` are requested times by number; '' for a placeholder."""
+    """`times` are the times of the events. `writes` and `plans` are requested times by number; '' for a placeholder."""
 
     group: Group
     shape: Shape
@@ -86,7 +87,7 @@ def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
 
 
 def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """The segments of a group, each with its axes. Most segments have both axes and are made once."""
+    """The segments of a group, each with its axes. Most segments belong to both axes and are made once."""
     if history.in_one_order:
         yield from ((segment, AXES) for segment in segments(history, AXES[0]))
     elif history.log_plans:  # their placeholders depend on the axis, too

@@ -36,8 +36,8 @@ def validate(
 
     `opened`: whether to open the data files as well. `now`: the instant that counts as the present; None means the
     machine's clock. `workers`: the number of processes that play the history of a big table. A script that uses several
-    needs a ``__main__`` guard. Raises `NotATable` without ``hoodie.properties``; no other file in a table makes it
-    fail.
+    workers needs a ``__main__`` guard. Raises `NotATable` without ``hoodie.properties``; no other file in a table makes
+    it fail.
     """
     with without_gc():
         return _validate(storage, opened, now, rules, progress, workers=workers)

@@ -42,10 +42,10 @@ class View:
 
     @property
     def mismatches(self) -> Sequence[tuple[str, Stat]]:
-        """Listed files that are missing, are not data files, or have another size or instant than listed. Usually there
-        are none.
+        """Listed files that are missing, are not data files, or have another size or instant than listed. Most tables
+        have no listed file with such a fault.
 
-        Each comes with the requested time of the commit that lists it.
+        Each file is a pair: the requested time of the commit that lists the file, and the listed name and size.
         """
         return self._listed[1]
 
@@ -74,7 +74,7 @@ class View:
 
     @cached_property
     def plans(self) -> Mapping[Group, tuple[GroupPlan, ...]]:
-        """The known compaction plans of each file group, by barrier."""
+        """The known compaction plans of each file group, sorted by barrier."""
         by_group: dict[Group, list[GroupPlan]] = {}
         for barrier, plan in sorted(self.audit.plans.items()):
             completed = self.audit.completed.get(barrier)

@@ -1,10 +1,12 @@
-"""The matrix of verdicts: protocols by promises, each cell with the bounds up to which it was searched."""
+"""The matrix of verdicts, with a row for each protocol and a column for each promise. Each cell records the bounds up
+to which it was searched.
+"""
 
 from __future__ import annotations
 
 from ..explore.result_cache import ResultCache
 from .bound import Bound, bound_of, exceeds
-from .data import data_path, facts, load, row_data, to_data, to_text
+from .data import data_path, facts, load, merged, row_data, to_data, to_text
 from .failed import FailedSearch, failed_searches, messages
 from .judge import Cell, MatrixRow, depth_of, drawing, matrix, protocols, searches, sign, to_json, within
 from .kills import Kill, accepted, believable
@@ -12,6 +14,6 @@ from .search_bounds import DEPTHS, Depth
 
 __all__ = [
     "DEPTHS", "Bound", "Cell", "Depth", "FailedSearch", "Kill", "MatrixRow", "ResultCache", "accepted", "believable",
-    "bound_of", "data_path", "depth_of", "drawing", "exceeds", "facts", "failed_searches", "load", "matrix", "messages",
-    "protocols", "row_data", "searches", "sign", "to_data", "to_json", "to_text", "within",
+    "bound_of", "data_path", "depth_of", "drawing", "exceeds", "facts", "failed_searches", "load", "matrix", "merged",
+    "messages",    "protocols", "row_data", "searches", "sign", "to_data", "to_json", "to_text", "within",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The bound of a world: its size in each dimension."""
+"""The bound of a world: the size of the world in each dimension, such as writers or file groups."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ LEAST: Final = {"log_versions": 1, "groups": 1, "writes_per_writer": 1}
 
 
 def bound_of(world: World) -> dict[str, int]:
-    """The bound of a world. A world with shaped writes counts with its limits, which are larger than its writes."""
+    """Return the bound of a world. If the world lists its writes, the bound uses the world's limits, which are larger
+    than the numbers of listed writes.
+    """
     actors = {kind: count for kind, count in world.actors.items() if count}
     numbers = {name: value for name, value in world.flat().items() if type(value) is int}
     found = {**actors, "groups": world.groups, **numbers}
@@ -28,17 +30,18 @@ def bound_of(world: World) -> dict[str, int]:
 
 
 def covers(one: Bound, other: Bound) -> bool:
-    """Whether one bound is at least as large as another in every dimension."""
+    """True if the bound `one` is at least as large as the bound `other` in every dimension."""
     return all(one.get(name, 0) >= count for name, count in other.items())
 
 
 def exceeds(one: Bound, other: Bound) -> bool:
-    """Whether one bound is at least as large as another in every dimension, and larger in one."""
+    """True if the bound `one` is at least as large as the bound `other` in every dimension, and larger in at least one.
+    """
     return covers(one, other) and not covers(other, one)
 
 
 def sentence(bound: Bound) -> str:
-    """A sentence such as: 2 writers x 1 write, 1 compactor x 2 compactions, 2 groups, 1 crash."""
+    """Return a phrase such as "2 writers x 1 write, 1 compactor x 2 compactions, 2 groups, 1 crash"."""
     sizes = dict(bound)
     words = []
     for name, limit in (("writer", "writes_per_writer"), ("compactor", "compactions")):
@@ -55,9 +58,10 @@ def _of(limit: str) -> str:
 
 
 def _many(count: int, name: str) -> str:
-    """The count with its noun in singular or plural: 1 instant retained, 2 savepoints dropped."""
+    """Return a count and its noun, in the singular or plural, such as "1 instant retained" or "2 savepoints dropped".
+    """
     noun, _, past = name.rpartition("_") if name.endswith(("_retained", "_dropped", "_beyond")) else (name, "", "")
-    singular = {"crashes": "crash", "lock_losses": "lock_loss", "retries": "retry"}
+    singular = {"crashes": "crash", "lock_losses": "lock_loss", "retries": "retry", "endless": "endless run"}
     word = singular.get(noun, noun.removesuffix("s"))
     plural = {one: many for many, one in singular.items()}.get(word, f"{word}s")
     return f"{count} {word if count == 1 else plural} {past}".replace("_", " ").rstrip()

@@ -1,4 +1,4 @@
-"""The accepted matrix of a depth as data: specs/verdicts.json and specs/verdicts-full.json."""
+"""Reads and writes the accepted matrix of each search depth: specs/verdicts.json and specs/verdicts-full.json."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nbcc.model import World
+from nbcc.model.promises import PROMISES
 
 from ..explore import Verdict
 from .bound import bound_of, sentence
@@ -20,25 +21,34 @@ EVERY = "every protocol"
 
 
 def data_path(depth: Depth) -> Path:
-    """The path of the accepted matrix of a depth."""
+    """Return the path of the file with the accepted matrix of a search depth."""
     return Path(str(files("nbcc") / "specs" / ("verdicts.json" if depth == "quick" else f"verdicts-{depth}.json")))
 
 
 def load(depth: Depth) -> dict[str, Any]:
-    """The accepted matrix of a depth."""
+    """Return the accepted matrix of a search depth."""
     data: dict[str, Any] = json.loads(data_path(depth).read_text("utf-8"))
     return data
 
 
 def to_data(rows: Sequence[MatrixRow], depth: Depth) -> dict[str, Any]:
-    """The matrix as data. It contains no times, so that the same searches produce the same data."""
+    """Return the matrix as data for JSON. The data contains no durations, so that equal searches produce equal data."""
     protocols = {row.name: row_data(row) for row in rows}
     return {"format": 1, "depth": depth, "protocols": protocols, "worlds": list(_worlds(rows))}
 
 
+def merged(accepted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the accepted matrix with new columns for the promises in `found`, which were searched again."""
+    protocols = {}
+    for name, row in found["protocols"].items():
+        cells = {**accepted["protocols"].get(name, row)["promises"], **row["promises"]}
+        protocols[name] = {**row, "promises": {promise: cells[promise] for promise in PROMISES if promise in cells}}
+    return {**accepted, "protocols": protocols}
+
+
 def row_data(row: MatrixRow) -> dict[str, Any]:
-    """The data of a protocol's row: its differences from the default, the possible anomalies, the verdict on each
-    promise.
+    """Return the data of one protocol: its differences from the default protocol, the possible anomalies, and the
+    verdict on each promise.
     """
     return {
         "options": {name: str(value) for name, value in row.file.protocol.differences().items()},
@@ -48,7 +58,9 @@ def row_data(row: MatrixRow) -> dict[str, Any]:
 
 
 def _cell_data(cell: Cell) -> dict[str, Any]:
-    """The data of a verdict: steps, bound and message if violated, the reason if undetermined."""
+    """Return the data of a verdict. A violated promise has steps, a bound and a message; an undetermined promise has a
+    reason.
+    """
     data: dict[str, Any] = {"verdict": str(cell.verdict)}
     if cell.verdict is Verdict.VIOLATED:
         data |= {"steps": cell.steps, "bound": sentence(cell.bounds[0])}
@@ -58,7 +70,9 @@ def _cell_data(cell: Cell) -> dict[str, Any]:
 
 
 def _worlds(rows: Sequence[MatrixRow]) -> Iterator[dict[str, Any]]:
-    """The searched worlds: the number of states under the default protocol, and the protocols searched in each."""
+    """Yield, for each searched world, the number of its states under the default protocol, and the protocols that were
+    searched in it.
+    """
     for world in dict.fromkeys(each.world for row in rows for each in row.searched):
         by = {row.name: each.result for row in rows for each in row.searched if each.world == world}
         states = by["default"].stands_for or by["default"].distinct if "default" in by else None
@@ -72,7 +86,7 @@ def _described(world: World) -> str:
 
 
 def to_text(data: Mapping[str, Any]) -> str:
-    """The content of the file: JSON with a line for each verdict and each world."""
+    """Return the content of the matrix file: JSON with one line for each verdict and one line for each world."""
     protocols = (f"  {_json(name)}: {{\n{_fields(row)}\n  }}" for name, row in data["protocols"].items())
     worlds = (f"  {_json(world)}" for world in data["worlds"])
     head = f' "format": {data["format"]},\n "depth": {_json(data["depth"])},'
@@ -94,7 +108,7 @@ def _json(value: Any) -> str:
 
 
 def facts(data: Mapping[str, Any]) -> Iterator[str]:
-    """The matrix in lines that can be read alone: one for each option set, anomaly, verdict and world."""
+    """Yield the facts of the matrix, one self-contained line for each option set, anomaly, verdict and world."""
     for name, row in data["protocols"].items():
         yield f"{name} options: {_words(row['options'])}"
         for anomaly, steps in row["anomalies"].items():

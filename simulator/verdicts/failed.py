@@ -1,4 +1,6 @@
-"""Searches of the matrix that failed or ran out of memory. No page is written without their results."""
+"""Lists the searches of the matrix that failed or ran out of memory. No page of verdicts is written if one of its
+searches has no result.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from .judge import MatrixRow
 
 
 class FailedSearch(NamedTuple):
-    """A search without a result, and the reason. `failed`: an error of nbcc, not a lack of memory."""
+    """A search without a result, with the reason. `failed` is True after an error of nbcc, and False after a lack of
+    memory.
+    """
 
     protocol: str
     world: str
@@ -20,7 +24,7 @@ class FailedSearch(NamedTuple):
 
 
 def failed_searches(rows: Iterable[MatrixRow]) -> tuple[FailedSearch, ...]:
-    """The searches of these rows that may end differently in a second run."""
+    """Return the failed searches of the rows, each of which may end differently in a second run."""
     return tuple(
         FailedSearch(row.name, sentence(each.bound), because, FAILED in each.result.promises)
         for row in rows
@@ -30,7 +34,9 @@ def failed_searches(rows: Iterable[MatrixRow]) -> tuple[FailedSearch, ...]:
 
 
 def messages(searches: Iterable[FailedSearch]) -> Iterator[str]:
-    """A line for each reason: the first search with it, and the number of others."""
+    """Yield a line for each reason of failure: the first search that failed for this reason, and the number of further
+    searches.
+    """
     by_reason: dict[str, list[FailedSearch]] = {}
     for each in searches:
         by_reason.setdefault(each.because, []).append(each)

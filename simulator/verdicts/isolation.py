@@ -1,4 +1,6 @@
-"""The isolation level of a protocol: which anomalies are possible, and in how many steps."""
+"""The isolation level of a protocol: which anomalies are possible, and how many steps a shortest run to each anomaly
+has.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +26,16 @@ REREADS: Final = ("non-repeatable read", "phantom read")
 
 
 def anomalies_in(world: World, protocol: Protocol) -> Mapping[str, int]:
-    """Possible anomaly -> the steps of a shortest run to it."""
+    """Return a mapping from each possible anomaly to the number of steps of a shortest run to the anomaly."""
     searched = [each for each in ANOMALIES.values() if world.groups == 1 or each.name not in REREADS]
     results = explore(Model(world, protocol), searched).promises
     return {name: each.steps or 0 for name, each in results.items() if each.verdict is Verdict.VIOLATED}
 
 
 def anomalies(protocol: Protocol) -> dict[str, int]:
-    """Anomaly that the protocol allows -> the steps of a shortest run to it, in the order of ANOMALIES."""
+    """Return a mapping from each anomaly that the protocol allows to the length of a shortest run to the anomaly. The
+    mapping has the order of `ANOMALIES`.
+    """
     possible = [anomalies_in(world, protocol) for world in (UPDATES, SKEWED)]
     shortest = {name: min((each[name] for each in possible if name in each), default=0) for name in ANOMALIES}
     return {name: steps for name, steps in shortest.items() if steps}

@@ -1,4 +1,6 @@
-"""Protocols by promises: a cell combines the results of one protocol in all worlds of a depth for one promise."""
+"""Judges protocols by promises. Each cell of the matrix combines the results for one protocol and one promise in all
+worlds of a search depth.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from nbcc.model import World
+from nbcc.model.mechanisms.endless import Endless, is_modelled
 from nbcc.model.promises import PROMISES
 from nbcc.model.validation import nearest
 
@@ -30,7 +33,7 @@ SIGNS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchedWorld:
-    """A world that was searched for a protocol, with the result."""
+    """A world that was searched under a protocol, with the result of the search."""
 
     world: World
     result: Result
@@ -44,9 +47,9 @@ class SearchedWorld:
 class Cell:
     """The verdict on one promise under one protocol.
 
-    `bounds`: of the worlds in which the promise holds, or of the world in which `trace` is a shortest violation.
-    `because`: the message of the violated promise, or the reason why the verdict is neither HOLDS nor VIOLATED.
-    `evidence`: what findings show about the system that the protocol describes.
+    `bounds` has the bounds of the worlds in which the promise holds, or the bound of the world in which `trace` is a
+    shortest violation. `because` is the message of the violated promise, or the reason why the verdict is neither HOLDS
+    nor VIOLATED. `evidence` says what the findings show about the system that the protocol describes.
     """
 
     verdict: Verdict
@@ -60,7 +63,7 @@ class Cell:
         return None if self.trace is None else len(self.trace)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `nbcc verdicts --json` prints."""
+        """Return the object for this verdict that `nbcc verdicts --json` prints."""
         steps = self.trace and [{"actor": s.actor, "action": s.action, "args": dict(s.args)} for s in self.trace]
         return {
             "verdict": str(self.verdict),
@@ -74,7 +77,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRow:
-    """A protocol with its verdicts and the worlds that were searched."""
+    """A protocol with its verdicts and with the worlds in which it was searched."""
 
     file: ProtocolFile
     cells: Mapping[str, Cell]
@@ -86,10 +89,10 @@ class MatrixRow:
 
 
 def depth_of(word: str) -> Depth:
-    """A depth by name.
+    """Return the search depth with a given name.
 
     Raises:
-        ValueError: there is no such depth; the message names the nearest one.
+        ValueError: no search depth has this name; the message names the most similar depth.
     """
     for depth in DEPTHS:
         if depth == word:
@@ -98,17 +101,18 @@ def depth_of(word: str) -> Depth:
 
 
 def protocols() -> tuple[ProtocolFile, ...]:
-    """The protocols of the matrix, the default first."""
+    """Return the protocols of the matrix, the default protocol first."""
     return tuple(specs.protocol_file(name) for name in specs.protocol_names())
 
 
 def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
-    """The worlds in which a protocol is searched, each with a flag: whether the search is reduced.
+    """Return the worlds in which a protocol is searched, each with a flag that is True if the search is reduced.
 
-    These are the world of its pins, in which the weakened promise can break, and the search bounds of the depth. The
-    default protocol is searched in the worlds of all pins, except those whose faults it excludes by assumption. Its
-    verdicts there are pinned in specs/sizes.toml. It is also searched in worlds with optimistic writers, and at full
-    depth in the large worlds.
+    A protocol is searched in the worlds of its pins, in which the weakened promise can break, and in the search bounds
+    of the depth. The default protocol is searched in the worlds of all pins, except those whose faults it excludes by
+    assumption. specs/sizes.toml pins the verdicts of the default protocol in the worlds of all pins. The default
+    protocol is also searched in worlds with optimistic writers, and at full depth in the large worlds. A protocol that
+    is not modelled in endless worlds is not searched in any endless world.
     """
     known = pins()
     if protocol in known:
@@ -117,60 +121,69 @@ def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
         pinned = [w for w in map(specs.world, sorted({pin["world"] for pin in known.values()})) if is_assumed(w)]
     more: tuple[SearchBound, ...] = mixed() if protocol == "default" else ()
     more += large() if protocol == "default" and depth == "full" else ()
-    return {**dict.fromkeys(pinned, False), **{each.world: each.reduced for each in (*matrix_bounds(depth), *more)}}
+    ends = protocol in specs.protocol_names() and not is_modelled(specs.protocol(protocol))
+    bounds = (each for each in (*matrix_bounds(depth), *more) if not (ends and each.world[Endless].endless))
+    return {**dict.fromkeys(pinned, False), **{each.world: each.reduced for each in bounds}}
 
 
 def matrix(
     depth: Depth = "quick",
     chosen: Iterable[ProtocolFile] | None = None,
     *,
+    promises: Sequence[str] = (),
     workers: int = 1,
     done: Callable[[], None] | None = None,
     search: Callable[..., Iterator[tuple[SearchJob, Result]]] = run_jobs,
     **bounds: Any,
 ) -> tuple[MatrixRow, ...]:
-    """Search every protocol in all its worlds.
+    """Search every protocol in all its worlds, and judge the given promises (default: all promises).
 
-    `workers` is the number of processes, `bounds` are those of `explore`. `done` is called after each of the
-    `searches(depth)` searches. A search that fails leaves its cells undetermined and does not affect the others.
+    `workers` is the number of processes, and `bounds` has the meaning that it has in `explore`. `done` is called after
+    each of the `searches(depth)` searches. If a search fails, only the cells that depend on this search are
+    undetermined.
     """
     rows = tuple(chosen) if chosen is not None else protocols()
     where = [(file, *each) for file in rows for each in worlds_of(file.name, depth).items()]
-    jobs = [SearchJob(world=world, protocol=file.protocol, reduce=reduced) for file, world, reduced in where]
+    asked = tuple(promises)
+    jobs = [
+        SearchJob(world=world, protocol=file.protocol, promises=asked, reduce=reduced) for file, world, reduced in where
+    ]
     report = (lambda job, result: done()) if done else None
     results = list(search(jobs, workers=workers, raises=False, done=report, **bounds))
     searched: dict[str, list[SearchedWorld]] = {file.name: [] for file in rows}
     for (file, world, _), (_, result) in zip(where, results, strict=True):
         searched[file.name].append(SearchedWorld(world=world, result=result))
-    return tuple(row(file, searched[file.name]) for file in rows)
+    return tuple(row(file, searched[file.name], asked) for file in rows)
 
 
 def searches(depth: Depth) -> int:
-    """The number of searches in the matrix of a depth."""
+    """Return the number of searches in the matrix of a search depth."""
     return sum(len(worlds_of(file.name, depth)) for file in protocols())
 
 
 def within(rows: Iterable[MatrixRow], depth: Depth) -> tuple[MatrixRow, ...]:
-    """The rows of a smaller depth, computed from the searches of a larger one."""
+    """Return the rows of a smaller search depth, computed from the searches of a larger depth."""
     wanted = {each.name: worlds_of(each.name, depth) for each in protocols()}
-    smaller = ((each.file, [s for s in each.searched if s.world in wanted[each.name]]) for each in rows)
-    return tuple(row(file, searched) for file, searched in smaller)
+    smaller = ((each.file, [s for s in each.searched if s.world in wanted[each.name]], each.cells) for each in rows)
+    return tuple(row(file, searched, tuple(cells)) for file, searched, cells in smaller)
 
 
-def row(file: ProtocolFile, searched: Sequence[SearchedWorld]) -> MatrixRow:
-    """The verdicts on one protocol, promise by promise."""
-    cells = {promise: _with_evidence(file, promise, cell(promise, searched)) for promise in PROMISES}
+def row(file: ProtocolFile, searched: Sequence[SearchedWorld], promises: Sequence[str] = ()) -> MatrixRow:
+    """Return the verdict on each of the given promises (default: all promises) under one protocol."""
+    cells = {name: _with_evidence(file, name, cell(name, searched)) for name in promises or PROMISES}
     return MatrixRow(file=file, cells=cells, searched=tuple(searched))
 
 
 def _with_evidence(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
-    """The cell, with what findings show about the system that the protocol describes (specs/findings)."""
+    """Return the cell with the evidence that findings (specs/findings) contain about the system that the protocol
+    describes.
+    """
     return replace(judged, evidence=findings.evidence(file.name, promise, judged.trace))
 
 
 def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
-    """The verdict of several searches. A violation decides the verdict. Otherwise one unfinished search makes it
-    undetermined.
+    """Return the verdict that combines several searches. A violation in one search decides the verdict. Without a
+    violation, one unfinished search makes the verdict undetermined.
     """
     results = [(each, each.result.promises[promise]) for each in searched if promise in each.result.promises]
     broken = [(each, found) for each, found in results if found.verdict is Verdict.VIOLATED]
@@ -194,17 +207,17 @@ def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
 
 
 def sign(cell: Cell) -> str:
-    """A cell as a short text: holds, the steps of a counterexample, ?, –."""
+    """Return a cell as a short text: "holds", the number of steps of a counterexample, "?" or "–"."""
     return str(cell.steps) if cell.verdict is Verdict.VIOLATED else SIGNS[cell.verdict]
 
 
 def to_json(rows: Iterable[MatrixRow]) -> dict[str, dict[str, Any]]:
-    """Protocol -> promise -> verdict, bound, steps, trace."""
+    """Return a mapping from protocol and promise to the verdict, the bound, the number of steps and the trace."""
     return {row.name: {name: cell.to_json() for name, cell in row.cells.items()} for row in rows}
 
 
 def drawing(path: Path) -> Callable[[Iterable[MatrixRow]], None]:
-    """A function that draws the matrix into a file.
+    """Return a function that draws the matrix into the file at `path`.
 
     Raises:
         ValueError: the file is neither .png nor .svg.

@@ -1,6 +1,7 @@
-"""The accepted kills: which mutant breaks which promise, in which world. They limit the claim HOLDS.
+"""The accepted kills record which mutant breaks which promise in which world. The kills limit the claim HOLDS.
 
-A promise HOLDS only if enough of its mutants were killed, and only in worlds larger than theirs.
+The verdict HOLDS requires that enough mutants of the promise were killed. HOLDS also requires that the searched worlds
+are larger than the worlds in which the mutants were killed.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ ENOUGH: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kill:
-    """A promise that a mutant breaks: the bound of the smallest world that shows it, and in how many steps.
+    """A mutant that breaks a promise, with the bound of the smallest world in which the mutant breaks it, and the
+    number of steps.
 
-    `states` and `seconds` are those of the search; the seconds depend on the machine.
+    `states` and `seconds` are figures of the search; the seconds depend on the machine.
     """
 
     mutant: str
@@ -40,35 +42,37 @@ class Kill:
 
 
 def small_worlds() -> tuple[World, ...]:
-    """The worlds in which mutants are killed, all smaller than those of the matrix."""
+    """Return the worlds in which mutants are killed, all of which are smaller than the worlds of the matrix."""
     return tuple(each.world for each in all_bounds() if not each.matrix)
 
 
 def path() -> Path:
-    """The file of the accepted kills."""
+    """Return the path of the file with the accepted kills."""
     return Path(str(files("nbcc") / "specs" / "kills.json"))
 
 
 def accepted() -> tuple[Kill, ...]:
-    """The kills of specs/kills.json. A test compares them with new searches."""
+    """Return the kills that specs/kills.json records. A test compares the accepted kills with new searches."""
     return from_text(path().read_text("utf-8"))
 
 
 @cache
 def from_text(text: str) -> tuple[Kill, ...]:
-    """Kills from their JSON."""
+    """Parse kills from the text of a JSON file."""
     return tuple(Kill(**row) for row in json.loads(text)["kills"])
 
 
 def believable(rows: Iterable[MatrixRow], known: Sequence[Kill]) -> tuple[MatrixRow, ...]:
-    """The rows, with HOLDS replaced by UNDETERMINED where the kills do not support it."""
+    """Return the rows of the matrix, with each HOLDS that the kills do not support replaced by UNDETERMINED."""
     return tuple(
         replace(row, cells={name: believed(name, cell, known) for name, cell in row.cells.items()}) for row in rows
     )
 
 
 def believed(promise: str, cell: Cell, known: Sequence[Kill]) -> Cell:
-    """HOLDS, or UNDETERMINED with the reason why the kills do not support it."""
+    """Return the cell unchanged if the kills support HOLDS. If the kills do not support HOLDS, return UNDETERMINED with
+    the reason.
+    """
     if cell.verdict is not Verdict.HOLDS:
         return cell
     because = next(_doubts(promise, cell.bounds, known), None)
@@ -85,7 +89,7 @@ def _doubts(promise: str, bounds: Sequence[Bound], known: Sequence[Kill]) -> Ite
 
 
 def mutants_of(known: Iterable[Kill]) -> Mapping[str, tuple[Kill, ...]]:
-    """Mutant -> its kills."""
+    """Return a mapping from each mutant to its kills."""
     found: dict[str, list[Kill]] = {}
     for kill in known:
         found.setdefault(kill.mutant, []).append(kill)

@@ -1,7 +1,8 @@
 """The search bounds of specs/verdicts.toml: worlds in which protocols are judged and mutants killed.
 
-At full depth the default protocol is also searched in larger worlds: the core world, each table service alone with two
-writers and a compactor, and every two services together. The file lists the services; this module makes their worlds.
+At full depth the default protocol is also searched in larger worlds. The larger worlds are the core world, a world for
+each table service, and a world for each pair of table services. specs/verdicts.toml lists the table services; this
+module makes the worlds of the services.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ DEPTHS: Final[tuple[Depth, ...]] = ("quick", "full")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchBound:
-    """A world that is searched.
+    """A world in which protocols are searched.
 
-    `matrix`: protocols are judged in it. `reduced`: the search uses symmetry and fuses private steps, which is faster
-    in worlds with many states.
+    If `matrix` is True, protocols are judged in this world. If `reduced` is True, the search uses symmetry and fuses
+    private steps, which is faster in worlds with many states.
     """
 
     world: World
@@ -42,10 +43,10 @@ class SearchBound:
 
 
 def from_mapping(given: Mapping[str, Any]) -> SearchBound:
-    """A search bound from its table.
+    """Return a search bound, parsed from its table in the TOML file.
 
     Raises:
-        ValueError: a field is unknown; the message names the nearest one.
+        ValueError: a field is unknown; the message names the most similar field.
     """
     sections = ("actors", "actor", "limits", "table")
     refuse_unknown(given, (*sections, "depth", "matrix", "reduced"), "specs/verdicts.toml [[bound]]")
@@ -58,29 +59,29 @@ def from_mapping(given: Mapping[str, Any]) -> SearchBound:
 
 @cache
 def all_bounds() -> tuple[SearchBound, ...]:
-    """Every search bound, small ones first."""
+    """Return every search bound, small bounds first."""
     return tuple(from_mapping(each) for each in _file()["bound"])
 
 
 def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
-    """The search bounds in which protocols are judged at a depth."""
+    """Return the search bounds in which protocols are judged at a search depth."""
     return tuple(each for each in all_bounds() if each.matrix and DEPTHS.index(each.depth) <= DEPTHS.index(depth))
 
 
 @cache
 def mixed() -> tuple[SearchBound, ...]:
-    """The worlds in which actors have options of their own. Only the default protocol is judged in them."""
+    """Return the worlds in which some actors have their own options. Only the default protocol is judged there."""
     return tuple(from_mapping(each) for each in _file()["mixed"])
 
 
 def services() -> tuple[Service, ...]:
-    """The table services besides the compactor."""
+    """Return every table service other than the compactor."""
     return tuple(_service(each) for each in _file()["service"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """The actors of a table service, and the limits of a world that allow it."""
+    """The actors of a table service, and the limits that a world with this service needs."""
 
     actors: Mapping[str, int]
     limits: Mapping[str, Any] = field(hash=False)
@@ -93,8 +94,8 @@ def _service(given: Mapping[str, Any]) -> Service:
 
 @cache
 def large() -> tuple[SearchBound, ...]:
-    """The worlds that only the default protocol is searched in at full depth: those of the file, each service, every
-    two services.
+    """Return the worlds that are searched only under the default protocol, and only at full depth. The TOML file lists
+    some worlds. The function adds a world for each table service, and a world for each pair of table services.
     """
     given = [from_mapping({**each, "depth": "full"}) for each in _file()["large"]]
     alone = [_with_services(each, groups=2, crashes=1) for each in services()]
@@ -103,7 +104,7 @@ def large() -> tuple[SearchBound, ...]:
 
 
 def _with_services(*together: Service, groups: int, crashes: int) -> SearchBound:
-    """A world with two writers, a compaction and these services."""
+    """Return a search bound whose world has two writers, one compaction and the given services."""
     actors, limits = {"writer": 2, "compactor": 1}, {"compactions": 1, "crashes": crashes}
     for service in together:
         actors |= service.actors
@@ -118,7 +119,9 @@ def _file() -> dict[str, Any]:
 
 @cache
 def pins() -> dict[str, Any]:
-    """Protocol -> its pins in specs/sizes.toml: `world`, `promise`, `violated`."""
+    """Return a mapping from each protocol to its pins in specs/sizes.toml. A pin has the fields `world`, `promise` and
+    `violated`.
+    """
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     protocols: dict[str, Any] = tomllib.loads(text)["protocols"]
     return protocols

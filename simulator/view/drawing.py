@@ -1,4 +1,6 @@
-"""A picture as data: texts and shapes in points from the upper left corner. SVG and matplotlib paint it alike."""
+"""A picture as data: texts and shapes in points from the upper left corner. The SVG renderer and the matplotlib painter
+draw the same picture from this data.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ class Text(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """An outline that is filled, stroked or both."""
+    """An outline that is filled, or stroked, or filled and stroked."""
 
     outline: Outline
     fill: str = "none"
@@ -41,7 +43,7 @@ class Shape(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A rectangle of the picture."""
+    """A rectangle in a picture: its upper left corner, width and height."""
 
     x: float
     y: float
@@ -50,7 +52,9 @@ class Box(NamedTuple):
 
 
 class Drawing:
-    """Marks in painting order. `at` records the positions of named things, for lines that are drawn to them later."""
+    """The marks of a picture, in the order in which they are painted. `at` records the positions of named objects, so
+    that lines can be drawn to these objects later.
+    """
 
     def __init__(self, width: float, height: float) -> None:
         self.width, self.height = width, height
@@ -81,7 +85,7 @@ class Drawing:
         self, box: Box, fill: str = "none", stroke: str = "none", width: float = 0, *, radius: float = 4,
         dash: tuple[float, ...] = (), stripes: str = "",
     ) -> None:  # fmt: skip
-        """A rounded rectangle; `stripes` is the colour of its hatching."""
+        """Draw a rounded rectangle; `stripes` is the colour of the hatching of the rectangle."""
         outline = rounded(box, radius)
         self.shape(outline, fill)
         if stripes:
@@ -93,7 +97,7 @@ class Drawing:
         self.shape(rounded(Box(x - radius, y - radius, 2 * radius, 2 * radius), radius), fill, stroke, width)
 
     def cross(self, x: float, y: float, reach: float = 4.5) -> None:
-        """Mark the place where an actor died."""
+        """Draw a cross at the place where an actor crashed."""
         for color, width in ((PAPER, 5), (INK, 2.2)):
             for rise in (reach, -reach):
                 self.line(x - reach, y - rise, x + reach, y + rise, color, width)
@@ -109,7 +113,7 @@ class Drawing:
 
 
 def moved(outline: Outline, scale: float, x: float, y: float) -> Outline:
-    """The outline, scaled about the origin and then shifted."""
+    """Return the outline, scaled about the origin and then shifted."""
     return tuple(
         (command, tuple(value * scale + (y if place % 2 else x) for place, value in enumerate(numbers)))
         for command, numbers in outline
@@ -117,13 +121,13 @@ def moved(outline: Outline, scale: float, x: float, y: float) -> Outline:
 
 
 def outline_of(path: str) -> Outline:
-    """The outline of an SVG path of absolute M, L, C and Z commands."""
+    """Return the outline of an SVG path of absolute M, L, C and Z commands."""
     commands = re.findall(r"([MLCZ])([^MLCZ]*)", path)
     return tuple((command, tuple(map(float, numbers.replace(",", " ").split()))) for command, numbers in commands)
 
 
 def rounded(box: Box, radius: float) -> Outline:
-    """A rectangle with round corners; a circle if the radius is half of both sides."""
+    """Return a rectangle with round corners, which is a circle if the radius is half of both sides."""
     (x, y, width, height), r = box, min(radius, box.width / 2, box.height / 2)
     k, right, low = r * 0.448, x + width, y + height  # a quarter circle as a cubic Bézier curve: 1 - 0.552
     outline = (
@@ -162,14 +166,15 @@ _BOLD, _MONO, _OTHER = 1.15, 0.602, 0.8
 
 
 def measured(words: str, size: float, bold: bool = False, mono: bool = False) -> float:
-    """The width of a line of text in points."""
+    """Return the width of a line of text in points."""
     if mono:
         return _MONO * size * len(words)
     return size * (_BOLD if bold else 1) * sum(_WIDTHS.get(letter, _OTHER) for letter in words)
 
 
 def fitted(words: str, width: float, size: float, bold: bool = False, mono: bool = False) -> str:
-    """The text, or as much of it as fits with an ellipsis; empty if not even two letters fit."""
+    """Return the text, or the longest beginning of the text that fits with an ellipsis; "" if not even two letters fit.
+    """
     if measured(words, size, bold, mono) <= width:
         return words
     for end in range(len(words) - 1, 1, -1):

@@ -1,7 +1,7 @@
 """Explains why an answer is wrong, as a path: the lost row's write, its file, the rule that decides, the reader.
 
-Each stop of the path has a sentence. The sentence about the rule is looked up in `rules.RULES` by the option that
-differs from the default protocol.
+Each stop of the path has a sentence. The option that differs from the default protocol selects the sentence about the
+rule in `rules.RULES`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from .wording import (
 class WrongAnswer(NamedTuple):
     """The path of one wrong answer: from `instant` over its `file` in `slice` to the cell of `key`.
 
-    `stop`: the place where the row is lost. It is that slice, or the base file that took the log. `barrier`: the
-    barrier that makes the file count as older (0: none). `source_file`: the file whose row is read instead ("": none).
-    `captions`: a sentence for each of the four stops; `right`: what happens under the default protocol.
+    `stop` is the place where the row is lost: `slice`, or the base file that took the log. `barrier` is the barrier for
+    which the file counts as older (0: none). `source_file` is the file whose row is read instead of the lost row ("":
+    none). `captions` has a sentence for each of the four stops. `right` says what happens under the default protocol.
     """
 
     key: str
@@ -48,9 +48,9 @@ class WrongAnswer(NamedTuple):
 
 
 def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongAnswer | None:
-    """Explain one wrong answer. None if no present file holds the row, or if rows combine several files.
+    """Explain one wrong answer. Return None if no present file has the lost row, or if rows combine several files.
 
-    Rows combine several files where updates are partial and where a function merges.
+    A row combines several files if updates are partial or if a merge function merges rows.
     """
     if context.model.merger.combination:
         return None
@@ -96,9 +96,10 @@ def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongA
 
 
 def _outcome(case: Case, right: str, row: Parts) -> Parts:
-    """What the default protocol does, and the resulting answer.
+    """Return what the default protocol does, and the answer that the reader then returns.
 
-    The second part is omitted if both answers are one read before and after a service, because either may be wrong.
+    The text omits the reader's answer if the case compares one read before and after a service: either answer may be
+    wrong.
     """
     text = f"{right[0].upper()}{right[1:]}"
     steady = case.reading.stable and case.reading.query.kind == "snapshot"
@@ -115,7 +116,7 @@ def _written(context: Context, step: int, key: Any, lost: Record) -> Parts:
 
 
 def _why_it_wins(context: Context, key: Any, lost: Record, got: Record | None) -> Parts:
-    """The reason why this row must be read and not the other one."""
+    """Return the reason why a correct read returns the lost row and not the row that was read."""
     if got is None:
         return []
     other: Parts = ["the delete" if got.deleted else [f"{key}={got.value}", got.requested]]
@@ -137,7 +138,7 @@ def _source_words(source_file: str) -> Parts:
 
 
 def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -> str:
-    """The file that holds the row that was read; a base file comes before a log."""
+    """Return the file that has the row that was read. If a base file and a log have the row, return the base file."""
     if got is None or got.deleted:
         return ""
     for name, (_, _, rows, *_) in sorted((n, value) for n, value in there.items() if not n.startswith("slice")):
@@ -149,7 +150,9 @@ def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -
 
 
 def _rule(context: Context, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
-    """The sentence about the rule that decided, and about the default protocol; a general sentence if none fits."""
+    """Return the sentences about the rule that decided the answer and about the default protocol; a general sentence if
+    no rule fits.
+    """
     differences = context.protocol.differences()
     field = next((name for name in HELPS[status] if name in differences), next(iter(differences), ""))
     rule = RULES.get(f"{field}={differences.get(field)}")
@@ -185,7 +188,7 @@ def _file(context: Context, step: int, key: Any, record: Record) -> str | None:
 
 
 def _base_above(context: Context, step: int, group: int, barrier: int) -> int | None:
-    """The barrier of the oldest base file newer than a slice; None if there is none."""
+    """Return the barrier of the oldest base file that is newer than a slice; None if no base file is newer."""
     bases = [s.base for s in context.model.slices(context.states[step]) if s.group == group and s.base]
     return min((base for base in bases if base > barrier), default=None)
 

@@ -24,7 +24,7 @@ COLUMN: Final = {1: 300.0, 2: 210.0}
 
 
 def figure(doc: Mapping[str, Any]) -> Drawing:
-    """The picture of a page's document; `TOP` points above the timeline are free for a heading."""
+    """Return the picture of a page's document. Above the timeline `TOP` points are free for a heading."""
     moment = Moment(doc, doc["breaking"])
     files = moment.files()
     right = slices(files, COLUMN.get(len(files.groups), 0))

@@ -1,4 +1,6 @@
-"""The files of a state as a page shows them: the slice of each file, whether the read takes it, and why not."""
+"""The files of a state as a page shows them. For each file the page shows the slice, and the reason if the read skips
+the file.
+"""
 
 from __future__ import annotations
 
@@ -38,15 +40,15 @@ class Files:
         self._bases: dict[tuple[int, int], list[list[Any]]] = {}
 
     def at(self, state: Any) -> dict[str, Shown]:
-        """File or slice by name -> its status and content:
+        """Return a mapping from the name of each file or slice to its status and content:
 
         ``slice G/B``   [status, reason]
         ``base G/B``    [status, reason, rows], each row with the requested time of the write that set it
         ``log G/T.V``   [status, reason, rows, barrier B of its slice]
 
         Names: G is a file group, B a barrier (0: none), T a requested time, V a log version. Rows are [key, value or
-        null for a delete, ordering value]. Status: read; merged (a base file holds its rows); hidden; or pending (its
-        write has not completed, or its plan has no base file yet).
+        null for a delete, ordering value]. A status is read, merged, hidden or pending. The rows of a merged file are
+        in a base file. A file is pending if its write has not completed, or if its plan has no base file yet.
         """
         rests_on = (self.model.table(state), self._reader(state))
         if rests_on not in self._tables:
@@ -107,7 +109,7 @@ class Files:
         return [_Part(plan.requested, part.logs) for plan in plans if (part := plan.part_in(group)) is not None]
 
     def _compacted(self, state: Any, group: int, barrier: int, log: Log) -> str:
-        """The fate of a log's rows in the base file that merged it."""
+        """Return a phrase about what happened to a log's rows in the base file that merged the log."""
         base = {key: requested for key, _, _, requested in self._content(state, group, barrier)}
         rows = self._rows(group, log)
         if not rows or any(base.get(key) == log[0] for key, *_ in rows):
@@ -116,7 +118,7 @@ class Files:
         return f"compacted into t{barrier}, {'not kept' if gone else 'outranked'}"
 
     def _skipped(self, state: Any, log: Log, newer: int) -> str:
-        """The reason why the rule skips a log that the newer base file did not merge."""
+        """Return the reason why the rule skips a log that the newer base file did not merge."""
         slicing = self.model.protocol[Slicing].slicing
         if slicing == "base_instant":
             return f"named before base t{newer}: skipped"
@@ -144,7 +146,7 @@ class Files:
         return ["hidden", f"replaced by base t{newer}", rows] if newer else ["read", "", rows]
 
     def _content(self, state: Any, group: int, barrier: int) -> list[list[Any]]:
-        """The rows of a base file. They do not change once its plan is completed."""
+        """Return the rows of a base file. The rows do not change once the plan of the base file is completed."""
         if (group, barrier) not in self._bases:
             table = self.model.table(state)
             rewritten = copy_on_write.content(table, group, barrier) if copy_on_write.has_base_files(table) else None
@@ -184,7 +186,7 @@ class Files:
         return as_of(rules, table, group, inf if until is None else until)
 
     def _pending(self, state: Any, group: int) -> Iterator[Log]:
-        """Log files of pending writes."""
+        """Return the log files of pending writes."""
         for write in self.model.pending_writes(state):
             yield from self.model.rules.logs_of(write, group)
 

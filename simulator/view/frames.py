@@ -1,7 +1,8 @@
-"""The contents of a trace's page as one JSON value. The model computes every fact in it.
+"""The contents of a trace's page as one JSON value. The model computes every fact on the page.
 
-Each instant, file and answer has a history: a list of [step, value] in which an entry holds until the next one. A page
-shows any step by looking it up in each history. This keeps a trace of 2,000 steps small.
+Each instant, file and answer has a history: a list of [step, value] in which an entry holds until the next entry. From
+the histories a page computes the state at any step. Because of the histories, the page of a trace of 2,000 steps stays
+small.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ Part = Any
 
 
 class History:
-    """Values by name over the steps."""
+    """The history of each value, under the name of the value."""
 
     def __init__(self) -> None:
         self.changes: dict[str, list[list[Any]]] = {}
         self._now: dict[str, Any] = {}
 
     def see(self, step: int, things: Mapping[str, Any]) -> None:
-        """Record all values after `step`. A missing name ends with null."""
+        """Record all values after `step`. The history of a missing name ends with null."""
         for name in [name for name in self._now if name not in things]:
             self._now.pop(name)
             self.changes[name].append([step, None])
@@ -53,7 +54,7 @@ class History:
 
 
 def document(trace: Trace) -> dict[str, Any]:
-    """The contents of the page."""
+    """Return the contents of the page as one JSON value."""
     own = play(Model(trace.world, trace.protocol), trace.steps)
     broken = judged(own, trace.promise)
     broke = breaking_step(trace, own, broken)
@@ -100,13 +101,13 @@ def _sentence(run: Run, case: Case, broke: int, because: str) -> list[Part]:
 
 
 def actors_of(model: Model) -> list[tuple[str, str]]:
-    """(kind, name) in the order of the lanes: writers first, readers last."""
+    """Return the pairs (kind, name) of actors in the order of the lanes: writers first, readers last."""
     everyone = [(kind, name) for kind, names in model.actors.items() for name in names]
     return sorted(everyone, key=lambda actor: (actor[0] == "reader") - (actor[0] == "writer"))
 
 
 def _steps(run: Run, trace: Trace) -> dict[str, Any]:
-    """The steps as [actor, number of the sentence, instant], and the distinct sentences."""
+    """Return the steps as [actor, number of the step's sentence, instant], and the distinct sentences."""
     sentences: dict[str, int] = {}
     actors = [name for _, name in actors_of(run.model)]
     rows = []
@@ -121,7 +122,8 @@ def _steps(run: Run, trace: Trace) -> dict[str, Any]:
 
 
 def _listings(run: Run) -> list[list[Any]]:
-    """Each listing of a reader: [reader, first step, last step, completed instants it saw, those it missed].
+    """Return each listing as [reader, first step, last step, completed instants that the reader saw, completed instants
+    that the reader missed].
 
     A listing is not a snapshot: it may contain any part of what completes while it runs.
     """
@@ -143,7 +145,7 @@ def _completed_by(run: Run, step: int) -> set[int]:
 
 
 def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
-    """The requested time of the instant that a step belongs to."""
+    """Return the requested time of the instant to which a step belongs."""
     for state in (after, before):
         own = model.component(state, step.actor)
         if found := next((time for field in _Work._fields if (time := field_of(own, field))), 0):
@@ -152,7 +154,9 @@ def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
 
 
 def puts_of(run: Run) -> list[Put]:
-    """The writes of the trace by completion, then the pending ones. Values get their letters in this order."""
+    """The completed writes of the trace in the order of completion, then the pending writes. The values of writes get
+    their letters in the order of this list.
+    """
     found: dict[int, Put] = {}
     for state in run.states:
         for actor in run.model.actors.get("writer", ()):
@@ -164,7 +168,7 @@ def puts_of(run: Run) -> list[Put]:
 
 
 def _begun_puts(run: Run, step: int, puts: Sequence[Put]) -> list[Put]:
-    """The writes that began up to a step."""
+    """Return the writes that began up to a step."""
     begun = {instant.requested for instant in run.model.timeline(run.states[step])}
     return [put for put in puts if put.requested in begun]
 
@@ -174,7 +178,8 @@ def _data(trace: Trace, puts: Sequence[Put]) -> Data:
 
 
 def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
-    """For steps without judged promises: the first step from `broke` on with a wrong row, or `broke` if there is none.
+    """Return, for steps without judged promises, the first step from `broke` on with a wrong row; `broke` if no step
+    has a wrong row.
     """
     seen: Any = None
     for step in range(broke, len(run.states)):
@@ -186,7 +191,7 @@ def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
 
 
 def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Trace) -> dict[str, Any]:
-    """The run under one protocol: all values at each step."""
+    """Return the run under one protocol, with all values at each step."""
     protocol = run.model.protocol
     values = protocol.to_mapping()
     named = {name: values[name] for name in trace.protocol.differences()}
@@ -223,7 +228,7 @@ def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Tra
 def _other_protocol_sentence(
     context: Context, run: Run, trace: Trace, label: str, broken: Sequence[Broken]
 ) -> list[Part]:
-    """The headline of the same steps under another protocol."""
+    """Return the headline of the page for the same steps under another protocol."""
     if run.stopped is not None:
         number, reasons = run.stopped
         sentence_of_step = _step_words(run.model, trace.steps[number - 1])
@@ -236,7 +241,7 @@ def _other_protocol_sentence(
 
 
 def _step_words(model: Model, step: Step) -> str:
-    """The model's sentence about a step, with the times in its arguments as words."""
+    """Return the model's sentence about a step, with the times in its arguments as words."""
 
     def words(value: object) -> object:
         if not isinstance(value, tuple):
@@ -247,7 +252,7 @@ def _step_words(model: Model, step: Step) -> str:
 
 
 def _components_read(model: Model, state: Any, case: Case) -> list[Any]:
-    """The components on which the shown answer depends."""
+    """Return the components on which the shown answer depends."""
     names = [*model.table_reads, *([case.reading.reader] if case.reading.reader else [])]
     return [model.component(state, name) for name in names]
 
@@ -255,7 +260,7 @@ def _components_read(model: Model, state: Any, case: Case) -> list[Any]:
 def _explanation_number(
     context: Context, step: int, found: Answers, explanations: list[WrongAnswer], numbers: dict[Any, int]
 ) -> int | None:
-    """The number of the explanation of a wrong answer; equal explanations share a number."""
+    """Return the number of the explanation of a wrong answer. Equal explanations have the same number."""
     wrong = found.wrong()
     if not wrong:
         return None
@@ -280,7 +285,9 @@ def _answer_cells(found: Answers, number: int | None) -> Any:
 
 
 def instants_of(model: Model, state: Any) -> dict[str, Any]:
-    """Requested time -> [action, state, completed, actor]. The state is `crashed` if its actor died."""
+    """Return a mapping from the requested time of each instant to [action, state, completed, actor]. The state is
+    `crashed` if the actor of the instant crashed.
+    """
     actors = {own.requested or own.plan or own.rollback: name for name, own in _actors_at_work(model, state)}
     done = {entry.requested: entry.actor for entry in model.component(state, "published")}
     planned = (model.component(state, name) for name in ("plans", "cleans", "restores") if name in model.components)

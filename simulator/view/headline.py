@@ -1,4 +1,6 @@
-"""The sentence at the top of a page: what was acknowledged, and what reads return since then."""
+"""The sentence at the top of a page. The sentence names the acknowledged write, and the answers of reads after its
+acknowledgement.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,10 @@ from .wording import (
 
 
 def sentence(context: Context, broke: int, because: str, answers_at: Sequence[Answers]) -> Parts:
-    """The sentence at the top: the write, the step that acknowledged it, and what reads return since then.
+    """Return the sentence at the top: the write, the step that acknowledged the write, and what reads return after that
+    step.
 
-    `answers_at`: the answers from the breaking step on.
+    `answers_at` has the answers from the breaking step on.
     """
     case, found = context.case, answers_at[0]
     if not case.key and case.key not in found.wrong():
@@ -66,7 +69,9 @@ def sentence(context: Context, broke: int, because: str, answers_at: Sequence[An
 
 
 def _instead(context: Context, lost: Record, got: Record | None) -> Parts:
-    """The row that is read instead, and the order in which it is older."""
+    """Return the words about the row that a reader returns instead of the lost row. The words name the order in which
+    the returned row is older than the lost row.
+    """
     key = context.case.key
     if got is None or got.deleted:
         return [" returns ", *row_words(key, got)]
@@ -89,7 +94,7 @@ def _since(context: Context, answers_at: Sequence[Answers], broke: int) -> str:
 
 
 def other_rule(context: Context, label: str, must: Record | None, judged: int) -> Parts:
-    """The sentence at the top under a protocol that keeps every promise, as far as promises were judged."""
+    """Return the sentence at the top for a run in which the protocol keeps every promise that was judged."""
     answer = [": the reader returns ", *row_words(context.case.key, must)] if context.case.key else []
     far = "" if judged == len(context.states) - 1 else f" (judged up to step {judged})"
     return [f"Under {label} the same steps keep every promise{far}", *answer, "."]

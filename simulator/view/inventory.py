@@ -31,7 +31,7 @@ svg{border-radius:6px;margin-bottom:.6rem}
 
 
 def page_of(inventory: Inventory) -> str:
-    """The page as text (HTML, UTF-8)."""
+    """Return the page as text (HTML, UTF-8)."""
     title, names = f"{inventory.name}: timeline and file slices", Names(inventory)
     pictures = (timeline(times(names, inventory, MOST_INSTANTS)), slices(files(names, inventory)))
     lines, groups = (svg(picture, width=round(picture.width * 1.4)) for picture in pictures)

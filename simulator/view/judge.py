@@ -14,7 +14,7 @@ from .run import Run
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A promise, the step that first broke it (None: no step), and the message."""
+    """A promise, the step that first broke the promise (None: no step), and the message."""
 
     name: str
     about: str
@@ -24,12 +24,13 @@ class Broken:
 
 
 def judged(run: Run, named: str) -> list[Broken]:
-    """Every promise that applies to the model, with the first step that broke it, up to `judged_steps`.
+    """Return every promise that applies to the model, with the first step that broke the promise. Only the first
+    `judged_steps` steps are judged.
 
-    Promises of progress are left out: one finite run cannot break them.
+    The function omits promises of progress, because a finite run cannot break a promise of progress.
 
-    The `named` promise is judged up to the greatest number of logs that the model evaluates, the others up to one less:
-    the time grows with the factorial of that number.
+    The `named` promise is judged up to the greatest number of logs that the model evaluates. All other promises are
+    judged up to one log less, because the duration grows with the factorial of the number of logs.
     """
     found = []
     for promise in PROMISES.values():
@@ -48,7 +49,9 @@ def _first_break(run: Run, holds: Callable[..., str | None], most: int) -> tuple
 
 
 def judged_steps(run: Run, logs: int = LARGEST - 1) -> int:
-    """The number of steps for which promises are judged: until a file group has more than `logs` logs."""
+    """Return the number of steps for which promises are judged: the steps before a file group has more than `logs`
+    logs.
+    """
     for number, state in enumerate(run.states):
         groups = [group for write in run.model.table(state).writes for group, _ in write.files]
         if any(groups.count(group) > logs for group in set(groups)):
@@ -57,7 +60,9 @@ def judged_steps(run: Run, logs: int = LARGEST - 1) -> int:
 
 
 def breaking_step(trace: Trace, run: Run, broken: Sequence[Broken]) -> int:
-    """The step on which the page opens: the one that breaks the trace's promise, else any promise, else the last."""
+    """Return the step on which the page opens: the step that breaks the trace's promise, otherwise a step that breaks
+    any promise, otherwise the last step.
+    """
     named = [b.step for b in broken if b.name == trace.promise and b.step]
     return (named or sorted(b.step for b in broken if b.step) or [len(run.states) - 1])[0]
 

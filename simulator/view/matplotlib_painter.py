@@ -1,6 +1,6 @@
 """A drawing on matplotlib axes.
 
-It uses the fonts that matplotlib ships, by their files, so that pictures do not depend on the fonts of the machine.
+The painter uses the font files that matplotlib ships, so that pictures do not depend on the fonts of the machine.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _patch(mark: Shape, scale: float) -> PathPatch:
 
 
 def path(outline: Outline) -> Path:
-    """The outline as a matplotlib path."""
+    """Return the outline as a matplotlib path."""
     codes = {"M": Path.MOVETO, "L": Path.LINETO, "C": Path.CURVE4, "Z": Path.CLOSEPOLY}
     points: list[tuple[float, float]] = []
     kinds: list[int] = []

@@ -16,12 +16,12 @@ from .svg import svg
 
 
 def render(trace: Trace) -> str:
-    """The page as HTML text, at most 300 kB for 2,000 steps. It opens on the breaking step."""
+    """Return the page as HTML text, which has at most 300 kB for 2,000 steps. The page opens on the breaking step."""
     return page(document(trace))
 
 
 def page(doc: dict[str, Any]) -> str:
-    """The page of a value of `frames.document`."""
+    """Return the page for a value that `frames.document` has returned."""
     outline, sign = VERDICTS.get(doc["verdict"], VERDICTS["UNDETERMINED"])
     own = doc["views"][0]
     words = {
@@ -58,12 +58,12 @@ def embedded(value: Any) -> str:
 
 
 def plain(parts: list[Any]) -> str:
-    """A sentence without its colours."""
+    """Return a sentence without its colours."""
     return "".join(part if isinstance(part, str) else part[0] for part in parts)
 
 
 def _captions(doc: dict[str, Any]) -> list[list[Any]]:
-    """The sentences that explain the violation at its step, and what the default protocol does instead."""
+    """Return the sentences that explain the violation at its step and what the default protocol does at that step."""
     own = doc["views"][0]
     number = next((answer[2] for step, answer in reversed(own["answers"]) if step <= doc["breaking"]), None)
     if number is None:

@@ -1,7 +1,8 @@
 """Pictures of tables, traces and verdicts with matplotlib (extra ``viz``).
 
 A picture shows a Hudi table (a `Table`, its path or its `Inventory`) or a trace of the model (a `Trace` or its
-``.json`` file). Times are named t1, t2, ... in the order of the table's clock, the same in every picture of a table.
+``.json`` file). Times are named t1, t2, ... in the order of the table's clock. A time has the same name in every
+picture of a table.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ def draw_timeline(
 
     A pending instant is dashed. A cross ends an instant whose actor died. The requested time of a compaction is a line
     through all lanes, the barrier. A trace has one lane for each actor. A table does not record its writers, so
-    overlapping writes get different lanes. `as_of`: show a table at an earlier time. `step`: show a trace after this
-    many steps, by default at the step that breaks its promise. Without `ax` the picture gets its own figure.
+    overlapping writes get different lanes. `as_of` is an earlier time at which a table is shown. `step` is the number
+    of steps after which a trace is shown; the default is the step that breaks the trace's promise. Without `ax` the
+    picture gets its own figure.
     """
     from .matplotlib_painter import paint
     from .timeline import timeline
@@ -46,9 +48,9 @@ def draw_slices(
 ) -> Axes:
     """Draw every file group as a stack of file slices, the newest on top, separated by barriers.
 
-    A base file is a wide block, and a log file a chip in the colour of its writer. The chip is filled if a snapshot
-    merges it, outlined if a base file holds its rows, and dashed while its write is pending. Files that no snapshot
-    reads are hatched. `as_of`, `step` and `ax` are as in `draw_timeline`.
+    A base file is drawn as a wide block. A log file is drawn as a chip in the colour of its writer. The chip of a log
+    is filled if a snapshot merges the log, outlined if a base file holds its rows, and dashed while its write is
+    pending. Files that no snapshot reads are hatched. `as_of`, `step` and `ax` are as in `draw_timeline`.
     """
     from .matplotlib_painter import paint
     from .slices import slices
@@ -60,7 +62,7 @@ def draw_verdicts(results: Verdicts, ax: Axes | None = None) -> Axes:
     """Draw a matrix of protocols and promises: a shape for each verdict, with the steps of the shortest violation.
 
     `results` maps the name of a protocol to a result of `explore` or to {promise: verdict}. A verdict is a word, or a
-    mapping with ``verdict`` and ``steps``. The value of ``nbcc verdicts --json`` is accepted, too.
+    mapping with ``verdict`` and ``steps``. The function also accepts the JSON value of ``nbcc verdicts --json``.
     """
     from .matplotlib_painter import paint
     from .verdict_matrix import verdict_matrix

@@ -1,7 +1,7 @@
-"""Selects what a page shows: the read that broke, and rows of one key that make the break visible.
+"""Selects what a page shows: the read whose answer is wrong, and rows of one key for which the wrong answer is visible.
 
 A trace of a search holds no rows. Each write can put the key k1, delete it or leave it out. The page shows the simplest
-combination for which the reader's answer differs from the promised one.
+combination for which the reader's answer differs from the promised answer.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ class Put(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A read whose answer is shown at every step: that of the actor `reader`, otherwise that of the query.
+    """A read whose answer the page shows at every step. The read is the read of the actor `reader`, or the query if
+    there is no reader.
 
-    `stable`: the promised answer is that of the same query one step before the break.
+    If `stable` is True, the promised answer is the answer of the same query one step before the breaking step.
     """
 
     query: Query
@@ -48,7 +49,8 @@ class Reading(NamedTuple):
     stable: bool = False
 
     def words(self) -> str:
-        """``snapshot``, ``as of t4``, ``incremental (t0, t5]``, ``r1's snapshot``."""
+        """Return the name of a read, such as ``snapshot``, ``as of t4``, ``incremental (t0, t5]`` or ``r1's snapshot``.
+        """
         query = self.query
         if self.reader and query.kind == "incremental":
             return f"what {self.reader} has read in all"
@@ -61,7 +63,7 @@ class Reading(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A read with the rows of all writes. `key`: the key with a wrong answer, "" if there is none."""
+    """A read with the rows of all writes. `key` is the key whose answer is wrong; it is "" if no answer is wrong."""
 
     reading: Reading
     data: Data
@@ -69,13 +71,15 @@ class Case(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The promised answer and the real one: key -> record, deletes included; None: no answer yet."""
+    """The promised answer and the real answer to a read. Each answer is a map from key to record, and includes deletes.
+    An answer is None if the read has not been answered yet.
+    """
 
     must: Mapping[Any, Record] | None
     got: Mapping[Any, Record] | None
 
     def wrong(self) -> list[Any]:
-        """The keys whose values differ. Equal values of different writes do not count."""
+        """Return the keys whose values differ. Equal values of different writes do not count."""
         if self.must is None or self.got is None:
             return []
         keys = sorted(self.must.keys() | self.got.keys(), key=str)
@@ -83,19 +87,19 @@ class Answers(NamedTuple):
 
 
 def visible(record: Record | None) -> Any:
-    """The value of a row; None if there is no row."""
+    """Return the value of a row, or None if the row is missing."""
     return None if record is None or record.deleted else record.value
 
 
 def shown(record: Record) -> str | None:
-    """The content of a record: a value, or the columns that it sets; None for a delete."""
+    """Return the content of a record: a value, or the columns that the record sets; None for a delete."""
     if record.deleted:
         return None
     return text_of(dict.fromkeys(record.sets, record.value)) if record.sets else str(record.value)
 
 
 def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: int) -> Answers:
-    """Both answers after `step` steps; `broke` is the number of the breaking step."""
+    """Return the promised answer and the real answer after `step` steps; `broke` is the number of the breaking step."""
     reading, data, state = case.reading, case.data, states[step]
     if reading.reader in model.actors.get("consumer", ()):
         return _of_consumer(model, state, reading.reader, data)
@@ -104,21 +108,29 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
     query = reading.query
     if query.until is not None and query.until > model.settled(state):
         return Answers(None, None)
-    if query.begins is not None and query.begins < model.horizon(state):
-        return Answers(None, None)  # refused: cleaning has deleted that past
     stable = reading.stable and step >= broke - 1
-    try:
-        got = _records(model.rows(state, query, data))
-        must = model.rows(states[broke - 1], query, data) if stable else None
-    except Cleaned:  # a clean has deleted what it opens
+    shown = [_of_table(model, each, query, data) for each in (state, *([states[broke - 1]] if stable else []))]
+    if None in shown:
         return Answers(None, None)
-    return Answers(_promised(model, state, query, data) if must is None else _records(must), got)
+    got, *before = (_records(rows) for rows in shown if rows is not None)
+    return Answers(before[0] if before else _promised(model, state, query, data), got)
+
+
+def _of_table(model: Model, state: Any, query: Query, data: Data) -> Mapping[Any, Any] | None:
+    """Return the rows of the table at any time, even at a time that a user may not pass; None if a clean or a restore
+    has removed the rows.
+    """
+    if isinstance(model.read_refusal(state, query), Cleaned):
+        return None
+    return answer(
+        model.rules, model.table(state), model.world.groups, query, model.settled(state), data, model.merger
+    )
 
 
 def reader_table(model: Model, state: Any, reader: str) -> tuple[int, Table] | None:
-    """The time and table that a reader actor has read; None before its read.
+    """Return the time and the table that a reader has read, or None if the reader has not read yet.
 
-    For a consumer: its checkpoint, and the writes of all its windows.
+    For a consumer the function returns the consumer's checkpoint and the writes of all its windows.
     """
     if reader in model.actors.get("consumer", ()):
         own, table = model.component(state, reader), model.table(state)
@@ -136,7 +148,9 @@ def _of_reader(model: Model, state: Any, reader: str, data: Data) -> Answers:
 
 
 def _of_consumer(model: Model, state: Any, name: str, data: Data) -> Answers:
-    """The merge of all writes up to the checkpoint, and the merge of all windows so far."""
+    """Return the merge of all writes up to the consumer's checkpoint, and the merge of all windows that the consumer
+    has read.
+    """
     consumer = model.component(state, name)
     writes = oracle.completed(model.component(state, "published"), 0, inf)
     passed = tuple(write for write in writes if time_of(write, model.protocol) <= consumer.checkpoint)
@@ -145,7 +159,7 @@ def _of_consumer(model: Model, state: Any, name: str, data: Data) -> Answers:
 
 
 def _promised(model: Model, state: Any, query: Query, data: Data) -> dict[Any, Record]:
-    """The answer by the oracle of the promises: from completed writes, without file slices."""
+    """Return the answer of the oracle, which uses completed writes and no file slices."""
     until = model.settled(state) if query.until is None else query.until
     after = (query.after or 0) if query.kind == "incremental" else 0
     return _merged(model, oracle.completed(model.component(state, "published"), after, until), data)
@@ -174,7 +188,9 @@ def _records(rows: Mapping[Any, Record | Change | Several]) -> dict[Any, Record]
 
 
 def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
-    """The case that shows the break: with the trace's rows if they show it, otherwise with the simplest rows of k1."""
+    """Return the case that shows the wrong answer. The case has the trace's rows if the trace's rows show the wrong
+    answer, otherwise the simplest rows of k1 that show it.
+    """
     given = [data] if data else []
     for rows in chain(given, valuations(puts, model.merger)):
         for reading in readings(model, states, broke, promise):
@@ -187,7 +203,7 @@ def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put],
 
 
 def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> list[Reading]:
-    """The reads that can show the break. The kinds that concern the promise come first."""
+    """Yield the reads that can show the wrong answer. The kinds of reads that the promise concerns come first."""
     ends = sorted({i.completed for i in model.timeline(states[broke]) if i.completed})
     readers = [r for r in model.actors.get("reader", ()) if model.component(states[broke], r).step == "answered"]
     now = [Reading(Query("snapshot"))]
@@ -208,7 +224,9 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
 
 
 def valuations(puts: Sequence[Put], merger: Merger) -> Iterator[Data]:
-    """Rows of k1, simplest first: few writes that leave it out, few deletes, few ordering values."""
+    """Yield combinations of rows of k1, the simplest first. A simple combination has few writes without k1, few deletes
+    and few ordering values.
+    """
     shown = [put for put in puts if put.files][-MOST_WRITES:]
     for rows in sorted(of_merger(len(shown), merger), key=lambda rows: _cost(len(shown), rows)):
         yield {
@@ -233,6 +251,6 @@ def _record(number: int, row: Row) -> Record:
 
 
 def letter(number: int) -> str:
-    """A, B, ... Z, A1, ...: the value of a write."""
+    """Return the value of a write as a letter: A to Z, then A1 to Z1, and so on."""
     more, place = divmod(number, 26)
     return chr(ord("A") + place) + (str(more) if more else "")

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """The effect of a weaker option on a file, and that of the default.
+    """The effect of a weaker option on a file, and the effect of the option's default on the same file.
 
-    Placeholders: {r} and {c} are the requested and completion time of the file, {b} a barrier or base file, {other},
-    {o}, {seen} and {at} the other row and its times, {T} the time of an as-of read.
+    The placeholders {r} and {c} are the requested time and the completion time of the file. {b} is a barrier or a base
+    file, and {T} is the time of an as-of read. The placeholders {other}, {o}, {seen} and {at} are the other row that
+    the sentence compares with, and the times of the other row.
     """
 
     did: str

@@ -12,7 +12,9 @@ from ..crosscheck.symbols import Symbols
 
 
 class Run(NamedTuple):
-    """The states after 0, 1, ... steps. `stopped`: the number of the impossible step (from 1) and the reasons."""
+    """The states after 0, 1, ... steps. `stopped` has the number of the impossible step (from 1) and the reasons why
+    the step is impossible.
+    """
 
     model: Model
     states: tuple[Any, ...]
@@ -21,7 +23,7 @@ class Run(NamedTuple):
 
 
 def play(model: Model, steps: Sequence[Step]) -> Run:
-    """Play the steps as far as the model allows them. Symbols of times in arguments become ticks."""
+    """Play the steps as far as the model allows them. Arguments such as r1, which name a time, become the time."""
     states: list[Any] = [model.initial]
     taken: list[Step] = []
     symbols = Symbols(())

@@ -12,7 +12,7 @@ Status = Literal["read", "merged", "hidden", "pending"]
 
 
 class Lane(NamedTuple):
-    """A horizontal line of the timeline. `dots`: the columns of a reader's steps, with a sentence each."""
+    """A horizontal line of the timeline. `dots` has the columns of a reader's steps, each with a sentence."""
 
     label: str
     hue: Hue
@@ -22,8 +22,9 @@ class Lane(NamedTuple):
 class Bar(NamedTuple):
     """An instant from column `start` to column `end` of its lane.
 
-    `begins` and `ends` are the times above its ends, `content` is the text below it, `lost` rings its end. A plan that
-    another actor resumes is two bars: the first one crashes, the second one has the lane of the first in `resumes`.
+    `begins` and `ends` are the times above the two ends of the bar. `content` is the text below the bar, and `lost`
+    draws a ring around its end. A plan that another actor resumes has two bars. The first bar ends with a crash;
+    `resumes` of the second bar is the lane of the first.
     """
 
     name: str
@@ -41,7 +42,9 @@ class Bar(NamedTuple):
 
 
 class Times(NamedTuple):
-    """A timeline: columns from left to right with their labels. `marked` is the highlighted column."""
+    """A timeline with its lanes and bars, and with its columns and their labels from left to right. `marked` is the
+    highlighted column.
+    """
 
     axis: str
     columns: tuple[str, ...]
@@ -52,8 +55,8 @@ class Times(NamedTuple):
 
 
 class Chip(NamedTuple):
-    """A file: `text` followed by a smaller `at`, with the `notes` below it, one on each line. The reader misses a
-    `lost` row.
+    """A file: `text`, then `at` in a smaller font, and each of the `notes` on a line below. The reader misses a `lost`
+    row.
     """
 
     name: str
@@ -96,7 +99,9 @@ class Files(NamedTuple):
 
 
 def cells(rows: Sequence[Sequence[Any]], with_ordering: bool = False, most: int = 2) -> str:
-    """``k1=B``, ``delete k1``, ``k1=B k2=C …``; with ordering values ``k1=B ord 2``. A row: (key, value, ordering)."""
+    """Return rows as text: ``k1=B``, ``delete k1``, ``k1=B k2=C …``, or ``k1=B ord 2`` with ordering values. A row is
+    (key, value, ordering).
+    """
     words = [
         (f"delete {shortened(key)}" if value is None else f"{shortened(key)}={shortened(value)}")
         + (f" ord {ordering}" if with_ordering else "")
@@ -106,5 +111,5 @@ def cells(rows: Sequence[Sequence[Any]], with_ordering: bool = False, most: int 
 
 
 def shortened(text: str, most: int = 20) -> str:
-    """The text, or its beginning with an ellipsis."""
+    """Return the text, or the beginning of the text with an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 
 class Service(NamedTuple):
-    """`barrier`: whether the requested time of its plan begins new file slices."""
+    """`barrier`: whether the requested time of the service's plan begins new file slices."""
 
     word: str
     barrier: bool = False
@@ -27,5 +27,7 @@ SERVICES: Final[Mapping[str, Service]] = {
 
 
 def services_of(actors: Iterable[tuple[str, str]]) -> dict[str, Service]:
-    """The services of actors, given as (kind, name), by name. Writers of rows have none."""
+    """Return a mapping from the name of an actor to its service; `actors` contains pairs (kind, name). Writers of rows
+    have no service.
+    """
     return {name: SERVICES[kind] for kind, name in actors if kind in SERVICES}

@@ -28,7 +28,7 @@ def slices(scene: Files, width: float = 0) -> Drawing:
 
 
 class _Placed(NamedTuple):
-    """A chip with its place in its slice, and its texts as far as they fit."""
+    """A chip with its position in its slice, and the parts of its texts that fit."""
 
     chip: Chip
     box: Box
@@ -37,7 +37,7 @@ class _Placed(NamedTuple):
 
 
 class _Band(NamedTuple):
-    """Groups side by side; the slices of one barrier have the same height in all of them."""
+    """File groups drawn side by side. The slices of one barrier have equal heights in all file groups."""
 
     groups: tuple[Group, ...]
     heights: dict[int, float]
@@ -83,7 +83,7 @@ class _Slices:
         return _Band(groups, dict(sorted(heights.items(), reverse=True)))
 
     def _place(self, piece: Slice) -> Iterator[_Placed]:
-        """Chips from left to right in rows, relative to the slice."""
+        """Place chips from left to right in rows, relative to the slice."""
         room = self.column - 2 * PAD
         x, y, low = 0.0, HEAD, HEAD
         for chip in piece.chips:
@@ -156,7 +156,7 @@ class _Slices:
     # the key
 
     def _key(self, y: float) -> None:
-        """The legend of the shapes that occur."""
+        """Draw the legend of the shapes that occur in the picture."""
         drawing, x = self.drawing, MARGIN
         for sign, words in self._signs():
             box = Box(x, y - 6.5, 20 if sign == "base" else 13, 9)
@@ -188,10 +188,10 @@ def _title(piece: Slice) -> str:
 
 
 def _title_width(piece: Slice) -> float:
-    """The width of a slice that shows its title and reason in full."""
+    """Return the width at which a slice shows its title and reason in full."""
     return 2 * PAD + measured(_title(piece), 8.5, True) + 12 + measured(piece.reason, 8) + 1
 
 
 def _blend(color: str) -> str:
-    """The colour with a fifth of white."""
+    """Return the colour mixed with a fifth of white."""
     return "#" + "".join(f"{round(int(color[at : at + 2], 16) * 0.8 + 255 * 0.2):02x}" for at in (1, 3, 5))

@@ -1,7 +1,8 @@
-"""The colours and shapes of every picture: the page, its static figure, plots.
+"""The colours and shapes that every picture uses: the page, its static figure, and plots.
 
-The hues of writers are those of Okabe and Ito, which colour-blind people can distinguish. Vermilion is excluded,
-because red marks the lost row. Every state also has a shape or a word.
+The hues of writers come from the set of Okabe and Ito, which colour-blind people can distinguish. Vermilion is
+excluded, because red marks the lost row. Every state of a file or instant also has a shape or a word, so that no reader
+needs to distinguish colours.
 """
 
 from __future__ import annotations
@@ -62,17 +63,19 @@ Paths have absolute M, L, C and Z commands only, so that every painter reads the
 
 
 def hue_of(kind: str, number: int) -> Hue:
-    """The hue of an actor of a kind; `number` counts the actors of that kind from 0."""
+    """Return the hue of an actor of a kind; `number` counts the actors of that kind from 0."""
     return WRITERS[number % len(WRITERS)] if kind == "writer" else READER if kind == "reader" else SERVICE
 
 
 def hues(kinds: list[str]) -> list[Hue]:
-    """The hues of actors, given their kinds in order."""
+    """Return the hues of actors; the argument has the kinds of these actors in order."""
     return [hue_of(kind, kinds[:place].count(kind)) for place, kind in enumerate(kinds)]
 
 
 def css_variables(kinds: list[str]) -> str:
-    """``--paper``, ``--ink``, ``--red``, ..., for each actor ``--hue-N``, ``--on-N``, ``--ink-N``; for both themes."""
+    """Return the CSS variables of both themes: ``--paper``, ``--ink``, ``--red``, ..., and for each actor ``--hue-N``,
+    ``--on-N`` and ``--ink-N``.
+    """
     values = {**SURFACES, "red": RED}
     for place, hue in enumerate(hues(kinds)):
         values[f"hue-{place}"] = (hue.light, hue.dark)

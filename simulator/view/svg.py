@@ -11,9 +11,9 @@ MONO = "ui-monospace, Menlo, Consolas, monospace"
 
 
 def svg(drawing: Drawing, *more: str, width: int | None = None) -> str:
-    """An SVG element on white paper; every text in it is escaped.
+    """Return an SVG element on a white background. Every text in the element is escaped.
 
-    `more`: elements on top, as markup. `width` is in pixels; the default is that of the container.
+    `more`: elements on top of the drawing, as markup. `width` is in pixels; the default is the width of the container.
     """
     body = "".join(_shape(mark) if isinstance(mark, Shape) else _text(mark) for mark in drawing.marks)
     size = f"0 0 {drawing.width:.0f} {drawing.height:.0f}"

@@ -1,7 +1,8 @@
 """The answers of several systems at each step of a trace, as far as the trace records them.
 
 A step's ``observed`` may hold the answer of each system, in the format of traces: ``{"engine": {"snapshot": ["k1: 2
-w1.1 r1"]}, "hudi": {"snapshot": []}}``. It may also hold one answer without a system.
+w1.1 r1"]}, "hudi": {"snapshot": []}}``. The ``observed`` of a step may also have one answer without the name of a
+system.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ READS = ("snapshot", "read", "rows")
 
 
 def systems_of(trace: Trace) -> list[dict[str, Any]]:
-    """``{"name", "answers": [[step, [[key, value or null]]]]}`` for each system; an answer holds until the next."""
+    """Return ``{"name", "answers": [[step, [[key, value or null]]]]}`` for each system. An answer applies until the
+    next answer of the system.
+    """
     found: dict[str, list[list[Any]]] = {}
     for number, observed in enumerate(trace.observed, start=1):
         for name, seen in observed.items():
@@ -27,7 +30,9 @@ def systems_of(trace: Trace) -> list[dict[str, Any]]:
 
 
 def _row(row: str | Sequence[Any]) -> list[Any]:
-    """``k1: 2 B r1`` (key, ordering value, value, requested time), or the same as a list; a delete has no value."""
+    """Return the key and the value of a row. A row is a text ``k1: 2 B r1`` or a list: key, ordering value, value,
+    requested time. A delete has no value.
+    """
     if isinstance(row, str):
         key, _, cells = row.rpartition(": ")
         value = cells.split(" ", 1)[-1].rpartition(" ")[0]

@@ -30,7 +30,7 @@ _GroupKey = tuple[str, str]
 
 
 def scenes_of_table(table: Any, as_of: Time | None) -> tuple[Times, Files]:
-    """The scenes of a `Table`, of its path or URL, or of an `Inventory`, which has its own time."""
+    """Return the scenes of a `Table`, of its path or URL, or of an `Inventory`. An `Inventory` has its own time."""
     if isinstance(table, Inventory):
         if as_of is not None:
             raise TypeError("an Inventory is of one time: inspect the table as of another")
@@ -58,7 +58,9 @@ class Names:
         self.lane_of = dict(self._packed(now.instants))
 
     def _packed(self, instants: tuple[InstantRow, ...]) -> Iterator[tuple[str, tuple[str, int]]]:
-        """Requested time -> (kind of lane, number): the first lane whose last instant has ended."""
+        """Return a mapping from the requested time of each instant to its lane (kind, number): the first lane whose
+        last instant has ended.
+        """
         free: dict[str, list[str]] = {}
         for instant in sorted(instants, key=lambda i: i.requested):
             kind = self.kind(instant)
@@ -68,7 +70,9 @@ class Names:
             yield instant.requested, (kind, number)
 
     def kind(self, instant: InstantRow) -> str:
-        """The kind of lane. In a merge-on-read table writers make delta commits: a commit is a completed compaction."""
+        """Return the kind of lane on which an instant is drawn. In a merge-on-read table writers make delta commits: a
+        commit is a completed compaction.
+        """
         if instant.action == "compaction" or (instant.action == "commit" and self.merges):
             return "compaction"
         return "writes" if instant.action in ("deltacommit", "commit", "replacecommit") else instant.action
@@ -77,7 +81,7 @@ class Names:
         return _hue_of(*self.lane_of.get(requested, ("", 0)))
 
     def name(self, time: str) -> str:
-        """t1, t2, ...; for a time that is archived, its digits."""
+        """Return the name of a time: t1, t2, and so on; the name of an archived time is its digits."""
         return self.names.get(time) or clock(time)
 
     def log_name(self, name: str, requested: str) -> str:
@@ -89,7 +93,7 @@ class Names:
 
 
 def times(names: Names, seen: Inventory, most: int = MOST_INSTANTS) -> Times:
-    """The timeline. Columns are the times of the clock at which something happened."""
+    """Return the timeline. The columns of the timeline are the times at which an instant was requested or completed."""
     instants = seen.instants[-most:]
     columns = sorted({time for i in instants for time in (i.requested, i.completed) if time})
     lanes = sorted({names.lane_of[i.requested] for i in instants}, key=lambda lane: (lane[0] != "writes", lane))
@@ -124,7 +128,9 @@ def _bar(names: Names, instant: InstantRow, columns: list[str], lanes: list[tupl
 
 
 def files(names: Names, seen: Inventory) -> Files:
-    """Slices by group and barrier, and the files that no read uses, up to the given numbers of groups and slices."""
+    """Return the slices by group and barrier, and the files that no read uses, up to the given numbers of groups and
+    slices.
+    """
     rows: dict[_GroupKey, list[SliceRow]] = {}
     for row in seen.slices:
         rows.setdefault((row.partition, row.file_group), []).append(row)
@@ -147,12 +153,14 @@ def files(names: Names, seen: Inventory) -> Files:
 
 
 def natural(key: Sequence[str]) -> list[list[tuple[bool, int, str]]]:
-    """A sort key that orders 2 before 10: a number within a text counts as a number."""
+    """Return a sort key that orders 2 before 10: a number within a text counts as a number."""
     return [[(not p.isdecimal(), int(p) if p.isdecimal() else 0, p) for p in re.split(r"(\d+)", k)] for k in key]
 
 
 def _loose(seen: Inventory) -> Iterator[LeftOut]:
-    """Data files outside every slice. Files that did not exist yet, and base files of a plan, are excluded."""
+    """Return the data files that no slice contains. Files that did not exist yet, and base files of a plan, are
+    excluded.
+    """
     then = {i.requested for i in seen.instants}
     planned = {row.barrier for row in seen.slices if row.role == "planned"}
     for file in seen.left_out:
@@ -182,7 +190,8 @@ def _slices(
 
 
 def _place(names: Names, file: LeftOut, newest_first: list[str], as_of: str | None) -> str:
-    """The barrier of the slice to which a file belongs by its completion time, if no slice contains it.
+    """Return, for a file that no slice contains, the barrier of the slice to which the file belongs according to its
+    completion time.
 
     A pending write completes after every barrier. If the timeline does not contain a write, only its requested time is
     known.
@@ -200,7 +209,8 @@ def _is_pending(names: Names, file: LeftOut, as_of: str | None) -> bool:
 
 
 def _chips(names: Names, row: SliceRow, newer_base: str) -> Iterator[Chip]:
-    """The files of a slice; `newer_base` holds their rows if the slice is superseded."""
+    """Return the files of a slice. If the slice is superseded, the base file `newer_base` has the rows of these files.
+    """
     status: Status = "hidden" if newer_base else "read"
     if row.base:
         yield Chip("", "base", f"base {names.name(row.base.requested)}", "", (size(row.base.size),), SERVICE, status)
@@ -247,18 +257,21 @@ def _label(group: _GroupKey) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """``1 file``, ``3 files``."""
+    """Return a count with its noun: ``1 file``, ``3 files``."""
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def clock(instant: str, first: int = 0) -> str:
-    """``2026-11-21 18:31:09.412`` for an instant, from its field `first` on (0: year, 6: milliseconds)."""
+    """Return the text of an instant, such as ``2026-11-21 18:31:09.412``, from the field `first` on (0: year, 6:
+    milliseconds).
+    """
     parts = [(instant[start:end], sign) for start, end, sign in _FIELDS[first:] if instant[start:end]]
     return "".join(text if place == 0 else sign + text for place, (text, sign) in enumerate(parts))
 
 
 def shortened_times(times: list[str]) -> tuple[str, list[str]]:
-    """The common beginning of all times, in whole fields up to the minute, and each time without it."""
+    """Return the common beginning of all times, in whole fields up to the minute, and each time without this beginning.
+    """
     shared = 0
     while shared < 5 and len({time[: _FIELDS[shared][1]] for time in times}) == 1:
         shared += 1

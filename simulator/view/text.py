@@ -2,8 +2,8 @@
 replays it.
 
 Columns: the number of the step; the actors in order of appearance, with the step in its actor's column; and what became
-visible on the timeline. If that is wider than the screen, the columns of actors hold their names only, and the step and
-what became visible follow. The text depends only on the trace and the width, so replays with the same observations
+visible on the timeline. If the columns are wider than the screen, the columns of actors have only names, and the step
+and its visible changes follow. The text depends only on the trace and the width, so replays with the same observations
 print the same text.
 """
 
@@ -23,10 +23,11 @@ from ..trace import Trace, context_switches
 
 
 def render(trace: Trace, again: str | None = None, width: int | None = None) -> str:
-    """The trace in lines that end with the command that replays it; no newline at the end.
+    """Return the trace as lines of text. The last line is the command that replays the trace, without a newline at its
+    end.
 
-    `again`: that command, if the trace was not saved under its handle. `width`: the maximum width of a line in
-    characters; None: unlimited.
+    `again` is the command that replays the trace, if the trace was not saved under its handle. `width` is the maximum
+    width of a line in characters; None means unlimited.
     """
     table = list(_table(trace))
     if width is not None and max(map(len, table)) > width:
@@ -35,19 +36,21 @@ def render(trace: Trace, again: str | None = None, width: int | None = None) -> 
 
 
 def wrapped(line: str, width: int | None) -> str:
-    """A long line in several, each of this width at most; None: unlimited."""
+    """Split a long line into lines of at most `width` characters. If `width` is None, a line may have any length."""
     if width is None or len(line) <= width:
         return line
     return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def screen_width() -> int | None:
-    """The width of the terminal; None if standard output is a file or a pipe."""
+    """Return the width of the terminal; None if standard output is a file or a pipe."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def cell(step: Step) -> str:
-    """``writes log (group 0, version 1)``: the action without the kind of its actor, and its arguments."""
+    """Return a step as text, such as ``writes log (group 0, version 1)``: the action without the kind of its actor, and
+    the arguments.
+    """
     actor = next((kind for kind in ("actor", *kinds()) if step.action.startswith(f"{kind}_")), "")
     words = step.action.removeprefix(f"{actor}_").replace("_", " ")
     args = ", ".join(f"{name} {_shown(value)}" for name, value in step.args)
@@ -77,6 +80,10 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun if count == 1 else plural}"
 
 
+CYCLE = "  the run repeats the following steps permanently:"
+"""The line before the cycle of a lasso."""
+
+
 def _table(trace: Trace) -> Iterator[str]:
     actors = list(dict.fromkeys(step.actor for step in trace.steps))
     widths = {a: max([len(a), *(len(cell(s)) for s in trace.steps if s.actor == a)]) for a in actors}
@@ -85,11 +92,13 @@ def _table(trace: Trace) -> Iterator[str]:
     observed = trace.observed or ({},) * len(trace.steps)
     for i, (step, seen) in enumerate(zip(trace.steps, observed, strict=True), start=1):
         cells = [(cell(step) if step.actor == actor else "").ljust(widths[actor]) for actor in actors]
+        if i == len(trace.steps) - trace.cycle + 1:
+            yield CYCLE
         yield _line(str(i).rjust(number), cells, "; ".join(_new(seen)))
 
 
 def _narrow(trace: Trace, width: int) -> Iterator[str]:
-    """The columns with names only, then the step, then what became visible, wrapped within its column."""
+    """Return the columns with names only, then the step, then the visible changes, each wrapped within its column."""
     actors = list(dict.fromkeys(step.actor for step in trace.steps))
     number = len(str(len(trace.steps)))
     lanes = sum(len(actor) + 1 for actor in actors)
@@ -98,6 +107,8 @@ def _narrow(trace: Trace, width: int) -> Iterator[str]:
     right = max(16, width - number - lanes - left - 8)
     observed = trace.observed or ({},) * len(trace.steps)
     for i, (step, seen) in enumerate(zip(trace.steps, observed, strict=True), start=1):
+        if i == len(trace.steps) - trace.cycle + 1:
+            yield CYCLE
         names = " ".join((step.actor if step.actor == actor else "").ljust(len(actor)) for actor in actors)
         steps = textwrap.wrap(cell(step), left)
         effects = textwrap.wrap("; ".join(_new(seen)), right)
@@ -126,7 +137,8 @@ def _foot(trace: Trace, again: str | None, width: int | None) -> Iterator[str]:
 
 
 def _place_words(trace: Trace, again: str | None) -> str:
-    """The system in which the last step went wrong: a disagreement shows on its system, a broken promise on the model.
+    """Return the system in which the last step failed: the compared system for a disagreement, the model for a broken
+    promise.
     """
     if trace.verdict != "DISAGREED" or (again and " --on " in again):
         return ""

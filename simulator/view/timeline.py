@@ -20,7 +20,7 @@ NARROWEST, WIDEST_COLUMN, WIDEST, USUAL = 23.0, 46.0, 1080.0, 620.0
 
 
 def timeline(scene: Times, width: float | None = None) -> Drawing:
-    """Lay out the scene; `width` is in points; without it the scene is as wide as its columns need."""
+    """Lay out the scene. `width` is in points; without `width` the scene is as wide as its columns need."""
     return _Timeline(scene, width).draw()
 
 
@@ -83,12 +83,12 @@ class _Timeline:
     # barriers
 
     def _pill(self, bar: Bar) -> Box:
-        """The box of a barrier's label in the first row; the caller moves it to the row of the label."""
+        """Return the box of a barrier's label in the first row. The caller moves the box to the row of the label."""
         width = measured(f"barrier {bar.begins}", 8) + 14
         return Box(max(self.x(bar.start) - width / 2, MARGIN), MARGIN + HEAD - 1, width, 14.5)
 
     def _pill_rows(self) -> dict[int, int]:
-        """Start of a barrier -> the row of its label, such that labels do not overlap."""
+        """Return a mapping from the start of each barrier to the row of its label. Labels in a row do not overlap."""
         ends: list[float] = []
         rows: dict[int, int] = {}
         for bar in sorted((bar for bar in self.scene.bars if bar.barrier), key=lambda bar: bar.start):
@@ -127,7 +127,9 @@ class _Timeline:
         drawing.at[f"bar {bar.name}"] = Box(x2, y, 0, 0)
 
     def _labels(self, lane: int) -> None:
-        """The times above the bars of a lane and their content below, such that no text overlaps the next one."""
+        """Draw the times above the bars of a lane and the content of the bars below them, so that no text overlaps
+        another text.
+        """
         bars = sorted((bar for bar in self.scene.bars if bar.lane == lane), key=lambda bar: bar.start)
         ends = [(place, bar.start, bar.begins) for place, bar in enumerate(bars)]
         ends += [(place, bar.end, bar.ends) for place, bar in enumerate(bars)]
@@ -165,7 +167,7 @@ class _Timeline:
     # the key
 
     def _key(self) -> None:
-        """The legend of the signs that occur."""
+        """Draw the legend of the signs that occur in the picture."""
         drawing, y = self.drawing, self.bottom + 13
         signs = list(self._signs())
         width = sum(26 + measured(words, 7.5) for _, words in signs)

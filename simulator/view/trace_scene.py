@@ -15,7 +15,7 @@ _ENDINGS: dict[str, Ending] = {"completed": "completed", "crashed": "crashed"}
 
 
 def scenes_of_trace(trace: Trace, step: int | None) -> tuple[Times, Files]:
-    """After `step` steps, by default at the step that breaks the promise; ValueError if the run has fewer steps."""
+    """Return the timeline and the files after `step` steps, by default at the step that breaks the promise."""
     doc = document(trace)
     stopped = doc["views"][0]["stopped"]
     last = stopped[0] - 1 if stopped else len(trace.steps)
@@ -27,12 +27,12 @@ def scenes_of_trace(trace: Trace, step: int | None) -> tuple[Times, Files]:
 
 
 def value_at(history: list[list[Any]], step: int) -> Any:
-    """The value of a history after `step` steps; None before the first one."""
+    """Return the value of a history after `step` steps; None before the first entry of the history."""
     return next((value for at, value in reversed(history) if at <= step), None)
 
 
 class Moment:
-    """One run after some of its steps, under its own protocol."""
+    """The state of a run after some of its steps, under the protocol of the trace."""
 
     def __init__(self, doc: Mapping[str, Any], step: int) -> None:
         self.doc, self.step = doc, step
@@ -44,15 +44,15 @@ class Moment:
         )
 
     def actor_of(self, time: Any) -> str:
-        """The actor that first worked on the instant; "" if there is none."""
+        """Return the actor that first worked on the instant; "" if no actor worked on it."""
         history = self.view["instants"].get(str(time))
         return str(history[0][1][3]) if history else ""
 
     # time
 
     def times(self, most: int | None = None) -> Times:
-        """The columns are steps, the lanes are actors. `most`: show this many steps at most, and one column for all
-        earlier ones.
+        """Return the timeline: its columns are steps, and its lanes are actors. At most `most` steps have a column of
+        their own; all earlier steps share one column.
         """
         first = max(0, self.step - most) if most else 0
         columns = [*(["…"] if first else []), *map(str, range(first + 1, self.step + 1))]
@@ -77,7 +77,7 @@ class Moment:
         return Lane(actor, self.hue[actor], dots)
 
     def _bars(self, time: str, skipped: int) -> Iterator[Bar]:
-        """A bar for the instant, and one more for every actor that resumed it after a crash."""
+        """Yield a bar for the instant, and another bar for every actor that resumed the instant after a crash."""
         seen = [entry for entry in self.view["instants"][time] if entry[0] <= self.step and entry[1] is not None]
         if not seen:
             return
@@ -106,7 +106,7 @@ class Moment:
         yield bar(lanes.index(actor), until, ending, f"t{completed}" if completed else "")
 
     def _rows_of(self, time: str) -> list[list[Any]]:
-        """The rows of a write in all its files."""
+        """Return the rows of a write in all its files."""
         histories = (
             history for name, history in self.view["files"].items()
             if name.startswith("log ") and f"/{time}." in name
@@ -116,7 +116,7 @@ class Moment:
     # files
 
     def files(self) -> Files:
-        """Slices by file group and barrier."""
+        """Return the slices by file group and barrier."""
         parts: dict[tuple[int, int], dict[str, list[Any]]] = {}
         for name, history in self.view["files"].items():
             if (value := value_at(history, self.step)) is not None:
@@ -146,7 +146,8 @@ class Moment:
         return Slice(name, order, f"t{barrier}" if barrier else "", chips, status == "hidden", reason)
 
     def _chip(self, name: str, status: Any, reason: str, rows: list[Any]) -> Chip:
-        """A chip shows the rows of its file, or the name of a file without rows."""
+        """Return the chip of a file. The chip shows the rows of the file, or the file's name if the file has no rows.
+        """
         lost = self.explanation is not None and self.explanation["file"] == name
         base, file = name.startswith("base"), name.rpartition("/")[2]
         text = "" if base and status == "pending" else cells(rows, self.doc["ranked"])

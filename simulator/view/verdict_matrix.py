@@ -25,7 +25,7 @@ class _Cell(NamedTuple):
 
 
 def verdict_matrix(results: Mapping[str, Any]) -> Drawing:
-    """Lay out results by protocol; ValueError if there are none."""
+    """Lay out the results of protocols. Raises `ValueError` if there are no results."""
     rows = {name: _cells(result) for name, result in _protocols(results).items()}
     promises = list(dict.fromkeys(promise for cells in rows.values() for promise in cells))
     if not promises:
@@ -53,7 +53,7 @@ def verdict_matrix(results: Mapping[str, Any]) -> Drawing:
 
 
 def _protocols(results: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The verdicts by protocol; in `nbcc verdicts --json` they are one level deeper."""
+    """Return the verdicts by protocol. In the output of `nbcc verdicts --json` the verdicts are one level deeper."""
     return results["protocols"] if "format" in results and "protocols" in results else results
 
 

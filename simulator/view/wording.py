@@ -1,4 +1,4 @@
-"""Words for the sentences of a page: the writer of a row, its completion, the wrong row."""
+"""Words for the sentences of a page: the writer of a row, the completion of its write, and the wrong row."""
 
 from __future__ import annotations
 
@@ -30,19 +30,21 @@ class Context(NamedTuple):
 
 
 def published_at(context: Context, requested: int | None) -> int | None:
-    """The step that completes an instant; None if no step does."""
+    """Return the step that completes an instant; None if no step completes the instant."""
     steps = range(len(context.states))
     return next((step for step in steps if completed_at(context, step, requested) is not None), None)
 
 
 def completed_at(context: Context, step: int, requested: int | None) -> int | None:
-    """The completion time of an instant on the timeline after a step; None if it is not completed."""
+    """Return the completion time of an instant on the timeline after a step; None if the instant is not completed."""
     timeline = context.model.timeline(context.states[step])
     return next((each.completed for each in timeline if each.requested == requested), None)
 
 
 def lost_row(context: Context, must: Record | None, got: Record | None) -> Record:
-    """The row that the path follows: one that should be read and is not, or one that is read and should not be."""
+    """Return the row that the path follows: a row that only a correct read returns, or a row that only this read
+    returns.
+    """
     if must is None or (got is not None and _intrudes(context, got)):
         assert got is not None, "two absent rows do not differ"
         return got
@@ -50,8 +52,8 @@ def lost_row(context: Context, must: Record | None, got: Record | None) -> Recor
 
 
 def _intrudes(context: Context, got: Record) -> bool:
-    """Whether this read must not return the row: its write has not completed, has completed later, or changes an
-    answer.
+    """True if this read must not return the row. The write of the row has not completed, has completed after the read's
+    time, or changes an answer.
     """
     completed = completed_at(context, len(context.states) - 1, got.requested)
     until = context.case.reading.query.until
@@ -59,23 +61,23 @@ def _intrudes(context: Context, got: Record) -> bool:
 
 
 def wins_by_ordering(context: Context, lost: Record, got: Record) -> bool:
-    """Whether the row wins by its ordering value and not by its completion time."""
+    """True if the row wins by its ordering value and not by its completion time."""
     return context.model.merger.event_time and lost.ordering > got.ordering
 
 
 def ranked(data: Data) -> bool:
-    """Whether the rows have different ordering values."""
+    """True if the rows have different ordering values."""
     records = (record for files in data.values() for rows in files.values() for record in rows.values())
     return len({record.ordering for record in records}) > 1
 
 
 def actor_of(context: Context, record: Record) -> str:
-    """The writer of a row."""
+    """Return the writer of a row."""
     return next(put.actor for put in context.puts if put.requested == record.requested)
 
 
 def read_words(case: Case) -> str:
-    """The name of a read: `snapshot`, `read as of t5`, `incremental read (t2, t5]`."""
+    """Return the name of a read: `snapshot`, `read as of t5`, `incremental read (t2, t5]`."""
     kind, says = case.reading.query.kind, case.reading.words()
     if kind == "as_of":
         return f"read {says}"
@@ -83,12 +85,12 @@ def read_words(case: Case) -> str:
 
 
 def write_words(key: Any, record: Record) -> Parts:
-    """`a=1`, or only the key for a delete, in the colour of its instant."""
+    """Return the words for a row, `a=1`, or only the key for a delete, in the colour of the row's instant."""
     return [[str(key) if record.deleted else f"{key}={record.value}", record.requested]]
 
 
 def row_words(key: Any, record: Record | None) -> Parts:
-    """The result of a read for one key."""
+    """Return the result of a read for one key."""
     if record is None or record.deleted:
         return [f"nothing for {key}"]
     return write_words(key, record)

@@ -17,11 +17,14 @@ CONSTANTS Writers, Compactors,
           TimeTaken,       \* "under_lock": with publishing, under one lock. "outside_lock": before the lock is taken
           PlanTakes,       \* "completed": what completed before the barrier. "any": whatever files are there
           Scheduling,      \* "non_serial": beside writers. "serial": only while nobody writes
+          PlanCheck,       \* "under_lock": a compactor checks that its plan is pending as it takes the lock.
+                           \* "before_lock": in a step of its own before it publishes
           LocksExpire,     \* whether the lock of a dead holder is free again one day
           Fault            \* "none", or a mistake that is made in nbcc's model as well
 
-VARIABLES clock, lock, published, plans, writer, compactor, crashes
-vars == <<clock, lock, published, plans, writer, compactor, crashes>>
+VARIABLES clock, lock, published, plans, writer, compactor, crashes,
+          withoutFiles     \* compactors whose base files another compactor of their plan has deleted
+vars == <<clock, lock, published, plans, writer, compactor, crashes, withoutFiles>>
 
 None == "none"
 NoTime == 0
@@ -38,6 +41,7 @@ Init == /\ clock = 0
         /\ writer = [w \in Writers |-> IdleWriter(0)]
         /\ compactor = [c \in Compactors |-> IdleCompactor]
         /\ crashes = 0
+        /\ withoutFiles = {}
 
 -----------------------------------------------------------------------------
 (* What is on storage. *)
@@ -87,16 +91,16 @@ RequestInstant(w) ==
     /\ writer[w].number < Writes
     /\ Step(w, "idle", [IdleWriter(writer[w].number + 1) EXCEPT !.step = "requested", !.requested = clock + 1])
     /\ clock' = clock + 1
-    /\ UNCHANGED <<lock, published, plans, compactor, crashes>>
+    /\ UNCHANGED <<lock, published, plans, compactor, crashes, withoutFiles>>
 
 StartWriting(w) ==
     /\ Step(w, "requested", [writer[w] EXCEPT !.step = "writing", !.inflight = TRUE])
-    /\ UNCHANGED <<clock, lock, published, plans, compactor, crashes>>
+    /\ UNCHANGED <<clock, lock, published, plans, compactor, crashes, withoutFiles>>
 
 WriteLog(w) ==
     /\ Step(w, "writing", [writer[w] EXCEPT !.files = @ + 1,
                                             !.step = IF writer[w].files + 1 = Groups THEN "written" ELSE "writing"])
-    /\ UNCHANGED <<clock, lock, published, plans, compactor, crashes>>
+    /\ UNCHANGED <<clock, lock, published, plans, compactor, crashes, withoutFiles>>
 
 -----------------------------------------------------------------------------
 (* Compactors. *)
@@ -114,32 +118,36 @@ SchedulePlan(c) ==
     /\ compactor' = [compactor EXCEPT ![c] = [IdleCompactor EXCEPT
                         !.step = "scheduled", !.plan = clock + 1, !.groups = DOMAIN parts]]
     /\ clock' = clock + 1
-    /\ UNCHANGED <<lock, published, writer, crashes>>
+    /\ UNCHANGED <<lock, published, writer, crashes, withoutFiles>>
 
 Run(c, i) == /\ plans' = [plans EXCEPT ![i].runner = c, ![i].inflight = TRUE]
              /\ compactor' = [compactor EXCEPT ![c] = [IdleCompactor EXCEPT
                                  !.step = "running", !.plan = plans[i].requested, !.groups = DOMAIN plans[i].parts]]
+             /\ withoutFiles' = withoutFiles \ {c}
              /\ UNCHANGED <<clock, lock, published, writer, crashes>>
+
+(* Two live compactors may run one plan. The first that publishes completes it. *)
+Done(c) == Fault # "plan_completed_twice" /\ compactor[c].plan \in DonePlans
 
 StartPlan(c) ==
     /\ compactor[c].step = "scheduled"
+    /\ ~Done(c)
     /\ \E i \in 1..Len(plans) : plans[i].requested = compactor[c].plan /\ Run(c, i)
 
-(* Whoever runs a plan writes the same base files, so that the oldest plan of the dead can be taken up again. *)
-Orphan(i, c) == /\ plans[i].requested \notin DonePlans
-                /\ plans[i].runner # c
-                /\ compactor[plans[i].runner].dead \/ Fault = "plan_taken_from_the_living"
+(* All runners of a plan write the same rows. An idle compactor takes up the oldest pending plan. No actor can
+   distinguish a slow runner from a dead one, so the state of the plan's runner does not matter. *)
+Pending(i) == plans[i].requested \notin DonePlans
 
 ResumePlan(c) ==
     /\ Fault # "plan_of_the_dead_stays"
     /\ compactor[c].step = "idle"
-    /\ \E i \in 1..Len(plans) : Orphan(i, c) /\ (\A j \in 1..(i - 1) : ~Orphan(j, c)) /\ Run(c, i)
+    /\ \E i \in 1..Len(plans) : Pending(i) /\ (\A j \in 1..(i - 1) : ~Pending(j)) /\ Run(c, i)
 
 WriteBase(c) ==
     /\ compactor[c].step = "running"
     /\ LET all == compactor[c].bases + 1 = Cardinality(compactor[c].groups) IN
        compactor' = [compactor EXCEPT ![c].bases = @ + 1, ![c].step = IF all THEN "written" ELSE "running"]
-    /\ UNCHANGED <<clock, lock, published, plans, writer, crashes>>
+    /\ UNCHANGED <<clock, lock, published, plans, writer, crashes, withoutFiles>>
 
 -----------------------------------------------------------------------------
 (* Publishing, the same for both: completion time and completed instant under one lock, in two steps, because readers
@@ -152,16 +160,36 @@ Becomes(a, state) == IF a \in Writers
 
 Ready == IF TimeTaken = "under_lock" THEN "timed" ELSE "locked"
 
+ChecksEarly == PlanCheck = "before_lock" /\ Cardinality(Compactors) > 1
+Begins(a) == IF a \in Compactors /\ ChecksEarly THEN "checked" ELSE "written"
+TakesLockAt(a) == IF TimeTaken = "under_lock" THEN Begins(a) ELSE "timed"
+
+CheckPlan(c) ==
+    /\ ChecksEarly
+    /\ compactor[c].step = "written"
+    /\ ~Done(c)
+    /\ compactor' = [compactor EXCEPT ![c].step = "checked"]
+    /\ UNCHANGED <<clock, lock, published, plans, writer, crashes, withoutFiles>>
+
 TakeLock(a) ==
-    /\ State(a).step = IF TimeTaken = "under_lock" THEN "written" ELSE "timed"
+    /\ State(a).step = TakesLockAt(a)
     /\ lock = None
+    /\ a \in Compactors /\ ~ChecksEarly => ~Done(a)
     /\ lock' = a
     /\ Becomes(a, [State(a) EXCEPT !.step = "locked"])
-    /\ UNCHANGED <<clock, published, plans, crashes>>
+    /\ UNCHANGED <<clock, published, plans, crashes, withoutFiles>>
+
+(* In its first step under the lock, a compactor that has base files deletes those of the other runners of its plan.
+   No action depends on the files of the dead. Without crashes the compactor completes the plan before another runner
+   can observe that its files are missing. *)
+Rivals(a) == {c \in Compactors \ {a} : ~compactor[c].dead /\ compactor[c].plan = compactor[a].plan
+                                                       /\ compactor[c].bases > 0}
+Commit(a) == /\ a \notin withoutFiles
+             /\ withoutFiles' = IF a \in Compactors /\ Crashes > 0 THEN withoutFiles \union Rivals(a) ELSE withoutFiles
 
 TakeCompletionTime(a) ==
-    /\ State(a).step = IF TimeTaken = "under_lock" THEN "locked" ELSE "written"
-    /\ TimeTaken = "under_lock" => lock = a
+    /\ State(a).step = IF TimeTaken = "under_lock" THEN "locked" ELSE Begins(a)
+    /\ IF TimeTaken = "under_lock" THEN lock = a /\ Commit(a) ELSE UNCHANGED withoutFiles
     /\ Becomes(a, [State(a) EXCEPT !.step = "timed",
                                    !.completed = IF Fault = "time_not_new" THEN clock ELSE clock + 1])
     /\ clock' = IF Fault = "time_not_new" THEN clock ELSE clock + 1
@@ -175,10 +203,30 @@ Instant(a) == IF a \in Writers
 Publish(a) ==
     /\ State(a).step = Ready
     /\ lock = a
+    /\ IF TimeTaken = "under_lock" THEN UNCHANGED withoutFiles ELSE Commit(a)
     /\ lock' = IF Fault = "lock_kept" THEN a ELSE None
     /\ published' = Append(published, Instant(a))
     /\ Becomes(a, IF a \in Writers THEN IdleWriter(writer[a].number) ELSE IdleCompactor)
     /\ UNCHANGED <<clock, plans, crashes>>
+
+(* A compactor that loses ends its operation without an instant. *)
+GiveUp(c) == /\ compactor' = [compactor EXCEPT ![c] = IdleCompactor]
+             /\ withoutFiles' = withoutFiles \ {c}
+             /\ UNCHANGED <<clock, published, plans, writer, crashes>>
+
+FindItDone(c) ==
+    /\ compactor[c].step \in {"scheduled", IF ChecksEarly THEN "written" ELSE TakesLockAt(c)}
+    /\ Done(c)
+    /\ compactor[c].step # "scheduled" /\ ~ChecksEarly => lock = None
+    /\ GiveUp(c)
+    /\ UNCHANGED lock
+
+MissFiles(c) ==
+    /\ compactor[c].step = "locked"
+    /\ lock = c
+    /\ c \in withoutFiles
+    /\ GiveUp(c)
+    /\ lock' = None
 
 -----------------------------------------------------------------------------
 (* Crashes, and the lock of the dead. *)
@@ -188,7 +236,7 @@ Crash(a) ==
     /\ crashes < Crashes
     /\ crashes' = crashes + 1
     /\ Becomes(a, [State(a) EXCEPT !.step = "dead", !.dead = TRUE])
-    /\ UNCHANGED <<clock, lock, published, plans>>
+    /\ UNCHANGED <<clock, lock, published, plans, withoutFiles>>
 
 LockExpires(a) ==
     /\ LocksExpire
@@ -196,10 +244,11 @@ LockExpires(a) ==
     /\ State(a).dead
     /\ lock = a
     /\ lock' = None
-    /\ UNCHANGED <<clock, published, plans, writer, compactor, crashes>>
+    /\ UNCHANGED <<clock, published, plans, writer, compactor, crashes, withoutFiles>>
 
 Next == \/ \E w \in Writers : RequestInstant(w) \/ StartWriting(w) \/ WriteLog(w)
         \/ \E c \in Compactors : SchedulePlan(c) \/ StartPlan(c) \/ ResumePlan(c) \/ WriteBase(c)
+                                   \/ CheckPlan(c) \/ FindItDone(c) \/ MissFiles(c)
         \/ \E a \in Writers \union Compactors :
               TakeLock(a) \/ TakeCompletionTime(a) \/ Publish(a) \/ Crash(a) \/ LockExpires(a)
 

@@ -69,9 +69,9 @@ def test_a_promise_shows_its_shortest_breach_or_its_first_test(name: str) -> Non
         assert reached == [False] * len(trace.steps) + [True]
 
 
-STRICTER = {"scheduling", "uniqueness", "as_of_pending", "unmarked"}
-"""To plan only when nobody writes, a requested time that must be put first, to answer only what nobody can change; and
-to take another engine's base file for one of ours, which differs where there is one."""
+STRICTER = {"scheduling", "uniqueness", "unmarked"}
+"""Values that break no promise: to plan only while no write is pending, a requested time that must be put first, and to
+take another engine's base file for one of ours."""
 
 
 @pytest.mark.parametrize("field", sorted(choices()))
@@ -92,6 +92,9 @@ def test_worlds_show_a_run_of_all_their_actors() -> None:
         [told] = [each for each in explain(name) if each.kind == "world"]
         trace = told.run()
         assert trace is not None
+        if name.startswith("endless"):  # its first writer never ends
+            assert {step.actor for step in trace.steps} == {"w1"}
+            continue
         assert {step.actor for step in trace.steps} >= {f"w{i + 1}" for i in range(specs.world(name).actors["writer"])}
 
 

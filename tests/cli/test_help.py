@@ -23,7 +23,7 @@ def help_of(*command: str) -> str:
 @pytest.fixture
 def one_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every list of discovered names has one row."""
-    for kind in ("worlds", "protocols", "promises", "actions"):
+    for kind in ("worlds", "protocols", "promises", "actions", "scenarios"):
         monkeypatch.setattr(names, kind, lambda kind=kind: [(f"one-of-{kind}", "What it says of itself.")])
     monkeypatch.setattr(type(table.command), "list_commands", lambda self, ctx: ["timeline"])
 

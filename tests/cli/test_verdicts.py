@@ -113,6 +113,24 @@ def test_the_matrix_is_held_against_what_was_accepted(small: Path, capsys: pytes
         assert "Find out why" in capsys.readouterr().out
 
 
+def test_the_column_of_one_promise_is_searched_and_accepted_alone(
+    small: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert nbcc("--accept") == 0
+    right = small.read_text("utf-8")
+    wrong = right.replace('"SNAP": {"verdict": "HOLDS"}', '"SNAP": {"verdict": "NOT_APPLICABLE"}')
+    small.write_text(wrong.replace('"RO": {"verdict": "HOLDS"}', '"RO": {"verdict": "NOT_APPLICABLE"}'), "utf-8")
+    capsys.readouterr()
+    assert nbcc("--promise", "RO") == 1
+    shown = capsys.readouterr().out
+    assert "RO: verdict HOLDS" in shown
+    assert "SNAP" not in shown
+    assert nbcc("--promise", "RO", "--accept") == 0
+    assert small.read_text("utf-8") == wrong
+    assert nbcc("--promise", "RA") == 2
+    assert "no promise is called 'RA'" in capsys.readouterr().err
+
+
 CHANGES = (
     ('"SNAP": {"verdict": "HOLDS"}', '"SNAP": {"verdict": "UNDETERMINED", "because": "no room"}'),
     ('"steps": 18', '"steps": 19'),

@@ -194,3 +194,43 @@ def test_the_archive_is_one_access_with_the_listing_before_it() -> None:
     folder = [access._replace(path="p=1") for access in listing("r1", 0, False)]
     into_it = Access("w1", 6, "put", f"p=1/{BASE}", False)
     assert len(violations([*folder, *look, *moves, into_it])) == 1
+
+
+BASE = "p/00000000-0000-0000-0000-000000000000-0_{}_20240101000000003.parquet"
+LOG = "p/.00000000-0000-0000-0000-000000000000-0_20240101000000003.log.1_{}"
+
+
+def attempt(actor: str, step: int) -> list[Access]:
+    """A compactor puts a base file and its log of deletes."""
+    return [Access(actor, step, "put", name.format(actor), False) for name in (BASE, LOG)]
+
+
+def removal(actor: str, step: int, of: str) -> list[Access]:
+    """A compactor deletes the files of another one before it publishes."""
+    return [Access(actor, step, "delete", name.format(of), True) for name in (LOG, BASE)]
+
+
+def test_files_of_a_rival_that_no_actor_reads_are_unobserved() -> None:
+    rivals = [*attempt("c1", 0), *attempt("c2", 1), *removal("c1", 2, of="c2")]
+    assert violations(rivals) == []
+
+
+def test_files_of_a_rival_that_an_actor_reads_are_observed() -> None:
+    read = Access("r1", 3, "get", LOG.format("c2"), False)
+    rivals = [*attempt("c1", 0), *attempt("c2", 1), *removal("c1", 4, of="c2")]
+    assert violations([*rivals[:4], read, *rivals[4:]]) == []  # the base file alone is unobserved
+    both = [read, read._replace(path=BASE.format("c2"))]
+    assert len(violations([*rivals[:4], *both, *rivals[4:]])) == 3
+
+
+def test_files_of_one_writer_are_observed_although_no_actor_reads_them() -> None:
+    assert len(violations([*attempt("w1", 0), *removal("roll1", 1, of="w1")])) == 2
+
+
+def test_a_get_that_misses_a_deleted_object_conflicts_with_the_deletion_and_not_with_the_put() -> None:
+    files = attempt("c1", 0)
+    deleted = Access("clean1", 1, "delete.all", LOG.format("c1"), False)
+    missed = Access("r1", 2, "get", BASE.format("c1"), False, "missing")
+    assert violations([*files, deleted, missed]) == []
+    early = [missed._replace(step=0), *(each._replace(step=1) for each in files), deleted._replace(step=2)]
+    assert len(violations(early)) == 1

@@ -14,7 +14,7 @@ from nbcc.simulator.control.clock import EPOCH, instant_of, tick_of
 from nbcc.simulator.control.footprints import is_unobserved
 from nbcc.simulator.crosscheck.generators import draw_batches, draw_world, keys_of
 from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.crosscheck.mapping import CRASH, FAULT, MAPPING, by_action
+from nbcc.simulator.crosscheck.mapping import CRASH, FAULT, MAPPING, SPARK, by_action
 from nbcc.simulator.crosscheck.observables import final_queries
 from nbcc.simulator.crosscheck.readers import AS_HUDI_RS
 from nbcc.simulator.schedule import Random
@@ -24,7 +24,7 @@ from nbcc.simulator.systems.engine import EngineSystem
 def test_every_action_of_the_model_has_a_row_and_every_row_an_operation() -> None:
     rows = by_action(MAPPING)
     assert rows.keys() == actions().keys()
-    assert {row.operation for row in MAPPING} - {CRASH, FAULT} <= operations().keys()
+    assert {row.operation for row in MAPPING} - {CRASH, FAULT, SPARK} <= operations().keys()
 
 
 def test_two_rows_for_an_action_are_an_error() -> None:

@@ -10,8 +10,9 @@ import pytest
 from nbcc.model import Protocol
 from nbcc.model.mechanisms import kinds
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck import generators
+from nbcc.simulator.crosscheck import check, generators
 from nbcc.simulator.crosscheck.check import CheckOptions
+from nbcc.simulator.crosscheck.mapping import MappingRow
 from nbcc.simulator.systems.hudi_histories import fitted
 from tools import soak as soak_module
 from tools.soak import Streak, fingerprint, main, soak, stand_in
@@ -50,6 +51,14 @@ def test_options_never_drawn_for_hudi_change_no_streak(monkeypatch: pytest.Monke
     assert fingerprint(SETTING) == before
     monkeypatch.setattr(generators, "DELETE_ONE_IN", 5)
     assert fingerprint(SETTING) != before
+
+
+def test_actions_that_no_history_on_hudi_has_change_no_streak(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Swarm schedules draw whether to avoid an action, for the actions of the world alone."""
+    monkeypatch.setattr(soak_module, "_sample", soak_module._sample.__wrapped__)
+    before = fingerprint(SETTING)
+    monkeypatch.setattr(check, "MAPPING", [MappingRow("another_action", "upsert"), *check.MAPPING])
+    assert fingerprint(SETTING) == before
 
 
 def test_another_setting_is_another_row(tmp_path: Path) -> None:

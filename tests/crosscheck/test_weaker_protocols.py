@@ -18,7 +18,8 @@ NOT_OURS = {
     "rfc-66-as-written", "rfc-66-incremental", "rfc-66-slicing", "rfc-66-temporal-order", "rfc-66-time-travel",
     "rfc-22-option-2", "behind-in-silence", "old-layout-serial",
     "archived-by-absence", "rollback-chosen-early", "lost-answer-is-failure", "late-horizon",
-    "pending-first", "commit-unchecked", "commit-checked-early", "old-manifest", "own-bucket-count",
+    "pending-first", "commit-unchecked", "commit-checked-early", "plan-checked-early", "old-manifest",
+    "own-bucket-count",
     "metadata-after-data", "metadata-outside-lock", "metadata-read-first", "metadata-refused-again",
     "partial-by-row", "partial-rows-in-base",
     "columns-of-newest-commit", "columns-of-now", "compaction-as-opened",
@@ -26,6 +27,7 @@ NOT_OURS = {
     "shared-log", "blocks-in-file-order", "rollback-block-in-front", "rollback-block-earlier",
     "clustering-replaces", "occ-clustering", "replaced-file-ids", "log-compaction-delivered",
     "unclaimed-times",
+    "state-checkpoint-after-restore", "state-checkpoint-by-request",
 }  # fmt: skip
 WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
 HISTORIES = 25

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .s3_server import Bucket, s3_server
+from nbcc.simulator.s3.server import Bucket, s3_server
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.lock.waiting import Waiting
 from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
-
-from .s3_server import Bucket, Fault
+from nbcc.simulator.s3.faults import Fault
+from nbcc.simulator.s3.server import Bucket
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"
@@ -192,7 +192,7 @@ def test_a_numbered_lock_that_cannot_be_read_counts_as_held_for_as_long(
     folder = tmp_path / ".hoodie/.nbcc/locks"
     _put(folder / f"{7:020d}.acquired", json.dumps({"owner": "x", "since": NOW - 600_000}).encode())
     _put(folder / f"{7:020d}.{kind}", content)
-    now = [NOW + 60_000]
+    now = [NOW + 60_500]
     lock = NumberedLock(open_storage(tmp_path), 0.0, 60, now=lambda: now[0])
     assert not lock.try_once()
     now[0] += 1

@@ -132,6 +132,7 @@ def test_a_holder_that_renews_keeps_it(kind: str, folder: Path) -> None:
     for _ in range(5):
         clock.ms += 50_000
         assert _within(60.0, lambda: not other.try_once() and _beat_at(folder, kind, clock.ms))
+        assert _within(60.0, lambda: holder.left() == 60)
     holder.give_back()
 
 

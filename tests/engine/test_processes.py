@@ -43,6 +43,12 @@ def test_a_table_survives_two_hundred_kills(tmp_path: Path) -> None:
     assert report.resent > 0, "a batch of a writer that was killed was sent again"
 
 
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+def test_a_table_in_an_object_store_survives_five_hundred_kills_with_clocks_apart(tmp_path: Path) -> None:
+    assert_survived(play(Plan(kills=500, writers=4, seed=11, store=True), tmp_path), kills=500)
+
+
 def test_a_write_that_lost_a_file_is_seen(tmp_path: Path) -> None:
     """The judge seen red."""
     with half_of_a_write(tmp_path):

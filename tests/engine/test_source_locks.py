@@ -12,10 +12,10 @@ from nbcc.engine.config.options import PROVIDER, SKEW
 from nbcc.engine.errors import Conflict, Unsupported
 from nbcc.engine.lock import held
 from nbcc.engine.table import Table
+from nbcc.simulator.s3.faults import Fault
+from nbcc.simulator.s3.server import Bucket
 from tests.builders.data_source import CREATE, SCHEMA, load, plain, save
 from tests.builders.tables import table_of
-
-from .s3_server import Bucket, Fault
 
 URL = "s3://lake/t"
 TASKS = [table_of(SCHEMA, ("a", "p", 2, "x"), ("b", "q", 2, "y")), table_of(SCHEMA, ("c", "p", 2, "z"))]

@@ -260,8 +260,8 @@ def test_writes_that_cannot_be_are_refused(tmp_path: Path) -> None:
 
 
 def test_other_options_of_hudi_are_ignored_with_one_line() -> None:
-    with pytest.warns(UserWarning, match="hoodie.cleaner.commits.retained: ignored"):
-        assert write_options({"path": "t", "hoodie.cleaner.commits.retained": "3"}).table == {}
+    with pytest.warns(UserWarning, match="hoodie.parquet.small.file.limit: ignored"):
+        assert write_options({"path": "t", "hoodie.parquet.small.file.limit": "3"}).table == {}
 
 
 def test_a_task_beats_while_its_rows_are_worked_out(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_a_foreign_spark_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("version", "ok"),
-    [("4.1.0", True), ("4.10.0.dev1", True), ("4.0.1", False), ("3.5.8", False), ("5.0.0", False), (None, False)],
+    [("4.2.0", True), ("4.10.0.dev1", True), ("4.1.1", False), ("3.5.8", False), ("5.0.0", False), (None, False)],
 )
 def test_pyspark_of_each_kind(monkeypatch: pytest.MonkeyPatch, version: str | None, ok: bool) -> None:
     def found(_: str) -> str:

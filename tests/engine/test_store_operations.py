@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import pickle
+import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +16,7 @@ import pytest
 from nbcc.engine.actions import operations
 from nbcc.engine.config.options import SKEW
 from nbcc.engine.table import Table
-
-from .s3_server import Bucket, s3_server
+from nbcc.simulator.s3.server import Bucket, s3_server
 
 SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("a", pa.string())])
 WIDER = SCHEMA.append(pa.field("b", pa.int64()))
@@ -96,6 +98,15 @@ def scenario(table: Table) -> Iterator[tuple[str, Any]]:
     yield run("run_restore")
     yield run("restore")
     yield run("delete_savepoint")
+    yield from undone_and_cleaned(table)
+
+
+def undone_and_cleaned(table: Table) -> Iterator[tuple[str, Any]]:
+    """The second half: rollbacks, a new column, clean-up and maintenance."""
+
+    def run(operation: str, **arguments: Any) -> tuple[str, Any]:
+        return operation, table.run(operation, **arguments)
+
     yield run("snapshot")
     yield run("schedule_rollback")
     yield run("run_rollback")
@@ -109,7 +120,10 @@ def scenario(table: Table) -> Iterator[tuple[str, Any]]:
     yield run("run_clean")
     yield run("clean")
     yield run("archive", retained=2)
+    yield run("checkpoint_state")
     yield run("publish_decided")
+    yield "maintain", [step.service for step in table.run("maintain")]
+    yield "collect", table.run("collect").counts()
     yield "settled", isinstance(table.run("settled"), str)
     yield run("snapshot")
 
@@ -124,6 +138,20 @@ def test_every_operation_answers_as_on_a_local_folder(decision: str, bucket: Buc
         assert content(stored) == content(local), name
     assert Table.open(None, URL, bucket.options).snapshot().num_rows == here[-1][1].num_rows
     assert not [key for key in bucket.objects if "/.temp/" in key or "/.heartbeat/" in key], "nothing is left behind"
+
+
+CONTROL = os.environ.get("NBCC_STORE_URL", "")
+"""The URL of an empty bucket in another store, such as moto, MinIO or Azurite; NBCC_STORE_OPTIONS is JSON."""
+
+
+@pytest.mark.skipif(not CONTROL, reason="NO OTHER OBJECT STORE HERE: set NBCC_STORE_URL, NBCC_STORE_OPTIONS")
+@pytest.mark.parametrize("decision", ["lock", "log"])
+def test_every_operation_answers_in_another_store_as_on_ours(decision: str, bucket: Bucket) -> None:
+    options = {**OPTIONS, "nbcc.decision": decision}
+    there = made(f"{CONTROL}/{uuid.uuid4()}", json.loads(os.environ.get("NBCC_STORE_OPTIONS", "{}")), options)
+    here = made(URL, bucket.options, options)
+    for (name, control), (_, ours) in zip(scenario(there), scenario(here), strict=True):
+        assert content(control) == content(ours), name
 
 
 def test_no_object_and_no_text_of_a_table_holds_its_credentials(bucket: Bucket) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -17,8 +18,10 @@ from nbcc.engine.storage import ObjectStorage, open_storage, under_lease
 from nbcc.engine.storage.object_storage import PART_BYTES
 from nbcc.engine.storage.time_limit import LIMITS
 from nbcc.engine.table import Table
-
-from .s3_server import Bucket, Fault
+from nbcc.engine.timeline.decisions import Decision, put_decision
+from nbcc.engine.writes.decision_log import catch_up
+from nbcc.simulator.s3.faults import Fault, Meeting
+from nbcc.simulator.s3.server import Bucket
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"
@@ -31,9 +34,9 @@ def storage(bucket: Bucket) -> ObjectStorage:
     return opened
 
 
-def made(bucket: Bucket, **options: str) -> Table:
+def made(bucket: Bucket, buckets: int = 4, **options: str) -> Table:
     return Table.create(
-        None, URL, SCHEMA, record_key="id", ordering_fields="ts", options={SKEW: "1", **options},
+        None, URL, SCHEMA, record_key="id", ordering_fields="ts", options={SKEW: "1", **options}, buckets=buckets,
         storage_options=bucket.options,
     )  # fmt: skip
 
@@ -162,3 +165,97 @@ def test_a_write_whose_lease_expired_is_not_published(
     assert [instant.completed for instant in table.timeline() if instant.completed] == [before.completed]
     table.upsert(rows("c"))
     assert set(table.snapshot()["id"].to_pylist()) == {"a", "c"}
+
+
+def meetings(decision: str, refused: int) -> list[Meeting]:
+    """The requests of a commit of two files that are under way at the same time.
+
+    `refused`: how often the lock is asked for in vain, by the version that this process released.
+    """
+    return [
+        Meeting("PUT", r"/\.heartbeat/|\.deltacommit\.requested$", 2),
+        Meeting("PUT", r"/table_lock\.json$|\.deltacommit\.inflight$", 2, spared=1 + refused),
+        Meeting("PUT", r"\.marker\.CREATE$", 2),
+        Meeting("PUT", r"/\.[0-9-]+_\d+\.log\.1_[0-9-]+$", 2),
+        Meeting("LIST", r"/timeline/$|/\.temp/|/decisions/$", 3 if decision == "log" else 2, spared=1),
+    ]
+
+
+def sequence(table: Table, bucket: Bucket, decision: str, refused: int = 0) -> int:
+    """The number of requests in sequence of a commit of two files, until its lock is released."""
+    bucket.meetings[:] = together = meetings(decision, refused)
+    bucket.requests.clear()
+    table.upsert(rows(*"abcdefgh"))
+    bucket.meetings.clear()
+    assert [meeting.is_missed for meeting in together] == [False] * 5
+    keys = [(request.method, request.key) for request in bucket.requests]
+    completed = next(place for place, (_, key) in enumerate(keys) if re.search(r"\d+_\d+\.deltacommit$", key))
+    released = keys.index(("PUT", "t/.hoodie/.locks/table_lock.json"), completed)
+    return released + 1 - sum(meeting.size - 1 for meeting in together)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(("decision", "most"), [("lock", 12), ("log", 16)])
+def test_a_commit_sends_few_requests_in_a_history_of_any_length(decision: str, most: int, bucket: Bucket) -> None:
+    archive = {"hoodie.archive.automatic": "true", "hoodie.keep.min.commits": "4", "hoodie.keep.max.commits": "6"}
+    table = made(bucket, buckets=2, **{"nbcc.decision": decision}, **archive)
+    counts = []
+    for number in range(25):
+        if number % 3 == 0:
+            table.compact()
+        if number in (4, 24):
+            counts.append(sequence(table, bucket, decision))
+            other = Table.open(None, URL, bucket.options)
+            other.upsert(rows("other"))
+            counts.append(sequence(table, bucket, decision, refused=1))
+        else:
+            table.upsert(rows(*"abcdefgh"))
+    assert table.context.storage.list(".hoodie/timeline/history"), "instants are archived"
+    assert len(table.context.storage.list(".hoodie/timeline")) < 100, "one page of a listing"
+    assert counts[:2] == counts[2:], "in a short and in a long history"
+    assert max(counts) <= most, "alone, and after another writer"
+
+
+def test_an_archiver_cuts_the_decision_log_behind_a_checkpoint(bucket: Bucket) -> None:
+    table = made(bucket, **{"nbcc.decision": "log"})
+    for _ in range(6):
+        table.upsert(rows("a"))
+    table.compact()
+    table.archive(retained=1)
+    last = 8  # six commits, a plan and its completion
+    assert bucket.objects["t/.hoodie/.nbcc/decided"].data == str(last - 1).encode()
+    again = Table.open(None, URL, bucket.options)
+    bucket.page, bucket.requests[:] = 2, []
+    again.upsert(rows("b"))
+    pages = [request for request in bucket.requests if request.method == "LIST" and "/decisions/" in request.key]
+    assert len(pages) <= 2, "the whole log has four pages"
+    _age(bucket, "/decisions/", 4_000)
+    table.upsert(rows("c"))
+    table.archive(retained=1)
+    left = sorted(int(key[-20:]) for key in bucket.objects if "/decisions/" in key)
+    assert left == [9, 10], "the checkpoint and the newest entry"
+
+
+def test_an_actor_that_took_an_hour_for_a_decision_finds_its_number_cut(bucket: Bucket) -> None:
+    table = made(bucket, **{"nbcc.decision": "log"})
+    table.upsert(rows("a"))
+    stalled = catch_up(table.context)
+    for _ in range(3):
+        table.upsert(rows("a"))
+    table.compact()
+    _age(bucket, "/decisions/", 4_000)
+    table.upsert(rows("b"))
+    table.archive(retained=1)
+    time_taken = table.context.clock.take()
+    late = Decision(stalled.number + 1, "time", time_taken, "", time_taken, b"", stalled.begun - 4_000)
+    assert f"t/.hoodie/.nbcc/decisions/{late.number:020d}" not in bucket.objects, "the number is free again"
+    assert not put_decision(table.context.storage, late)
+    table.upsert(rows("c"))
+    assert set(table.snapshot()["id"].to_pylist()) == {"a", "b", "c"}
+
+
+def _age(bucket: Bucket, part: str, seconds: float) -> None:
+    """Make the objects with this part in their keys older."""
+    for key, stored in bucket.objects.items():
+        if part in key:
+            bucket.objects[key] = stored._replace(modified=stored.modified - seconds)

@@ -25,6 +25,7 @@ def table(tmp_path: Path) -> Table:
 WORDS = (
     (r"^(acquire|release|take)$", r"\1"),
     (r"^list \.hoodie/timeline$", "list timeline"),
+    (r"^list \.hoodie/\.nbcc/state$", "list checkpoints"),
     (r"^put .*\.(requested|inflight)$", r"put \1"),
     (r"^put \.hoodie/timeline/\d+_\d+\.\w+$", "put completed"),
     (r"^put [^.].*\.parquet$", "put base"),
@@ -98,6 +99,7 @@ def test_run_compaction(table: Table) -> None:
         *["list timeline", "put inflight"],
         *["put base", "put base", "put log"],  # the deleted key's group is the second
         *["acquire", "list timeline", *PUBLISH],
+        *["list checkpoints", "list timeline"],  # there are too few writes for a state checkpoint
     ]
 
 
@@ -106,14 +108,15 @@ def test_run_compaction_that_another_completed(table: Table) -> None:
     slow = during(table, ".parquet", table.run_compaction)
     runner, calls = watched(slow)
     runner.run_compaction()
-    assert told(calls)[-3:] == ["acquire", "list timeline", "release"]
+    assert told(calls)[-5:-2] == ["acquire", "list timeline", "release"]
     assert [call for call in calls if call.startswith("delete") and call.endswith(".parquet")]
 
 
 def test_snapshot_lists_twice_and_then_only_gets(table: Table) -> None:
     reader, calls = watched(table)
     reader.snapshot()
-    assert [call for call in calls if not call.startswith("get ")] == ["list .hoodie/timeline"] * 2
+    lists = [call for call in calls if not call.startswith("get ")]
+    assert lists == ["list .hoodie/.nbcc/state", *["list .hoodie/timeline"] * 2]
 
 
 def test_no_read_of_our_tables_lists_a_directory_of_data(table: Table) -> None:
@@ -125,5 +128,6 @@ def test_no_read_of_our_tables_lists_a_directory_of_data(table: Table) -> None:
     reader.incremental(tick(2))
     reader.changes(tick(2))
     reader.file_slices()
-    assert {call for call in calls if call.startswith("list")} == {"list .hoodie/timeline"}
+    lists = {call for call in calls if call.startswith("list")}
+    assert lists == {"list .hoodie/timeline", "list .hoodie/.nbcc/state"}
     assert not [call for call in calls if call.startswith(("put", "delete"))]

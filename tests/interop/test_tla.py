@@ -18,11 +18,13 @@ from nbcc.simulator.peers.tlc import FAULTS, configuration, tlc
 from nbcc.simulator.peers.tlc.settings import INVARIANTS, SAME
 
 DEMO, CRASH = specs.world("demo"), specs.world("crash_resume")
-LEFT = CRASH.replace(actors={"writer": 1, "compactor": 2})
+RIVALS = World(actors={"writer": 1, "compactor": 2})
 WORLDS: dict[str, tuple[World, Protocol]] = {
     "demo": (DEMO, Protocol()),
     "two writes each": (specs.world("core_small"), Protocol()),
     "a crash": (CRASH, Protocol()),
+    "two compactors of one plan": (RIVALS.replace(buckets=2), Protocol()),
+    "plans checked before the lock": (CRASH, Protocol(plan_check="before_lock")),
     "two groups": (DEMO.replace(buckets=2), Protocol()),
     "three writers": (World(actors={"writer": 3, "compactor": 1}), Protocol()),
     "sliced by requested time": (DEMO, Protocol(slicing="requested")),
@@ -32,7 +34,7 @@ WORLDS: dict[str, tuple[World, Protocol]] = {
     "locks that never expire": (CRASH, Protocol(lock_expiry="never")),
 }
 SHOWN_IN = {
-    "plan-taken-from-the-living": LEFT.replace(crashes=0),
+    "plan-completed-twice": RIVALS,
     "completion-not-found-by-planner": World(actors={"writer": 3, "compactor": 1}),
 }
 BY_ROWS = {"completion-time-not-new": {"SNAP"}}

@@ -253,7 +253,7 @@ def test_an_instant_is_called_what_its_actor_does_and_barriers_are_drawn_of_plan
 
 
 def test_every_actor_with_instants_of_its_own_has_a_word_or_writes_rows() -> None:
-    silent = {"archiver", "consumer", "reader", "savepointer"}
+    silent = {"archiver", "checkpointer", "consumer", "querier", "reader", "savepointer", "stream"}
     assert {kind for kind in kinds() if kind not in SERVICES} == {"writer", "bulk_inserter"} | silent
 
 

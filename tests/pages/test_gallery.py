@@ -38,6 +38,8 @@ MODEL_ONLY = {
     "66-clustering-hides-a-write",
     "67-clustering-aborts-a-writer",
     "54-archiving",
+    "91-two-compactors-one-plan",
+    "92-state-checkpoint",
     "71-between-two-commits",
     "72-two-tell-the-metadata-table",
     "73-metadata-read-first",
@@ -56,6 +58,7 @@ REMEDIES = dict.fromkeys((*BROKEN_BY_DEFAULT, "36-equal-times"), Protocol(decisi
     if entry.protocol[Occ].concurrency == "occ" or entry.name == "45-copy-on-write-loses"
 }
 CANNOT_HAPPEN = {
+    "91-two-compactors-one-plan",
     "36-equal-times",
     "10-outside-the-lock",
     "12-one-listing",

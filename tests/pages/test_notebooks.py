@@ -20,8 +20,10 @@ from nbformat import NotebookNode
 from .conftest import ROOT
 
 FOLDER = ROOT / "notebooks"
-ON_SPARK = "01_file_slices"
-NAMES = ["00_lost_row", ON_SPARK, "02_why_completion_time", "03_my_table"]
+MARKS = {"01_file_slices": pytest.mark.spark, "05_two_pipelines": (pytest.mark.spark, pytest.mark.nightly)}
+NAMES = [
+    "00_lost_row", "01_file_slices", "02_why_completion_time", "03_my_table", "04_how_many_writers", "05_two_pipelines",
+]  # fmt: skip
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -100,7 +102,7 @@ def test_no_machine_is_named(name: str) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.spark] if n == ON_SPARK else []) for n in NAMES])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=MARKS.get(n, ())) for n in NAMES])
 def test_a_notebook_runs_from_any_folder_and_shows_what_is_committed(name: str, tmp_path: Path) -> None:
     executed = run(read(name), tmp_path)
     if os.environ.get("NBCC_SNAPSHOTS") == "write":

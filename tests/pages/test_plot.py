@@ -293,7 +293,7 @@ def test_verdicts_of_searches_are_drawn_with_the_length_of_their_traces() -> Non
     assert overlaps(ax) == []
     said = words(ax)
     assert {"default", "requested-time-slicing", "SNAP", "INCR"} <= set(said)
-    assert said.count("18") == 1
+    assert said.count("18") == 2
     as_json = {"format": 1, "protocols": {name: r.to_json("demo", name)["promises"] for name, r in found.items()}}
     assert words(nbcc.draw_verdicts(as_json)) == said
 

@@ -130,6 +130,7 @@ def test_the_base_tier(tier: Callable[..., Tier]) -> None:
     base.refuses("test", "nbcc", "check", "demo", "--tour")
     base.refuses("spark", "nbcc", "demo")
     base.refuses("spark", "nbcc", "replay", handle, "--on", "spark")
+    base.refuses("workload", "nbcc", "simulate", "two-pipelines")
     base.refuses("viz", "nbcc", "verdicts", "--picture", "verdicts.png")
     for extra, line in (("test", "import nbcc.testing"), ("viz", "import nbcc; nbcc.draw_timeline('orders')"),
                         ("spark", "import nbcc; nbcc.session()")):  # fmt: skip
@@ -154,6 +155,12 @@ def test_the_test_tier(tier: Callable[..., Tier]) -> None:
     assert "AGREED" in test.does("nbcc", "check", "demo", "--examples", "2")
     test.does("nbcc", "check", "demo", "--tour", "--share", "0.1")
     test.does("python", "-c", "import nbcc.testing")
+
+
+def test_the_workload_tier(tier: Callable[..., Tier]) -> None:
+    workload = tier("workload")
+    assert "the lock is held" in workload.does("nbcc", "simulate", "two-pipelines", "--hours", "0.1")
+    workload.refuses("viz", "nbcc", "simulate", "two-pipelines", "--hours", "0.1", "--plot", "picture.png")
 
 
 def test_the_zookeeper_tier(tier: Callable[..., Tier]) -> None:

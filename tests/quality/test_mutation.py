@@ -7,20 +7,24 @@ import os
 import random
 from contextlib import nullcontext
 from importlib import import_module
+from pkgutil import walk_packages
 
 import pytest
+from rich.progress import Progress
 
 from nbcc.model import Model, World
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
 from tools.mutation import Fate, Generated, generated, hunt, record
+from tools.mutation.__main__ import _confirmed
 from tools.mutation.cases import Case, cases
 from tools.mutation.hunt import Hunt
 from tools.mutation.operators import changes
 from tools.mutation.probes import Probe
 from tools.mutation.record import Record, load, page
 from tools.mutation.resume import kills_again, place_of
+from tools.mutation.source import modules
 
 ALL = {mutant.name: mutant for mutant in generated()}
 KNOWN = load()
@@ -63,6 +67,13 @@ def test_guards_and_effects_of_every_action_are_among_them() -> None:
     assert "writer_takes_lock: without guard: the lock must be free" in names
     assert "writer_publishes_instant: without effect on lock" in names
     assert not [name for name in names if "must be left" in name], "limits of a world are no rules"
+
+
+def test_every_module_of_the_model_is_mutated_but_those_that_judge() -> None:
+    infos = walk_packages(import_module("nbcc.model").__path__, "nbcc.model.")
+    every = {info.name.removeprefix("nbcc.model.") for info in infos}
+
+    assert {name for name in every if name.partition(".")[0] != "promises"} == set(modules())
 
 
 DEMO, CRASH = specs.world("demo"), World(actors={"writer": 1, "compactor": 2}, crashes=1)
@@ -154,6 +165,19 @@ def test_a_kill_that_is_none_any_more_is_said() -> None:
     assert [*kills_again(Record({name: ("guard dropped", fate)}, 1, 1))] == [(name, fate)]
     elsewhere = fate._replace(how=f"1 steps of {cases()[0].where}")
     assert [found.by for _, found in kills_again(Record({name: ("guard dropped", elsewhere)}, 1, 1))] == [""]
+
+
+def test_a_kill_by_another_promise_is_recorded() -> None:
+    name = "writer_takes_lock: without guard: the lock must be free"
+    operator, fate = KNOWN.mutants[name]
+    other = Record({name: (operator, fate._replace(by="WAIT"))}, 1, 1)
+    with Progress(disable=True) as progress:
+        assert _confirmed(other, progress).mutants == {name: (operator, fate)}
+
+
+def test_the_summary_counts_mutants_that_are_not_hunted() -> None:
+    partial = Record({"x": ("none", Fate())}, 3, 1, unhunted=2)
+    assert "1 mutants (2 more are not hunted yet), 1 of 3 cases" in partial.summary()
 
 
 def test_the_place_of_a_kill_is_one_of_today() -> None:

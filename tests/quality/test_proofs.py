@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -14,24 +16,52 @@ from tools.verdicts_page import page
 def test_the_accepted_proofs_are_those_of_the_lemmas() -> None:
     """Without the prover; `make nightly` and `nbcc prove` run it."""
     assert proofs.accepted() == proofs.claimed(), "python -m tools.regenerate proofs"
-    named = page().partition("under `default`: ")[2].partition(" ([")[0].replace("\n", " ").split()
-    assert {name.strip(",") for name in named} == proofs.accepted()["promises"].keys()
+    for protocol, promises in proofs.accepted()["protocols"].items():
+        named = re.split(r"; | \(\[", page().replace("\n ", "").partition(f"under `{protocol}`: ")[2])[0]
+        assert {name.strip(",") for name in named.split()} == promises.keys()
 
 
-def test_the_count_of_obligations_is_that_of_the_prover() -> None:
+@pytest.mark.parametrize("count", [1, pytest.param(None, marks=pytest.mark.nightly)])
+def test_the_count_of_obligations_is_that_of_the_prover(count: int | None) -> None:
     pytest.importorskip("z3", reason="NO Z3 HERE: pip install 'nbcc[proof]'; the obligations are NOT COUNTED")
     from nbcc.simulator.prove.obligations import obligations
 
-    for lemmas in proofs.LEMMAS:
+    for lemmas in proofs.LEMMAS[:count]:
         system = lemmas.system()
         assert proofs.count(system) == len(list(obligations(system))), lemmas.name
 
 
 def test_a_promise_that_is_not_proved_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    verdicts = {"SNAP": Verdict("PROVED", {}), "PART": Verdict("UNDETERMINED", {})}
-    monkeypatch.setattr(Proof, "promises", verdicts)
+    every = {name: Verdict("PROVED", {}) for of_it in proofs.claimed()["protocols"].values() for name in of_it}
+    monkeypatch.setattr(Proof, "promises", every | {"PART": Verdict("UNDETERMINED", {})})
     monkeypatch.setattr(proofs, "prove", lambda name, options: Proof(name))
-    with pytest.raises(ValueError, match="nbcc prove does not prove PART"):
+    with pytest.raises(ValueError, match="nbcc prove --protocol default does not prove PART"):
         proofs.text()
-    monkeypatch.setattr(Proof, "promises", {"SNAP": Verdict("PROVED", {})})
-    assert json.loads(proofs.text())["promises"] == proofs.claimed()["promises"]
+    monkeypatch.setattr(Proof, "promises", every)
+    assert json.loads(proofs.text())["protocols"] == proofs.claimed()["protocols"]
+
+
+def files_of(cell: str, every: list[str]) -> list[str]:
+    """The files that a cell names: all, "all but" some, or a list."""
+    if cell == "all":
+        return every
+    names = cell.removeprefix("all but").replace(",", " ").split()
+    assert set(names) <= set(every), cell
+    return [name for name in every if (name in names) != cell.startswith("all but")]
+
+
+def test_the_page_has_the_accepted_promises_and_sizes() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "proof.md").read_text("utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    header = rows.index(["promise", "formula of the relation", "files"])
+    shown = {row[0]: row[2] for row in rows[header + 2 :]}
+    accepted = proofs.accepted()
+    claims: dict[str, list[str]] = {}
+    for promises in accepted["protocols"].values():
+        for promise, lemmas in promises.items():
+            claims[promise] = [*claims.get(promise, []), *lemmas]
+    assert {promise: files_of(cell, [*accepted["lemmas"]]) for promise, cell in shown.items()} == claims
+    assert f"{sum(each['obligations'] for each in accepted['lemmas'].values()):,} obligations" in text
+    assert f"The invariant of the core has {accepted['lemmas']['core']['clauses']} clauses" in text
+    listed = {name for line in text.splitlines() if line.startswith("- `") for name in re.findall("`([a-z_]+)`", line)}
+    assert listed >= accepted["lemmas"].keys()

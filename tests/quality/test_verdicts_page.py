@@ -17,7 +17,7 @@ def test_the_page_is_up_to_date_and_short() -> None:
     text = page()
     assert text == page_path().read_text("utf-8"), "python -m tools.regenerate verdicts"
     assert len(text.splitlines()) < 200
-    assert max(map(len, text.splitlines())) <= 160
+    assert max(map(len, text.splitlines())) <= 200  # the row of a protocol names every promise that does not hold
 
 
 def test_the_line_of_a_protocol_has_every_promise_that_does_not_hold() -> None:

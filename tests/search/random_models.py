@@ -27,6 +27,7 @@ LIMITS: Final[dict[str, dict[str, tuple[int, ...]]]] = {
     "restorer": {"restores": (1, 1, 2)},
     "rollbacker": {"rollbacks": (1, 2), "stalls": (0, 1)},
     "consumer": {"windows": (1, 2)},
+    "stream": {"batches": (1, 2), "restarts": (0, 1), "lost_checkpoints": (0,), "copied_checkpoints": (0,)},
     "schema_evolver": {"alterations": (1,)},
 }
 """Kind of actor -> its limits and their possible values."""

@@ -7,13 +7,13 @@ import pytest
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore.acyclicity import may_cycle
-from nbcc.simulator.explore.progress import components
+from nbcc.simulator.explore.components import components, numbered
 from nbcc.simulator.explore.search import Bounds, Search
 from nbcc.simulator.explore.space import Reduced, Space
 from nbcc.simulator.explore.transition_system import Guard, Transition, TransitionSystem
 from nbcc.simulator.explore.watch import Watchers
 
-ONLY_ONWARDS = ("demo", "log_compaction_crash", "cleaning_crash")
+ONLY_ONWARDS = ("demo", "log_compaction", "cleaning")
 EVERY = tuple(PROMISES.values())
 
 
@@ -26,7 +26,7 @@ def searched(space: Space) -> Search:
 def goes_round(search: Search) -> bool:
     """Whether several states lead to each other, or one to itself."""
     numbers, states = search.numbers, search.states
-    if any(len(each) > 1 for each in components(search.space, states, numbers)):
+    if any(len(each) > 1 for each in components(numbered(search.space, states, numbers), len(states))):
         return True
     kept = search.space.canonical or (lambda state: state)
     return any(kept(after) == state for state in states for _, after in search.space.successors(state))

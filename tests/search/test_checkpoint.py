@@ -92,7 +92,7 @@ def test_what_went_round_before_the_stop_is_judged_after_it(tmp_path: Path) -> N
     found = explore(Spinning(), [Arrives()], checkpoint=file).promises["ARRIVES"]
 
     assert found == explore(Spinning(), [Arrives()]).promises["ARRIVES"]
-    assert found.because == "a run can cycle permanently, and b does not arrive"
+    assert found.because == "a run can repeat its last 2 steps permanently, and b does not arrive"
 
 
 def test_a_model_outside_of_nbcc_continues_too(tmp_path: Path) -> None:

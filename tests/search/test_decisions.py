@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nbcc.model import Model, Protocol
+from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Verdict, explore
@@ -29,7 +29,7 @@ def test_without_claims_a_request_and_a_barrier_may_be_equal() -> None:
     unclaimed = Protocol(decision="log", claims="none")
     assert violated(search(Model(LOST, unclaimed))).keys() == {"MONO"}
     by_time = unclaimed.replace(tombstone_logs="by_time")
-    assert violated(search(Model(LOST, by_time))).keys() == {"MONO", "SNAP", "TRAVEL", "CDC", "QUIET"}
+    assert violated(search(Model(LOST, by_time))).keys() == {"MONO", "SNAP", "TRAVEL", "INCR", "CDC", "QUIET"}
 
 
 @pytest.mark.parametrize("losses", [1, pytest.param(2, marks=pytest.mark.nightly)])
@@ -90,7 +90,7 @@ def test_a_fence_keeps_late_puts_out_and_not_late_times() -> None:
     And the plan of a compactor whose put is refused is left: it lives, so nobody resumes it.
     """
     result = search(Model(LOST, Protocol(fencing="storage")))
-    assert violated(result).keys() == {"SNAP", "INCR", "CDC", "MONO", "TRAVEL", "FREE", "PROGRESS"}
+    assert violated(result).keys() == {"SNAP", "INCR", "CDC", "MONO", "TRAVEL", "RO", "FREE", "PROGRESS"}
     trace = result.promises["PROGRESS"].trace
     assert trace is not None
     assert "compactor_publishes_instant" in [step.action for step in trace]
@@ -120,3 +120,21 @@ def test_no_step_of_a_writer_looks_at_another(decision: str) -> None:
     for row in model.transitions:
         if row.action.startswith("writer_"):
             assert set(row.reads) <= {row.actor, *shared}, row
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        World(actors={"writer": 2}, lost_answers=1),
+        World(actors={"writer": 1}, writes_per_writer=2, lost_answers=1),
+        World(actors={"writer": 2}, lost_answers=1, lock_losses=1),
+    ],
+)
+def test_a_writer_recognises_its_own_decision(world: World) -> None:
+    """Its answer is lost. A writer that takes the entry for another one's reports a failure that is none."""
+    right = search(Model(world, Protocol(decision="log")))
+    assert violated(right) == {}
+    assert right.promises["ACK"].verdict is Verdict.HOLDS
+    wrong = search(Model(world, Protocol(decision="log", lost_answer="reported_failed")))
+    assert violated(wrong).keys() == {"ACK"}
+    assert "writer_reports_failure" in [step.action for step in wrong.promises["ACK"].trace or ()]

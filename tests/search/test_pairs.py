@@ -20,7 +20,10 @@ EARLY = 500
 PAIRS = list(combinations(sorted(kinds()), 2))
 APART = {
     ("schema_evolver", other) for other in kinds() if other not in ("writer", "compactor")
-} | {("clusterer", "restorer"), ("bulk_inserter", "restorer")}  # fmt: skip
+} | {("clusterer", "restorer"), ("bulk_inserter", "restorer"), ("restorer", "stream")} | {
+    ("checkpointer", other)
+    for other in ("bulk_inserter", "clusterer", "cleaner", "overwriter", "log_compactor", "stream")
+}  # fmt: skip
 """What is not modelled beside each other."""
 
 

@@ -14,7 +14,7 @@ from nbcc.model import Model, Protocol
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.explore.progress import components
+from nbcc.simulator.explore.components import components, numbered
 from nbcc.simulator.explore.space import Space
 
 
@@ -60,7 +60,7 @@ class Reach(NamedTuple):
 
 
 END = "no step is possible any more, and the goal is never reached"
-ROUND = "a run can cycle permanently, and the goal is never reached"
+ROUND = "permanently, and the goal is never reached"
 GRAPHS = {
     "ends at the goal": (Graph(((0, 1, "a"),), frozenset({1})), None),
     "ends short of it": (Graph(((0, 1, "a"), (0, 2, "a")), frozenset({1})), END),
@@ -89,8 +89,20 @@ def test_a_graph_whose_answer_is_plain(name: str) -> None:
     graph, because = GRAPHS[name]
     found = explore(graph, [Reach()]).promises["REACH"]
 
-    assert (found.verdict, found.because) == (Verdict.VIOLATED if because else Verdict.HOLDS, because)
+    assert found.verdict is (Verdict.VIOLATED if because else Verdict.HOLDS)
+    assert (found.because or "").endswith(because or "")
     assert (found.trace is None) == (because is None)
+    assert (found.cycle > 0) == (because == ROUND)
+    if found.cycle:
+        assert run_of(graph, found.trace or ())[-1 - found.cycle] == run_of(graph, found.trace or ())[-1]
+
+
+def run_of(graph: Graph, moves: tuple[Move, ...]) -> list[int]:
+    """States of a run. Moves of one actor are alike, so that a run may have several; any that closes is taken."""
+    runs = [[graph.initial]]
+    for move in moves:
+        runs = [[*run, there] for run in runs for step, there in graph.successors(run[-1]) if step == move]
+    return max(runs, key=lambda run: run[-1] in run[:-1])
 
 
 def test_an_end_that_only_a_limit_makes_is_undetermined() -> None:
@@ -108,7 +120,7 @@ def test_components_are_those_of_mutual_reach(seed: int) -> None:
     edges = [(i, i + 1, "a") for i in range(size - 1)]
     edges += [(dice.randrange(size), dice.randrange(size), "a") for _ in range(dice.randint(0, size))]
     states = list(range(size))
-    found = components(Space(Graph(tuple(edges))), states, {state: state for state in states})
+    found = components(numbered(Space(Graph(tuple(edges))), states, {state: state for state in states}), size)
     reach = {state: reached(edges, state) for state in states}
 
     assert {frozenset(each) for each in found} == {

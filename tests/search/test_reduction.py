@@ -278,6 +278,15 @@ def test_what_others_look_at_stays_a_step() -> None:
     ]
 
 
+WITHOUT_SHAPES = {
+    "lost_lock": {"MONO"},
+    "rollback_beside_compaction": {"MONO"},
+    "failed_writer": {"MONO"},
+    "cleaning_crash": {"MONO", "PART"},
+}
+"""Promises that a world asks about values without an abstraction: they judge every state."""
+
+
 @pytest.mark.parametrize(
     ("world", "protocol", "every"),
     [
@@ -304,13 +313,17 @@ def test_a_shape_says_the_same_of_all_its_states(world: str, protocol: str, ever
             if promise.kind == "state":
                 broken = promise.holds(model, None, None, state) is not None
                 shape = promise.shape(model, state)
-                assert shape is not None
+                if shape is None:
+                    assert promise.name in WITHOUT_SHAPES.get(world, ())
+                    break
                 assert said.setdefault((promise.name, shape), broken) == broken
                 continue
             for step, after in model.successors(state):
                 broken = promise.holds(model, state, step, after) is not None
                 shape = promise.shape(model, state, after)
-                assert shape is not None
+                if shape is None:
+                    assert promise.name in WITHOUT_SHAPES.get(world, ())
+                    break
                 assert said.setdefault((promise.name, step.action, shape), broken) == broken
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, World
+from nbcc.model.mechanisms.endless import Endless
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Result, Verdict, explore
@@ -58,7 +59,8 @@ def test_the_default_protocol_keeps_every_promise(name: str) -> None:
     assert applies == {(Verdict.HOLDS, None)}, verdicts
     assert result.canary is True
     assert result.deadlock is None
-    assert result.ends == result.ends_at_limit > 0
+    assert result.ends == result.ends_at_limit
+    assert (result.ends == 0) == bool(specs.world(name)[Endless].endless)
 
 
 @pytest.mark.parametrize("name", worlds(sized=True))

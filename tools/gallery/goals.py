@@ -33,10 +33,12 @@ def a_write_completed_during_a_compaction(model: Model, state: Any) -> bool:
 
 
 def a_compaction_outlived_its_compactor(model: Model, state: Any) -> bool:
-    """A compactor crashed after it wrote a base file, and another one completed the same plan."""
+    """A compactor crashed after it wrote a base file, and another one, which took the plan up later, completed it."""
     owns = [model.component(state, name) for name in model.actors.get("compactor", ())]
     died = {own.plan for own in owns if is_dead(own) and own.bases}
-    return any(plan in died for plan, _ in _done(model, state, "commit"))
+    last = {plan.requested: plan.runner for plan in model.component(state, "plans")} if owns else {}
+    done = ((entry.requested, entry.actor) for entry in model.component(state, "published"))
+    return any(plan in died and last[plan] == runner for plan, runner in done)
 
 
 def a_write_succeeded_at_its_second_try(model: Model, state: Any) -> bool:

@@ -40,13 +40,14 @@ def main() -> int:
 
 
 def _confirmed(recorded: Record, progress: Progress) -> Record:
-    """The record without the kills that cannot be repeated."""
+    """The record with the present fate of every kill, and without the kills that cannot be repeated."""
     task = progress.add_task("kills", total=len(recorded.mutants) - len(recorded.survivors))
     mutants = dict(recorded.mutants)
     for name, fate in kills_again(recorded):
         progress.advance(task)
-        if not fate.by:
-            del mutants[name]
+        operator, _ = mutants.pop(name)
+        if fate.by:
+            mutants[name] = operator, fate
     return replace(recorded, mutants=mutants)
 
 

@@ -29,6 +29,7 @@ class Record:
     cases: int
     searched: int = 0
     checked: bool = False
+    unhunted: int = 0
 
     @property
     def survivors(self) -> tuple[str, ...]:
@@ -57,7 +58,8 @@ class Record:
     def summary(self) -> str:
         """The counts in one sentence."""
         count, alive = len(self.mutants), len(self.survivors)
-        searched = f"{count} mutants, {self.searched} of {self.cases} cases searched"
+        more = f" ({self.unhunted} more are not hunted yet)" if self.unhunted else ""
+        searched = f"{count} mutants{more}, {self.searched} of {self.cases} cases searched"
         return f"{searched}: {count - alive} killed, {alive} {'survive' if self.complete else 'survive so far'}"
 
 
@@ -65,13 +67,16 @@ def load() -> Record:
     """The committed record."""
     given = json.loads(path_of("generated-mutants.json").read_text("utf-8"))
     rows = {name: (row.pop("operator"), Fate(**row)) for name, row in given["mutants"].items()}
-    return Record(rows, given["cases"], given["searched"], given["checked"])
+    return Record(rows, given["cases"], given["searched"], given["checked"], given["unhunted"])
+
+
+COUNTS: Final = ("cases", "searched", "checked", "unhunted")
 
 
 def write(record: Record) -> None:
     """Write the data and the page."""
     rows = {name: {"operator": operator, **_fields(fate)} for name, (operator, fate) in sorted(record.mutants.items())}
-    data = {"format": 3, "cases": record.cases, "searched": record.searched, "checked": record.checked, "mutants": rows}
+    data = {"format": 4, **{name: getattr(record, name) for name in COUNTS}, "mutants": rows}
     text = json.dumps(data, indent=1, ensure_ascii=False)
     path_of("generated-mutants.json").write_text(text + "\n", encoding="utf-8")
     path_of("generated-mutants.md").write_text(page(record), encoding="utf-8")
@@ -132,16 +137,18 @@ def _table(title: str, counts: list[tuple[str, int]]) -> Iterator[str]:
 
 
 def _survivors(record: Record) -> Iterator[str]:
-    """Survivors by the module or action that they change; the data has their names."""
+    """The counts of survivors by the module or action that they change, and a line for each survivor."""
     equivalent = set(record.equivalent)
     yield (
         f"{len(record.survivors)} mutants survive. {len(equivalent)} of them never compute another value in these "
-        "searches, so they are equivalent to the model there. The data lists each by name, with the number of searches "
-        "in which it computes another value (`differs`)."
+        "searches, so they are equivalent to the model there. Each line of the list has a survivor, and the number of "
+        "searches in which it computes another value."
     )
     all_of, same = (Counter(map(_place, names)) for names in (record.survivors, equivalent))
     yield from ("", "| module or action | survivors | equivalent |", "|---|---|---|")
     yield from (f"| {name} | {count} | {same[name]} |" for name, count in sorted(all_of.items()))
+    each = (f"{record.mutants[name][1].differs:4}  {name}" for name in sorted(record.survivors))
+    yield from ("", "```text", *each, "```")
 
 
 def _place(name: str) -> str:

@@ -14,15 +14,21 @@ from .record import Record
 def resume(check: bool = True, known: Record | None = None) -> Iterator[Record]:
     """Yield the record after each case.
 
-    Kills of `known` are not repeated; survivors skip the cases that they passed.
+    Kills of `known` are not repeated; survivors skip the cases that they passed. A mutant that `known` lacks is
+    recorded once it is killed, or has passed as many cases as the others.
     """
     mutants = {mutant.name: mutant for mutant in generated()}
     before = {name: fate for name, (_, fate) in known.mutants.items() if name in mutants} if known else {}
-    hunt = Hunt(mutants, dict(before), dict.fromkeys(before, known.searched) if known else {})
+    passed = known.searched if known else 0
+    hunt = Hunt(mutants, dict(before), dict.fromkeys(before, passed))
 
     def record(searched: int, checked: bool = False) -> Record:
-        rows = {name: (mutants[name].operator, fate) for name, fate in hunt.fates.items()}
-        return Record(rows, len(cases()), searched, checked)
+        rows = {
+            name: (mutants[name].operator, fate)
+            for name, fate in hunt.fates.items()
+            if name in before or fate.by or searched >= passed
+        }
+        return Record(rows, len(cases()), max(searched, passed), checked, len(mutants) - len(rows))
 
     for done in hunt.through():
         yield record(done)

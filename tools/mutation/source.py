@@ -22,17 +22,19 @@ from .generated import Generated
 from .operators import changes
 from .probes import NAME, Probe, Probing
 
-PACKAGES: Final = ("kernel", "mechanisms", "variants")
-"""The packages of the model with transitions and rules. Promises and the oracle are not mutated: they judge."""
-RULES: Final = ("rules",)
-"""Modules of rules outside of these packages."""
+PACKAGES: Final = ("kernel", "machine", "mechanisms", "variants")
+"""The packages of the model except the promises, which are not mutated: they judge."""
+MODULES: Final = (
+    "answers", "assembly", "combination", "model", "protocol", "refusals", "rules", "slices", "validation", "world",
+)  # fmt: skip
+"""The modules of the model outside of these packages."""
 
 
 def modules() -> tuple[str, ...]:
     """The names of the mutated modules, relative to `nbcc.model`."""
     folders = {package: import_module(f"nbcc.model.{package}").__path__ for package in PACKAGES}
     infos = (info for package, folder in folders.items() for info in walk_packages(folder, f"nbcc.model.{package}."))
-    return (*RULES, *(info.name.removeprefix("nbcc.model.") for info in infos))
+    return (*MODULES, *PACKAGES, *(info.name.removeprefix("nbcc.model.") for info in infos))
 
 
 class Site(NamedTuple):

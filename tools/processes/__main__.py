@@ -19,13 +19,16 @@ def main() -> int:
     parser.add_argument("--rollbackers", type=int, default=1, help="rollbackers at once (1)")
     parser.add_argument("--every", type=float, default=1.5, metavar="N", help="writes between two kills (1.5)")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of the table")
+    parser.add_argument("--store", action="store_true", help="the table is on an S3 server of this process")
+    parser.add_argument("--apart", type=int, default=150, metavar="MS", help="between the clocks, with --store (150)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep table and notes in this empty folder")
     args = parser.parse_args()
     plan = Plan(
         writers=args.writers, compactors=args.compactors, rollbackers=args.rollbackers,
         kills=args.kills, writes_between=args.every,
-        seed=args.seed, options=dict(option.split("=", 1) for option in args.option),
+        seed=args.seed, store=args.store, apart_ms=args.apart,
+        options=dict(option.split("=", 1) for option in args.option),
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as scratch:
         report = play(plan, args.keep or Path(scratch), _show)

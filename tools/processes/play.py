@@ -23,10 +23,11 @@ from nbcc.engine.writes.idempotency import EXTRA
 from nbcc.simulator.checkers import Chronicle, Published, judge
 from nbcc.simulator.checkers.history import batches_in
 from nbcc.simulator.interrupts import deferred
+from nbcc.simulator.s3.server import s3_server
 
 from .notes import Notes, beats, interrupted, lines, reads_of, writes_of
 from .report import Report
-from .workers import BEAT_SECONDS, MISSES, SCHEMA, look, opened, rows_of, work
+from .workers import BEAT_SECONDS, MISSES, SCHEMA, Place, look, opened, rows_of, work
 
 _FORKED = multiprocessing.get_context("forkserver")
 """A server that has imported the engine forks the processes in milliseconds; it never opens a table."""
@@ -37,7 +38,10 @@ MOMENT_SECONDS = 0.02
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The numbers of processes and kills; `writes_between` two kills is an average."""
+    """The numbers of processes and kills; `writes_between` two kills is an average.
+
+    `store`: the table is on an S3 server of this process, and the clocks of its processes differ by `apart_ms`.
+    """
 
     writers: int = 3
     compactors: int = 1
@@ -47,15 +51,17 @@ class Plan:
     writes_between: float = 1.5
     buckets: int = 2
     seed: int = 0
+    store: bool = False
+    apart_ms: int = 150
     options: dict[str, str] = field(default_factory=dict)
 
 
 class Workers:
     """The living processes, each with its notes. A killed process is replaced by one with a new name."""
 
-    def __init__(self, plan: Plan, folder: Path, notes: Path) -> None:
+    def __init__(self, plan: Plan, place: Place, notes: Path) -> None:
         self.kills: Counter[str] = Counter()
-        self._folder, self._notes = folder, notes
+        self._place, self._notes = place, notes
         self._started = 0
         self._alive: dict[BaseProcess, tuple[str, Path]] = {}
         kinds = {"writer": plan.writers, "compactor": plan.compactors, "rollbacker": plan.rollbackers}
@@ -68,7 +74,7 @@ class Workers:
         self._started += 1
         name = f"{kind}-{self._started}"
         notes = self._notes / f"{name}.jsonl"
-        process = _FORKED.Process(target=work, args=(kind, name, self._folder, notes, before), name=name, daemon=True)
+        process = _FORKED.Process(target=work, args=(kind, name, self._place, notes, before), name=name, daemon=True)
         with deferred():
             process.start()
             self._alive[process] = (kind, notes)
@@ -94,17 +100,26 @@ class Workers:
 
 
 def play(plan: Plan, folder: Path, progress: Callable[[int], None] = lambda kills: None) -> Report:
-    """Execute a plan on a new table in an empty folder, and judge the promises."""
+    """Execute a plan on a new table in an empty folder or on an S3 server, and judge the promises. The notes are in the
+    folder.
+    """
+    if not plan.store:
+        return _play(plan, folder, Place(str(folder / "table")), progress)
+    with s3_server() as bucket:
+        return _play(plan, folder, Place("s3://lake/table", bucket.options, plan.apart_ms), progress)
+
+
+def _play(plan: Plan, folder: Path, place: Place, progress: Callable[[int], None]) -> Report:
     began = time.monotonic()
     _FORKED.set_forkserver_preload(["tools.processes.workers"])
     notes = folder / "notes"
     notes.mkdir(parents=True)
     Table.create(
-        None, folder / "table", SCHEMA, record_key="id", ordering_fields="ts", buckets=plan.buckets,
-        options=plan.options,
+        None, place.url, SCHEMA, record_key="id", ordering_fields="ts", buckets=plan.buckets, options=plan.options,
+        storage_options=place.options or None,
     )  # fmt: skip
     chance = random.Random(plan.seed)
-    workers = Workers(plan, folder / "table", notes)
+    workers = Workers(plan, place, notes)
     try:
         for kill in range(plan.kills):
             _let_them_work(notes, chance, plan)
@@ -112,7 +127,7 @@ def play(plan: Plan, folder: Path, progress: Callable[[int], None] = lambda kill
             progress(kill + 1)
     finally:
         workers.end()
-    table = opened(folder / "table")
+    table = opened(place)
     errors = _afterwards(table, Notes(notes / "after.jsonl"))
     return _judged(table, notes, plan, workers.kills, errors=errors, took=time.monotonic() - began)
 

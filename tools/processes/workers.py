@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import random
 import time
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from nbcc.engine.clock import SHARED_SKEW_MS, WallClock
 from nbcc.engine.errors import Conflict
+from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.heartbeats import StoredHeartbeats
 from nbcc.simulator.checkers.history import HOT, key_of
@@ -25,20 +29,47 @@ MOST_KEYS = 6
 BEAT_SECONDS = 0.25
 MISSES = 8
 """A heartbeat expires after this many missed beats; few, so that it happens within a run."""
+LEASE_SECONDS, RENEWAL_SECONDS, WAIT_SECONDS = 3.0, 0.5, 60.0
+"""Of the lock of a table in an object store; a killed holder blocks the others for one lease."""
 
 
-def opened(folder: Path) -> Table:
-    """The table, with short heartbeats, as every process opens it."""
-    table = Table.open(None, folder)
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A table's URL or folder, and how a process opens the table.
+
+    `apart_ms`: the difference between the clocks of two processes, for a table in an object store. Its lock is then a
+    lease of `LEASE_SECONDS`.
+    """
+
+    url: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    apart_ms: int | None = None
+
+
+def opened(place: Place, number: int = 0) -> Table:
+    """The table, with short heartbeats, as every process opens it. The clocks of odd processes are ahead."""
+    table = Table.open(None, place.url, place.options or None)
     heartbeats = StoredHeartbeats(table.context.storage, BEAT_SECONDS, MISSES)
-    return Table(replace(table.context, own_heartbeats=heartbeats), table.config)
+    context = replace(table.context, own_heartbeats=heartbeats)
+    if place.apart_ms is not None:
+        ahead_ms = place.apart_ms * (number % 2)
+        clock = WallClock(SHARED_SKEW_MS, partial(_ahead, 1_000_000, ahead_ms))
+        lease = (LEASE_SECONDS, RENEWAL_SECONDS)
+        lock = StorageLock(context.storage, WAIT_SECONDS, *lease, now=partial(_ahead, 1, ahead_ms))
+        context = replace(context, clock=clock, lock=lock)
+    return Table(context, table.config)
 
 
-def work(kind: str, name: str, folder: Path, notes: Path, before: Path | None) -> None:
+def _ahead(units_a_ms: int, ahead_ms: int) -> int:
+    """The time of a clock that is ahead, in the units of the caller since the epoch."""
+    return time.time_ns() * units_a_ms // 1_000_000 + ahead_ms * units_a_ms
+
+
+def work(kind: str, name: str, place: Place, notes: Path, before: Path | None) -> None:
     """The main function of a process; it records an error and ends. `before`: the notes of the process it replaces."""
     note = Notes(notes)
     try:
-        table = opened(folder)
+        table = opened(place, int(name.rpartition("-")[2]))
         if kind == "writer" and before and (batch := unanswered(before)):
             send_again(table, note, batch)
         {"writer": write, "compactor": compact, "rollbacker": roll_back, "reader": read}[kind](table, name, note)

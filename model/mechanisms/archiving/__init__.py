@@ -1,1 +1,1 @@
-"""Archiving: moves old completed instants from the active timeline to the archive, an LSM tree."""
+"""Archiving moves old completed instants from the active timeline to the archive, an LSM tree."""

@@ -1,4 +1,5 @@
-"""Archivers: copy old completed instants to the archive, then remove them from the active timeline."""
+"""Archivers copy old completed instants to the archive, and then remove the copied instants from the active timeline.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ ARCHIVABLE = "archivable_instants"
 
 
 class Archiver(NamedTuple):
-    """`left`: the requested times of the instants that it must still remove from the active timeline, ascending."""
+    """An archiver. `left` lists the requested times of the instants that it must still remove from the active timeline,
+    ascending.
+    """
 
     step: str = "idle"
     left: tuple[int, ...] = ()
@@ -37,8 +40,8 @@ ARCHIVER = Kind(name="archiver", prefix="arch", first=Archiver(), service=True)
 def compose(composition: Composition) -> None:
     """Add the components, the views and the transitions of every archiver.
 
-    `archive` holds the requested times in the archive's manifest, and `removed` those that have left the active
-    timeline.
+    The component `archive` contains the requested times in the manifest of the archive. The component `removed`
+    contains the requested times of the instants that have left the active timeline.
     """
     composition.add_component("archive", frozenset())
     composition.add_component("removed", frozenset())
@@ -60,12 +63,12 @@ def compose(composition: Composition) -> None:
 
 
 def instants_left(active_instants: Published, removed: Times) -> Published:
-    """The view `active_instants`: without the archived ones that were removed."""
+    """The view `active_instants`: omit the archived instants that were removed from the active timeline."""
     return tuple(entry for entry in active_instants if entry.requested not in removed)
 
 
 def visible_instants(visible_instants: Published, removed: Times) -> Published:
-    """The view `visible_instants` of readers that never read the archive."""
+    """The view `visible_instants` of readers that never read the archive: omit the removed instants."""
     return tuple(entry for entry in visible_instants if entry.requested not in removed)
 
 
@@ -85,7 +88,7 @@ def archivable_instants(
     active_instants: Published, pending_instants: Iterable[Instant], completed_table: Table, world: World,
     rules: Rules, decisions: tuple[Any, ...] = (),
 ) -> tuple[int, ...]:  # fmt: skip
-    """The view `archivable_instants`."""
+    """The view `archivable_instants`: the instants that may be archived now."""
     active, retained = list(active_instants), world[ArchiveLimits].instants_retained
     stay = staying(rules, active, completed_table, world.groups, retained) | last_decided(decisions)
     return archivable(rules, active, (instant.requested for instant in pending_instants), stay)
@@ -106,7 +109,7 @@ def instants_to_archive(archivable_instants: tuple[int, ...]) -> Iterable[Args]:
 
 
 def archive_instants(own: Archiver, archive: Times, archives: int, *, instants: tuple[int, ...]) -> Changes:
-    """Under the lock: add the instants to the archive and put its manifest."""
+    """Under the lock, add instants to the archive and put the manifest of the archive."""
     return {"own": own._replace(left=instants), "archive": covered(archive, instants), "archives": archives + 1}
 
 
@@ -116,7 +119,7 @@ def instants_on_both(archive: Times, removed: Times) -> Iterable[Args]:
 
 
 def resume_archiving(own: Archiver, *, instants: tuple[int, ...]) -> Changes:
-    """Continue at the instant where a dead archiver stopped."""
+    """Let an archiver continue at the instant at which a dead archiver stopped."""
     return {"own": own._replace(left=instants)}
 
 
@@ -125,7 +128,7 @@ def oldest_left(own: Archiver) -> Iterable[Args]:
 
 
 def remove_instant(own: Archiver, removed: Times, *, instants: tuple[int, ...]) -> Changes:
-    """Remove the oldest of the instants from the active timeline."""
+    """Remove the oldest archived instant from the active timeline."""
     left = tuple(instant for instant in own.left if instant not in instants)
     return {"own": own._replace(step="removing" if left else "idle", left=left), "removed": removed | set(instants)}
 
@@ -136,5 +139,5 @@ def covered(archive: Times, instants: tuple[int, ...]) -> Times:
 
 
 def next_to_go(left: tuple[int, ...]) -> tuple[int, ...]:
-    """The archived instant that leaves the active timeline next: the oldest one."""
+    """Return the archived instant that leaves the active timeline next: the oldest archived instant."""
     return left[:1]

@@ -1,11 +1,11 @@
-"""Archiving: moves old completed instants from the active timeline to the archive, an LSM tree.
+"""Archiving moves old completed instants from the active timeline to the archive, an LSM tree.
 
-Under the lock an archiver decides which instants may leave, adds them to the archive and puts its manifest. Then it
-removes them from the active timeline one by one, oldest first. Meanwhile, and after a crash, an instant may be on both
-timelines. It is always on at least one.
+Under the lock, an archiver selects instants, adds the selected instants to the archive, and puts the manifest of the
+archive. After the manifest is put, the archiver removes the selected instants from the active timeline one by one,
+oldest first. During the removal, and after a crash of the archiver, an instant may be on both timelines. An instant is
+always on at least one timeline.
 
-    `archiver`: the actor that archives.
-    `reader`: how a reader reads the archive.
+    The module `archiver` defines the actor that archives. The module `reader` defines how a reader reads the archive.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .options import ArchiveLimits, Archiving
 
 
 def compose(composition: Composition) -> None:
-    """Add the archivers, and the way in which readers find archived instants."""
+    """Add the archivers, and let readers find archived instants."""
     if composition.actors_of("archiver"):
         archiver.compose(composition)
         reader.compose(composition)

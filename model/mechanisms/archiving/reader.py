@@ -1,7 +1,7 @@
 """How a reader finds instants that have left the active timeline: it reads the archive.
 
-A listing may miss every instant that leaves the active timeline while it runs. Such an instant is in the archive before
-it leaves. So a reader that reads the archive after each listing misses none.
+A listing may miss every instant that leaves the active timeline while the listing runs. An instant is in the archive
+before it leaves the active timeline. Therefore a reader that reads the archive after each listing misses no instant.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OPENED, HELD = "has read the archive", "has listed what it will read"
 
 
 class ReadBegun(NamedTuple):
-    """`begun`: the completion time of the newest write when the read began (promise ACK)."""
+    """`begun` is the completion time of the newest write when the read began (promise ACK)."""
 
     begun: int = 0
 
@@ -88,14 +88,15 @@ def open_archive(archive: frozenset[int]) -> Changes:
 
 
 def keep_archived(own: Reader, own_archived: Archived, published: Published) -> Changes:
-    """Keep the archived instants that completed at or before T."""
+    """Add the archived instants that completed at or before T to the instants that the reader uses."""
     return {"own": own._replace(instants=_kept(own, own_archived.instants, published)), "own_archived": Archived()}
 
 
 def read_archive(own: Reader, published: Published, archive: frozenset[int], raises: str) -> Changes:
-    """Find the instants that the listing missed because they were archived meanwhile.
+    """Find the instants that the listing missed because an archiver removed them during the listing.
 
-    `raises`: the step at which T becomes the greatest completion time of the archive, if that is later.
+    `raises` is the step at which the reader's T becomes the greatest completion time of the archive, if that time is
+    later.
     """
     if own.step == raises:
         own = own._replace(time=max(own.time, newest_archived(published, archive)))

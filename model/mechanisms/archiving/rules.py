@@ -1,10 +1,11 @@
 """The rules of archiving: an archiver moves the oldest completed instants that no actor needs on the active timeline.
 
-Instants are archived in the order of requested times, because an actor may take an instant older than the active
-timeline for completed. An instant stays if it was requested or completed after the request of a pending instant. So a
-failed write stays recognisable, and an optimistic writer finds every instant that completed since it began. The newest
-writes, the newest clean and restores stay. So do writes whose logs a snapshot merges, because some readers search for
-them on the active timeline only.
+Instants are archived in the order of requested times, because an actor may assume that an instant older than the active
+timeline is completed. An instant stays if it was requested or completed after the request of a pending instant.
+Therefore a failed write stays recognisable, and an optimistic writer finds every instant that completed since the
+writer began. The newest writes, the newest clean and all restores stay on the active timeline. Writes whose logs a
+snapshot merges stay on the active timeline too, because some readers search for such writes on the active timeline
+only.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from .options import Archiving
 def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay: frozenset[int]) -> tuple[int, ...]:
     """The requested times of the completed instants on the active timeline that may be archived now, ascending.
 
-    `pending`: the requested times of pending instants. `stay`: those of instants that stay in any case.
+    `pending` contains the requested times of pending instants. `stay` contains the requested times of instants that
+    stay on the active timeline in any case.
     """
     bound = min(pending, default=inf) if rules[Archiving].archive_bound == "pending" else inf
     found: list[int] = []
@@ -38,7 +40,7 @@ def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay
 
 
 def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained: int) -> frozenset[int]:
-    """The completed instants that stay regardless of pending ones, by requested time."""
+    """Return the requested times of the completed instants that stay, regardless of pending instants."""
     by_completion = sorted(active, key=lambda entry: entry.completed)
     newest = [entry.requested for entry in by_completion if isinstance(entry, WRITES)][-retained:]
     cleans = [entry.requested for entry in by_completion if isinstance(entry, CompletedClean)][-1:]
@@ -48,14 +50,16 @@ def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained
 
 
 def last_decided(decisions: tuple[Any, ...]) -> frozenset[int]:
-    """The requested time of the last entry of a decision log. The next actor checks on the active timeline whether it
-    is published.
+    """The requested time of the last entry of a decision log. The actor that decides next checks on the active timeline
+    whether the instant of the last entry is published.
     """
     return frozenset(entry if isinstance(entry, int) else entry.requested for entry in decisions[-1:])
 
 
 def _merged(rules: Rules, table: Table, group: int) -> Iterable[int]:
-    """The instants whose logs a snapshot merges in a file group, and those whose logs log compactions cover."""
+    """The instants whose logs a snapshot merges in a file group, and the instants whose logs are inputs of the merged
+    log compactions.
+    """
     writes = rules.base_and_writes(rules, table, group, inf)[1]
     logs = (log for write in writes for log in rules.logs_of(write, group))
     read = rules.merged_logs(rules, table, group, writes, inf)

@@ -1,9 +1,9 @@
-"""Bulk insert: writes a base file into each file group without files, and a log file into each other group.
+"""A bulk insert writes a base file into each file group without files, and a log file into each other group.
 
-A base file is a barrier at the requested time of its write. Earlier slices are hidden, and a log that completes later
-belongs to its slice. So it may be published only if it is the first file of its group to complete. A bulk inserter that
-another write overtook gives up. Apache Hudi also checks bulk inserts for conflicts under non-blocking concurrency
-control.
+A base file is a barrier at the requested time of its write. The barrier hides earlier slices, and a log that completes
+later belongs to the slice of the barrier. Therefore a base file may be published only if it is the first file of its
+group to complete. If another write completes first, the bulk inserter gives up. Apache Hudi also checks bulk inserts
+for conflicts under non-blocking concurrency control.
 """
 
 from __future__ import annotations
@@ -59,11 +59,12 @@ Plans = tuple[Plan, ...]
 
 
 class BulkInserter(NamedTuple):
-    """A bulk inserter, which bulk inserts once. `bases`, `logs`: the file groups that receive a base file or a log.
-    `files` counts the files that were put.
+    """A bulk inserter, which makes one bulk insert. `bases` lists the file groups that receive a base file, and `logs`
+    the file groups that receive a log. `files` counts the files that the bulk inserter has put.
 
-    `sealed` counts the published instants when it began to write (`resolved`), or when it requested its instant
-    (optimistic). `clear`: whether it has checked again, and no other write has overtaken it.
+    `sealed` counts the instants that were published when the bulk inserter began to write (`resolved`) or requested its
+    instant (optimistic). `clear` is True after a check under the lock has found no write that overtook the bulk
+    inserter.
     """
 
     step: str = "idle"
@@ -79,12 +80,12 @@ class BulkInserter(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The number of its bulk insert among its writes."""
+        """The number of the bulk insert among the writes of the bulk inserter."""
         return 1
 
     @property
     def group(self) -> int | None:
-        """The next file group, ordered by partition and bucket; None after the last one."""
+        """The next file group that receives a file, ordered by partition and bucket; None after the last file group."""
         return next(iter(sorted((*self.bases, *self.logs))[self.files :]), None)
 
 
@@ -127,13 +128,14 @@ def compose(composition: Composition) -> None:
 
 
 def request_instant(clock: int, request_time: TakeTime) -> Changes:
-    """Under the lock: take a requested time and put the requested instant."""
+    """Under the lock, take a requested time and put the requested instant."""
     time, clock = request_time(clock, action="deltacommit")
     return {"own": BulkInserter(requested=time), "clock": clock}
 
 
 def seal_timeline(own: BulkInserter, published: Published) -> Changes:
-    """For an optimistic bulk inserter: instants completed by now do not conflict."""
+    """Record how many instants have completed, because these instants do not conflict with an optimistic bulk inserter.
+    """
     return {"own": own._replace(sealed=len(published))}
 
 
@@ -148,7 +150,7 @@ def start_writing(own: BulkInserter, me: str, world: World, published: Published
 
 
 def filled_groups(published: Iterable[Any], plans: Plans) -> set[int]:
-    """The file groups in which a write has completed, or that a plan takes."""
+    """Return the file groups in which a write has completed, or that are in a plan."""
     written = {group for entry in published if isinstance(entry, Write) for group, _ in entry.files}
     return written | {part.group for plan in plans for part in plan.groups}
 
@@ -180,7 +182,9 @@ def write_file(own: BulkInserter) -> Changes:
 
 
 def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -> None:
-    """Make a bulk inserter check under the lock whether another write overtook it, and give up if one did."""
+    """Make a bulk inserter check under the lock whether another write has overtaken it. A bulk inserter that another
+    write has overtaken gives up.
+    """
     overtaken = preset(is_overtaken, **by_rule, optimistic=is_optimistic(composition, me))
     commits = composition.select(COMMITS, actors=[me])
     gives_up = transition("bulk_inserter_gives_up", me, at="overtaken", to="withdrawing", guards=(HOLDS_LOCK,),
@@ -200,8 +204,8 @@ def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -
 def is_overtaken(
     own: BulkInserter, protocol: Protocol, published: Published, plans: Plans, rule: str, optimistic: bool
 ) -> bool:
-    """Whether another write has completed in the file groups that were empty. For an optimistic bulk inserter: whether
-    a conflicting one has.
+    """True if another write has completed in a file group that was empty. For an optimistic bulk inserter, also True if
+    a conflicting write has completed.
     """
     found = False
     if rule == "checked":
@@ -228,25 +232,25 @@ IS_CLEAR = Guard("{me} must have checked again", is_clear)
 
 
 def become_clear(own: BulkInserter) -> Changes:
-    """Record, under the lock, that no other write has overtaken it."""
+    """Record, under the lock, that no other write has overtaken the bulk inserter."""
     return {"own": own._replace(clear=True)}
 
 
 def published_load(me: str, own: BulkInserter) -> tuple[BulkInserter, Write]:
-    """The bulk inserter after its bulk insert is published, and the completed instant."""
+    """Return the component of the bulk inserter after its bulk insert is published, and the completed instant."""
     files = tuple((group, 1) for group in sorted((*own.bases, *own.logs)))
     return BulkInserter("done"), Write(own.requested, own.completed, me, 1, files, marks(Loaded(own.bases)))
 
 
 def other_loads(me: str, every_bulk_inserter: Mapping[str, BulkInserter]) -> tuple[BulkInserter, ...]:
-    """The view `other_writes`: adds the bulk inserters that an actor lists."""
+    """The view `other_writes` of an actor contains all other bulk inserters, whose requests the actor lists."""
     return tuple(each for name, each in every_bulk_inserter.items() if name != me)
 
 
 def pending_loads(
     pending_instants: Iterable[Instant], every_bulk_inserter: Mapping[str, BulkInserter]
 ) -> Iterator[Instant]:
-    """The pending instants, with those of bulk inserters."""
+    """The view `pending_instants` also contains pending instants of bulk inserters."""
     yield from pending_instants
     for own in every_bulk_inserter.values():
         if own.requested:
@@ -266,9 +270,9 @@ MECHANISM = Mechanism(
         Action("bulk_inserter_starts_writing", "finds the file groups that have files, puts the inflight instant",
                "{actor} starts its bulk insert"),
         Action("bulk_inserter_writes_base", "puts a base file into a file group without files",
-               "{actor} loads the base of group {group}", continues_call=True),
+               "{actor} loads the base of group {group}", continues_call=True, data_phase=True),
         Action("bulk_inserter_writes_log", "puts a log file into a file group that has files",
-               "{actor} writes a log of group {group}", continues_call=True),
+               "{actor} writes a log of group {group}", continues_call=True, data_phase=True),
         Action("bulk_inserter_looks_again",
                "under the lock: checks whether another write has completed in its new file groups",
                "{actor} checks whether another write overtook it"),

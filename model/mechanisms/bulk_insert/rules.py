@@ -1,4 +1,4 @@
-"""Reading a table with bulk inserts: a base file of a write begins a file slice and holds the rows of the write."""
+"""Reading a table with bulk inserts: a base file of a write begins a file slice and contains the rows of the write."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def loaded(write: Write) -> tuple[int, ...]:
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules for tables with bulk inserts."""
+    """Return the rules for tables with bulk inserts."""
     return _with_files_in_windows(_with_base_files(_without_logs(rules)))
 
 
 def _without_logs(rules: Rules) -> Rules:
-    """Omit the logs of a write from the file groups in which it put a base file."""
+    """Omit the logs of a write from the file groups in which the write has put a base file."""
     inner = rules.logs_of
 
     def logs_of(write: Write, group: int) -> tuple[Log, ...]:
@@ -40,7 +40,7 @@ def _without_logs(rules: Rules) -> Rules:
 
 
 def _with_base_files(rules: Rules) -> Rules:
-    """The base file of a write begins a slice, and holds the rows of the write."""
+    """Let the base file of a write begin a slice. The base file contains the rows of the write."""
     inner_bases, inner_file = rules.bases, rules.base_file
 
     def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
@@ -55,10 +55,10 @@ def _with_base_files(rules: Rules) -> Rules:
 
 
 def _with_files_in_windows(rules: Rules) -> Rules:
-    """A window merges the base files that its writes put, before its logs."""
+    """Let a window merge the base files of its writes before the logs of its writes."""
     inner = rules.window
 
-    def window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+    def window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
         writes = rules.window_writes(rules, table, group, after, until)
         files = tuple(file for write in writes if group in loaded(write) for file in write.files_in(group))
         shape = inner(rules, table, group, after, until)

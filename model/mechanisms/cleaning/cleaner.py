@@ -1,4 +1,4 @@
-"""Cleaners: plan a clean under the lock, delete its files, publish."""
+"""Cleaners plan a clean under the lock, delete the planned files, and publish the clean."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ PLANNED, CLEANING = "about to start its clean", "cleaning"
 
 
 class Cleaner(NamedTuple):
-    """`clean` is the requested time of its clean, and `groups` holds the files to delete. `gone` counts the groups that
-    are cleaned.
+    """A cleaner. `clean` is the requested time of its clean, and `groups` lists the files to delete in each file group.
+    `gone` counts the file groups that are cleaned.
 
-    `horizon`: the horizon of the clean, until the plan is on storage.
+    Until the plan is on storage, `horizon` is the horizon of the planned clean; then it is 0.
     """
 
     step: str = "idle"
@@ -44,11 +44,13 @@ class Cleaner(NamedTuple):
     records: tuple[Any, ...] = ()
 
 
-CLEANER = Kind(name="cleaner", prefix="clean", first=Cleaner(), in_random_worlds=(0, 1), service=True)
+CLEANER = Kind(name="cleaner", prefix="clean", first=Cleaner(), in_random_worlds=(0, 1, 0, 2), service=True)
 
 
 class CleanPlan(NamedTuple):
-    """The files that a clean deletes, by file group, and its horizon (0: there is none yet)."""
+    """The files that a clean deletes in each file group, and the horizon of the clean. The horizon is 0 if too few
+    writes have completed.
+    """
 
     horizon: int
     groups: tuple[Victims, ...]
@@ -93,7 +95,9 @@ def clean_plan(
     me: str, cleaned_table: Table, deleted: frozenset[DataFile], world: World, rules: Rules,
     retained: Mapping[str, int],
 ) -> CleanPlan:  # fmt: skip
-    """The view `clean_plan`. `retained`: for each cleaner, the number of commits that its policy retains."""
+    """The view `clean_plan`: the files and the horizon of a clean that is planned now. `retained` maps each cleaner to
+    the number of commits that its policy retains.
+    """
     found = horizon(cleaned_table, retained[me])
     if found is None:
         return CleanPlan(0, ())
@@ -110,20 +114,20 @@ FILES_TO_DELETE = Guard("there must be a file that no read needs", files_to_dele
 
 
 def take_time(clock: int, request_time: TakeTime, clean_plan: CleanPlan, cleans: Plans, latest_time: int) -> Changes:
-    """Under the lock: find the files that no read needs, and take a requested time."""
+    """Under the lock, find the files that no read needs, and take a requested time."""
     after = max(latest_time, *(clean.requested for clean in cleans), 0)
     time, clock = request_time(clock, after=after, action="clean")
     return {"own": Cleaner(clean=time, groups=clean_plan.groups, horizon=clean_plan.horizon), "clock": clock}
 
 
 def put_plan(own: Cleaner, me: str, cleans: Plans) -> Changes:
-    """Put the plan with its horizon."""
+    """Put the plan of the clean with the horizon of the clean."""
     plan = Clean(own.clean, own.horizon, me, False, own.groups)
     return {"own": own._replace(step=PLANNED, horizon=0), "cleans": (*cleans, plan)}
 
 
 def start(own: Cleaner, clean: Clean) -> Cleaner:
-    """The cleaner while it runs a clean."""
+    """Return the component of a cleaner that runs a clean."""
     return own._replace(step=CLEANING, clean=clean.requested, groups=clean.groups, gone=0)
 
 
@@ -139,12 +143,12 @@ def delete_files(own: Cleaner, deleted: frozenset[DataFile]) -> Changes:
 
 
 def published_clean(me: str, own: Cleaner) -> tuple[Cleaner, CompletedClean]:
-    """The cleaner after its clean is published, and the completed instant."""
+    """Return the component of the cleaner after its clean is published, and the completed instant."""
     return Cleaner(), CompletedClean(own.clean, own.completed, me)
 
 
 def pending_cleans(pending_instants: Iterable[Instant], cleans: Plans, published: Published) -> Iterable[Instant]:
-    """The pending instants, with those of cleans."""
+    """The view `pending_instants` also contains pending cleans."""
     yield from pending_instants
     done = {entry.requested for entry in published if isinstance(entry, CompletedClean)} if cleans else ()
     yield from pending_plans(cleans, "clean", done)

@@ -1,10 +1,11 @@
 """Cleaning: a cleaner deletes the files that no read at or after a horizon needs.
 
-A plan made under the lock fixes the files and the horizon. Once the plan is on the timeline, a read before the horizon
-is refused, whether or not its files have been deleted. Another runner of the plan deletes the same files; an absent
-file is not an error.
+A cleaner makes a plan under the lock, which fixes the files to delete and the horizon. Once the plan is on the
+timeline, a read before the horizon is refused, whether or not the planned files have been deleted. A cleaner that
+resumes the plan deletes the files of the plan; an absent file is not an error.
 
-    `cleaner`: the actor that plans cleans and runs them. `reads`: how readers and compactors react to deleted files.
+    The module `cleaner` defines the actor that plans and runs cleans. The module `reads` defines how readers and
+    compactors react to deleted files.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .rules import refine
 
 
 def compose(composition: Composition) -> None:
-    """Add the cleaners, and the effects of their deletes on other actors."""
+    """Add the cleaners, and let readers and compactors react to deleted files."""
     if composition.actors_of("cleaner"):
         cleaner.compose(composition)
         reads.compose(composition)
@@ -46,10 +47,8 @@ MECHANISM = Mechanism(
                "{actor} schedules a clean"),
         Action("cleaner_starts_clean", "puts the inflight instant of the clean it scheduled",
                "{actor} starts its clean"),
-        Action("cleaner_resumes_clean", "resumes the oldest pending clean whose runner died",
-               "{actor} resumes the clean of a dead cleaner"),
         Action("cleaner_deletes_files", "deletes the superseded files of one file group",
-               "{actor} deletes the superseded files of group {group}"),
+               "{actor} deletes the superseded files of group {group}", data_phase=True),
         *publication_actions("cleaner"),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""How a reader, and the runner of a compaction plan, react to deleted files."""
+"""Defines how a reader, and the runner of a compaction plan, react to deleted files."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from .rules import Clean, DataFile, needed, published_horizon, taken_files
 
 
 def compose(composition: Composition) -> None:
-    """Let a read end without an answer, and a compactor stop, if a clean has deleted a file that it opens."""
+    """Let a read end without an answer if a clean has deleted a file that the read opens. Let a compactor stop if a
+    clean has deleted an input file of its plan.
+    """
     composition.find("reader_reads").divert(misses_file, end_without_answer)
     # Only a clean that breaks its promise deletes a file of a pending plan.
     composition.find(READS_INPUT, actors=composition.actors_of("compactor")).require(INPUT_IS_THERE)
 
 
 def misses_file(own: Reader, kept_table: Table, deleted: frozenset[DataFile], world: World, rules: Rules) -> bool:
-    """Whether a clean has deleted a file that the read opens."""
+    """True if a clean has deleted a file that the read opens."""
     opened = (needed(rules, kept_table, group, inf) for group in range(world.groups))
     return not deleted.isdisjoint(chain.from_iterable(opened))
 
 
 def end_without_answer(own: Reader, cleans: tuple[Clean, ...], published: Published, rules: Rules) -> Changes:
-    """The read is refused if its time is before the horizon. If no horizon explains the missing file, the file is lost.
-    """
+    """End a read whose file is missing: the read is refused if its time is before the horizon, otherwise it is lost."""
     behind = own.time < published_horizon(rules, cleans, published)
     return {"own": own._replace(step="refused" if behind else "lost")}
 

@@ -1,8 +1,8 @@
 """The rules of cleaning: a clean may delete the files of slices that no read at or after the horizon needs.
 
 The horizon H is a completion time. A read as of T >= H starts, in each file group, at the newest base file that was
-complete at T. So no read needs the slices before the newest base file that was complete at H. A pending plan takes the
-newest base file and logs of its slice, and no older files.
+complete at T. Therefore no read needs the slices before the newest base file that was complete at H. A pending plan
+needs no files of older slices either: it takes the newest base file and the logs of its slice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from .options import Cleaning
 
 
 class DataFile(NamedTuple):
-    """A file of the instant `requested` in a file group; a base file has version 0."""
+    """A data file that the instant with the requested time `requested` has put in a file group. A base file has version
+    0.
+    """
 
     group: int
     requested: int
@@ -45,7 +47,9 @@ class Victims(NamedTuple):
 
 
 class Clean(NamedTuple):
-    """A planned clean; from its plan on, reads before `horizon` are refused. `runner` is the actor that runs it."""
+    """A planned clean. Reads before `horizon` are refused as soon as the clean is planned. `runner` is the actor that
+    runs the clean.
+    """
 
     requested: int
     horizon: int
@@ -55,7 +59,7 @@ class Clean(NamedTuple):
 
 
 class CompletedClean(NamedTuple):
-    """A published completion of the clean with this requested time."""
+    """The completed instant of the clean with this requested time."""
 
     requested: int
     completed: int
@@ -67,7 +71,8 @@ class CompletedClean(NamedTuple):
 
 
 class Oldest(NamedTuple):
-    """For each file group of a table with a published horizon, the barrier before which slices are invisible (0: none).
+    """The mark of a table with a published horizon: for each file group, the barrier before which slices are invisible.
+    If the barrier is 0, all slices of the file group are visible.
     """
 
     barriers: tuple[int, ...] = ()
@@ -75,7 +80,7 @@ class Oldest(NamedTuple):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules under which the slices before the horizon are invisible."""
+    """Return the rules under which the slices before the horizon are invisible."""
     inner = rules.slices
 
     def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
@@ -89,7 +94,9 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def horizon(table: Table, retained: int) -> int | None:
-    """The completion time of the oldest of the `retained` newest completed writes; None while there are fewer."""
+    """The completion time of the oldest of the `retained` newest completed writes; None while fewer writes have
+    completed.
+    """
     done = sorted(write.completed for write in table.writes if write.completed is not None)
     return done[-retained] if len(done) >= retained else None
 
@@ -103,13 +110,17 @@ COUNTS: Mapping[str, Callable[[int, int | None, int], bool]] = {
 
 
 def oldest_kept(rules: Rules, table: Table, group: int, at: int) -> int:
-    """The barrier of the oldest slice of a file group that the horizon `at` retains; 0: all slices are retained."""
+    """The barrier of the oldest slice of a file group that the horizon `at` retains; 0 if the horizon retains all
+    slices.
+    """
     counts = COUNTS[rules[Cleaning].retention]
     return max((barrier for barrier, done in rules.bases(table, group) if counts(barrier, done, at)), default=0)
 
 
 def since(rules: Rules, table: Table, groups: int, at: int) -> Table:
-    """The table without the slices before a horizon, whether or not their files have been deleted (0: no horizon)."""
+    """The table without the slices before a horizon, whether or not the files of the slices have been deleted. A
+    horizon `at` of 0 omits no slice.
+    """
     if not at:
         return table
     oldest = Oldest(tuple(oldest_kept(rules, table, group, at) for group in range(groups)))
@@ -117,7 +128,9 @@ def since(rules: Rules, table: Table, groups: int, at: int) -> Table:
 
 
 def superseded(rules: Rules, table: Table, groups: int, at: int, deleted: frozenset[DataFile]) -> tuple[Victims, ...]:
-    """The files that a clean with the horizon `at` deletes, by file group: the remaining files of superseded slices."""
+    """Return the files that a clean with the horizon `at` deletes in each file group: the remaining files of superseded
+    slices.
+    """
     victims = (Victims(group, _files(rules, table, group, at, deleted)) for group in range(groups))
     return tuple(each for each in victims if each.files)
 
@@ -131,15 +144,15 @@ def _files(rules: Rules, table: Table, group: int, at: int, deleted: frozenset[D
 
 
 def needed(rules: Rules, table: Table, group: int, time: float) -> frozenset[DataFile]:
-    """The files that a read of the group as of `time` opens (inf: a snapshot)."""
+    """Return the files that a read of the file group as of `time` opens. The time infinity stands for a snapshot."""
     barrier, writes = rules.base_and_writes(rules, table, group, time)
     base = () if barrier is None else (DataFile(group, barrier, 0),)
     logs = rules.merged_logs(rules, table, group, writes, time)
     return frozenset((*base, *(DataFile(group, *log) for log in logs)))
 
 
-def opened(rules: Rules, table: Table, group: int, query: Query, until: int) -> frozenset[DataFile]:
-    """The files of the group that a query opens. `until`: the end of a query without one."""
+def opened(rules: Rules, table: Table, group: int, query: Query, until: float) -> frozenset[DataFile]:
+    """Return the files of the file group that a query opens. `until` is the end of the query."""
     match query.kind:
         case "incremental":
             writes = rules.in_window(table, query.after or 0, until)
@@ -163,7 +176,9 @@ def needed_by_plans(table: Table) -> frozenset[DataFile]:
 
 
 def published_horizon(rules: Rules, cleans: tuple[Clean, ...], published: tuple[Any, ...]) -> int:
-    """The horizon before which reads are refused, set by a plan or by a completed clean; 0 if there is none."""
+    """Return the horizon before which reads are refused; 0 if there is no horizon. A planned clean or a completed clean
+    sets the horizon.
+    """
     done = {entry.requested for entry in published}
     early = rules[Cleaning].horizon == "before_delete"
     return max((clean.horizon for clean in cleans if early or clean.requested in done), default=0)

@@ -1,1 +1,1 @@
-"""Consumers: a consumer reads consecutive windows, and stores the start of the next one as its checkpoint."""
+"""Consumers: a consumer reads consecutive windows, and stores the start of the next window as its checkpoint."""

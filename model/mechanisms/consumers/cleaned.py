@@ -1,4 +1,4 @@
-"""How a consumer reacts if a clean has deleted files of its window."""
+"""Defines how a consumer reacts if a clean has deleted files of its window."""
 
 from __future__ import annotations
 
@@ -19,21 +19,23 @@ Cleans = tuple[Clean, ...]
 
 
 def compose(composition: Composition) -> None:
-    """Let a window end unread if it begins before the horizon, or if its files were deleted."""
+    """Let a consumer end a window without reading it, if the window begins before the horizon or its files were
+    deleted.
+    """
     composition.map_view(READABLE, readable_writes)
     composition.select(LISTS_WINDOW).extend(note_horizon)
     composition.select("consumer_reads_window").divert(cannot_be_read, end_unread)
 
 
 def note_horizon(own: Consumer, cleans: Cleans, published: Published, rules: Rules) -> Changes:
-    """Record whether the window begins before the horizon in the listing."""
+    """Record whether the window begins before the horizon that the listing shows."""
     return {"own": own._replace(behind=own.after < published_horizon(rules, cleans, published))}
 
 
 def readable_writes(
     own: Consumer, readable_writes: tuple[int, ...], published: Published, deleted: frozenset[DataFile]
 ) -> tuple[int, ...]:
-    """The view `readable_writes`: without the writes of which a clean has deleted a file."""
+    """The view `readable_writes`: omit the writes of which a clean has deleted a file."""
     writes = (entry for entry in published if isinstance(entry, Write) and entry.requested in own.kept)
     gone = {write.requested for write in writes if not deleted.isdisjoint(files_of(write))}
     return tuple(requested for requested in readable_writes if requested not in gone)
@@ -51,14 +53,17 @@ def cannot_be_read(
 def end_unread(
     own: Consumer, readable_writes: tuple[int, ...], cleans: Cleans, published: Published, rules: Rules
 ) -> Changes:
-    """The window is refused if it begins before the horizon. If no horizon explains the missing file, the file is lost.
+    """End a window without reading it. A window that cannot be read is refused if it begins before the horizon;
+    otherwise its files are lost.
     """
     behind = _is_behind(own, readable_writes, cleans, published, rules)
     return {"own": own._replace(step="refused" if behind else "lost")}
 
 
 def _is_behind(own: Consumer, readable: tuple[int, ...], cleans: Cleans, published: Published, rules: Rules) -> bool:
-    """Whether the window begins before the horizon of its listing; if a file is missing, before the present horizon."""
+    """True if the window begins before the horizon of its listing. If a file is missing, also True if the window begins
+    before the present horizon.
+    """
     return own.behind or (readable != own.kept and own.after < published_horizon(rules, cleans, published))
 
 

@@ -1,8 +1,8 @@
-"""Consumers: list the timeline twice, read the window in between, store the checkpoint.
+"""Consumers list the timeline twice, read a window of completion times, and store a checkpoint.
 
 A window begins at the checkpoint and ends at the greatest completion time that the first listing shows. The second
-listing shows every instant up to that time. A consumer stores the rows of a window together with the checkpoint. So a
-crash never causes a second delivery.
+listing shows every instant that completed by the end of the window. A consumer stores the rows of a window together
+with the checkpoint. Therefore a crash never causes a second delivery of a write.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ LISTS_WINDOW = "lists window"
 
 
 class Consumer(NamedTuple):
-    """`checkpoint` is stored. `after` and `until` bound the present or last window; `kept` are the requested times of
-    its writes. `delivered`: the requested times of the writes of all windows so far. `again`: a write that was
-    delivered twice.
+    """A consumer. `checkpoint` is the stored checkpoint. `after` and `until` bound the present or last window. `kept`
+    contains the requested times of the writes in the present or last window. `delivered` contains the requested times
+    of the writes of all windows so far. `again` is the requested time of a write that was delivered twice.
 
-    `store`: the checkpoint that it will store. `behind`: whether the window begins before the horizon in the listing.
+    `store` is the checkpoint that the consumer will store. `behind` is True if the window begins before the horizon
+    that the listing shows.
     """
 
     step: str = "idle"
@@ -84,7 +85,7 @@ def compose(composition: Composition) -> None:
 
 
 def time_of(entry: Any, protocol: Protocol) -> int:
-    """The time of a completed instant on the axis of windows."""
+    """Return the time that decides in which window an instant is: its completion time, or its requested time."""
     time: int = entry.completed if protocol[Windows].incremental_axis == "completion" else entry.requested
     return time
 
@@ -94,7 +95,7 @@ def newest_time(published: Published, protocol: Protocol) -> int:
 
 
 def window_bounds(newest_time: int) -> tuple[int, int]:
-    """The window and the checkpoint end at the greatest time in the listing."""
+    """Return the end of the window and the checkpoint: both are the greatest time in the listing."""
     return newest_time, newest_time
 
 
@@ -102,7 +103,9 @@ def bounds_before_pending(
     own: Consumer, newest_time: int, published: Published, protocol: Protocol, every_writer: Mapping[str, Any],
     every_bulk_inserter: Mapping[str, Any] = NO_ACTORS,
 ) -> tuple[int, int]:  # fmt: skip
-    """RFC-22's options 1 and 2: the oldest pending write bounds the checkpoint, or the window as well."""
+    """Return the end of the window and the checkpoint under options 1 and 2 of RFC-22. The checkpoint stays before the
+    oldest pending write. Under option 2, the window also ends before the oldest pending write.
+    """
     done = {entry.requested for entry in published}
     writers = (*every_writer.values(), *every_bulk_inserter.values())
     oldest = min((each.requested for each in writers if each.requested and each.requested not in done), default=inf)
@@ -131,13 +134,13 @@ HAS_COMPLETED = Guard("something must have completed since the checkpoint of {me
 
 
 def take_window(own: Consumer, window_bounds: tuple[int, int]) -> Changes:
-    """List the timeline, which bounds the window."""
+    """List the timeline. The listing decides where the window ends."""
     until, store = window_bounds
     return {"own": own._replace(after=own.checkpoint, until=until, store=store, kept=())}
 
 
 def list_window(own: Consumer, listed_bounds: tuple[int, int], published: Published, protocol: Protocol) -> Changes:
-    """List again: the listing shows everything that completed in the window."""
+    """List the timeline a second time: the listing shows every write that completed in the window."""
     until, store = listed_bounds
     writes = (entry for entry in published if isinstance(entry, Write))
     kept = sorted(write.requested for write in writes if own.after < time_of(write, protocol) <= until)
@@ -145,7 +148,7 @@ def list_window(own: Consumer, listed_bounds: tuple[int, int], published: Publis
 
 
 def deliver_window(own: Consumer, readable_writes: tuple[int, ...]) -> Changes:
-    """Read the window, and store its rows with the new checkpoint."""
+    """Read the window, and store the rows of the window with the new checkpoint."""
     again = next((requested for requested in readable_writes if requested in own.delivered), own.again)
     every = tuple(sorted({*own.delivered, *readable_writes}))
     after = own._replace(step="idle", checkpoint=own.store, kept=readable_writes, delivered=every, again=again,

@@ -1,9 +1,10 @@
-"""Consumers: a consumer reads consecutive windows, and stores the start of the next one as its checkpoint.
+"""Consumers: a consumer reads consecutive windows, and stores the start of the next window as its checkpoint.
 
-RFC-22, "Incremental reads", asks how a checkpoint advances past pending writers. Option 1 reads everything and advances
-the checkpoint up to the oldest pending writer. Option 2 reads only up to that writer. Option 3 uses completion times.
+RFC-22, "Incremental reads", asks how a checkpoint advances past pending writers. Under option 1, a consumer reads
+everything and advances the checkpoint up to the oldest pending writer. Under option 2, a consumer reads only up to the
+oldest pending writer. Under option 3, windows use completion times.
 
-    `consumer`: the actor. `cleaned`: how a consumer reacts to deleted files.
+    The module `consumer` defines the actor. The module `cleaned` defines how a consumer reacts to deleted files.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .options import ConsumedWindows, Consumers
 
 
 def compose(composition: Composition) -> None:
-    """Add the consumers."""
+    """Add the consumers to a model."""
     if composition.actors_of("consumer"):
         consumer.compose(composition)
         if composition.actors_of("cleaner"):

@@ -1,7 +1,7 @@
-"""Log compactors: plan over several logs of a slice under the lock, write one log in their place, publish.
+"""Log compactors plan the compaction of several logs of a slice under the lock, write one log instead, and publish.
 
-The logs of a plan are contiguous in completion order, so that the new log can have their rank. A plan fixes its inputs,
-so another log compactor can resume it.
+The logs of a plan are contiguous in completion order, so that the new log can take their place in the merge order. A
+plan fixes its inputs, so another log compactor can resume the plan.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ LOG_PLAN = "log_plan"
 
 
 class LogCompactor(NamedTuple):
-    """`plan` is the requested time of its plan, and `groups` the plan's file groups. `logs` counts the logs that are
-    written.
+    """A log compactor. `plan` is the requested time of its plan, and `groups` lists the file groups of the plan. `logs`
+    counts the logs that the log compactor has written.
 
-    `parts`: the inputs of the plan, until the plan is on storage.
+    `parts` contains the inputs of the plan until the plan is on storage.
     """
 
     step: str = "idle"
@@ -47,11 +47,13 @@ class LogCompactor(NamedTuple):
 
     @property
     def group(self) -> int:
-        """The next file group."""
+        """The file group whose log the log compactor writes next."""
         return self.groups[self.logs]
 
 
-LOG_COMPACTOR = Kind(name="log_compactor", prefix="logc", first=LogCompactor(), in_random_worlds=(0, 1), service=True)
+LOG_COMPACTOR = Kind(
+    name="log_compactor", prefix="logc", first=LogCompactor(), in_random_worlds=(0, 1, 0, 2), service=True
+)
 
 
 def compose(composition: Composition) -> None:
@@ -85,27 +87,27 @@ def compose(composition: Composition) -> None:
 
 
 def completed_table(completed_table: Table, published: Published, log_plans: Plans) -> Table:
-    """The view `completed_table`, including log compactions."""
+    """The view `completed_table` also contains log compactions."""
     return with_log_plans(completed_table, published, log_plans)
 
 
 def visible_table(table: Table, visible_instants: Published, log_plans: Plans) -> Table:
-    """The view `table`, including log compactions."""
+    """The view `table` also contains log compactions."""
     return with_log_plans(table, visible_instants, log_plans)
 
 
 def kept_table(kept_table: Table, kept_instants: Published, log_plans: Plans) -> Table:
-    """The view `kept_table`, including log compactions."""
+    """The view `kept_table` also contains log compactions."""
     return with_log_plans(kept_table, kept_instants, log_plans)
 
 
 def latest_time(latest_time: int, log_plans: Plans) -> int:
-    """The view `latest_time`, including the plans of log compactions."""
+    """The view `latest_time` also considers the plans of log compactions."""
     return max(latest_time, *(plan.requested for plan in log_plans), 0)
 
 
 def planned_logs(completed_table: Table, world: World, rules: Rules) -> tuple[GroupPlan, ...]:
-    """The view `log_plan`."""
+    """The view `log_plan`: the inputs of a log compaction that is planned now."""
     return log_plan(rules, completed_table, world.groups)
 
 
@@ -121,19 +123,19 @@ SEVERAL_LOGS = Guard("there must be several logs in a slice", several_logs)
 
 
 def take_time(clock: int, request_time: TakeTime, log_plan: tuple[GroupPlan, ...], latest_time: int) -> Changes:
-    """Under the lock: list the completed instants, and take a requested time."""
+    """Under the lock, list the completed instants, and take a requested time."""
     time, clock = request_time(clock, after=latest_time, action="logcompaction")
     return {"own": LogCompactor(plan=time, parts=log_plan), "clock": clock}
 
 
 def put_plan(own: LogCompactor, me: str, log_plans: Plans) -> Changes:
-    """Put the plan."""
+    """Put the plan of the log compaction on the timeline."""
     planned = own._replace(step=PLANNED, groups=tuple(part.group for part in own.parts), parts=())
     return {"own": planned, "log_plans": (*log_plans, Plan(own.plan, me, False, own.parts))}
 
 
 def start(own: LogCompactor, plan: Plan) -> LogCompactor:
-    """The log compactor while it runs a plan."""
+    """Return the component of a log compactor that runs a plan."""
     return LogCompactor(RUNNING, plan.requested, tuple(part.group for part in plan.groups))
 
 
@@ -148,15 +150,15 @@ def write_log(own: LogCompactor) -> Changes:
 
 
 def published_log_compaction(me: str, own: LogCompactor) -> tuple[LogCompactor, LogCompaction]:
-    """The log compactor after its log compaction is published, and the completed instant."""
+    """Return the component of the log compactor after its log compaction is published, and the completed instant."""
     return LogCompactor(), LogCompaction(own.plan, own.completed, me)
 
 
 def pending_log_compactions(
     pending_instants: Iterable[Instant], log_plans: Plans, published: Published
 ) -> Iterable[Instant]:
-    """The pending instants, after those of log compactions. A log compaction comes before a deltacommit of the same
-    time.
+    """The view `pending_instants`: first the pending log compactions, then all other pending instants. In this order, a
+    log compaction comes before a deltacommit with the same requested time.
     """
     done = {entry.requested for entry in published if isinstance(entry, LogCompaction)} if log_plans else ()
     yield from pending_plans(log_plans, "logcompaction", done)

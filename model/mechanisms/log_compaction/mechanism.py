@@ -1,8 +1,8 @@
 """Log compaction: one log replaces several logs of a file slice; the slice keeps its base file.
 
-RFC-66 (`handle_log_compaction`): a reader omits the inputs of a completed log compaction.
+A reader omits the inputs of a completed log compaction (RFC-66, `handle_log_compaction`).
 
-    log_compactor    the actor, and what log compactions add to a table
+    The module `log_compactor` defines the actor, and what log compactions add to a table.
 """
 
 from __future__ import annotations
@@ -26,10 +26,8 @@ MECHANISM = Mechanism(
                "{actor} schedules a log compaction"),
         Action("log_compactor_starts_plan", "puts the inflight instant of the plan it scheduled",
                "{actor} starts its plan"),
-        Action("log_compactor_resumes_plan", "resumes the oldest pending log compaction whose runner died",
-               "{actor} resumes the plan of a dead log compactor"),
         Action("log_compactor_writes_log", "puts the log that replaces the planned logs of one file group",
-               "{actor} writes one log for those of group {group}"),
+               "{actor} writes one log for those of group {group}", data_phase=True),
         *publication_actions("log_compactor"),
     ),
 )  # fmt: skip

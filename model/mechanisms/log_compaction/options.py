@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class LogCompactions(Options):
-    """The options for how readers treat the log of a log compaction."""
+    """Options that select how readers use a log file that a log compaction wrote."""
 
     log_compaction_rank: Literal["inputs", "own"] = option(
         "inputs",
@@ -22,7 +22,7 @@ class LogCompactions(Options):
 
 
 class LogCompactionLimits(Limits):
-    """The limit on log compactions."""
+    """The limit on the number of log compactions."""
 
     log_compactions: int = limit(0, "how many log compactions may be planned",
                                  in_random_worlds=(1, 2), needs="log_compactor")  # fmt: skip

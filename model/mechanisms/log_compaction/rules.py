@@ -1,9 +1,9 @@
 """Log compaction: one log file replaces several logs of its slice (RFC-66, `handle_log_compaction`).
 
-A completed log compaction *covers* its inputs. Reads at or after its completion use its log instead, in the slice and
-at the rank of the newest input (as hudi-rs reads Hudi's header of compacted blocks). The inputs are contiguous in
-completion order, so the winner among them wins in every merge. Windows and older reads use the inputs, which record the
-write and the time of each row.
+A completed log compaction *covers* its inputs. Reads at or after the completion of the log compaction use its log
+instead of the inputs. The log of a log compaction is in the slice of the newest input, and has its rank (as hudi-rs
+reads Hudi's compacted blocks). The inputs are contiguous in completion order, so the record that wins among the inputs
+wins in every merge. Windows and older reads use the inputs, which record the write and the time of each row.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from .options import LogCompactions
 
 
 class LogCompaction(NamedTuple):
-    """A published completion of the log compaction with this requested time: its logs replace their inputs."""
+    """The completed instant of the log compaction with this requested time. Each log that the log compaction adds
+    replaces its input logs.
+    """
 
     requested: int
     completed: int
@@ -40,14 +42,15 @@ WRITES = (Write, Compaction, LogCompaction)
 
 
 class PlannedLogs(NamedTuple):
-    """The plans of log compactions in a table, each with its completion time or None."""
+    """The mark of a table: the plans of log compactions, each with its completion time; None while the plan is pending.
+    """
 
     plans: tuple[tuple[Plan, int | None], ...] = ()
     kind: str = "planned logs"
 
 
 def with_log_plans(table: Table, published: Iterable[Any], plans: tuple[Plan, ...]) -> Table:
-    """The table with its log compactions."""
+    """Return the table with a mark that contains its log compactions."""
     if not plans:
         return table
     done = {entry.requested: entry.completed for entry in published if isinstance(entry, LogCompaction)}
@@ -56,17 +59,19 @@ def with_log_plans(table: Table, published: Iterable[Any], plans: tuple[Plan, ..
 
 
 def log_compactions(table: Table) -> tuple[tuple[Plan, int | None], ...]:
-    """The plans of log compactions, each with its completion time or None."""
+    """Return the plans of log compactions of a table, each with its completion time; None while the plan is pending."""
     return mark(table, PlannedLogs).plans if table.marks else ()
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules for tables with log compactions."""
+    """Return the rules for tables with log compactions."""
     return _in_windows(_as_of_a_time(_in_plans(_in_place_of_inputs(rules))))
 
 
 def _in_place_of_inputs(rules: Rules) -> Rules:
-    """Reads use a completed log compaction instead of the logs that it covers, at their rank."""
+    """Let reads use the log of a completed log compaction instead of the logs that it covers, at the rank of the
+    covered logs.
+    """
     inner_logs, inner_time, inner_fold = rules.merged_logs, rules.log_time, rules.fold_of
     inner_instants = rules.instants_with_logs
 
@@ -100,7 +105,7 @@ def _in_place_of_inputs(rules: Rules) -> Rules:
 
 
 def _in_plans(rules: Rules) -> Rules:
-    """A compaction plan excludes the file groups with a pending log compaction."""
+    """Let a compaction plan exclude the file groups with a pending log compaction."""
     inner = rules.may_plan
 
     def may_plan(table: Table, group: int) -> bool:
@@ -110,7 +115,7 @@ def _in_plans(rules: Rules) -> Rules:
 
 
 def _as_of_a_time(rules: Rules) -> Rules:
-    """In a read as of a time at which a log compaction is not visible, the log compaction is pending."""
+    """Treat a log compaction as pending in a read as of a time at which the log compaction is not visible."""
     inner = rules.table_as_of
 
     def table_as_of(rules: Rules, table: Table, time: float) -> Table:
@@ -122,10 +127,10 @@ def _as_of_a_time(rules: Rules) -> Rules:
 
 
 def _in_windows(rules: Rules) -> Rules:
-    """A window omits the log of a log compaction, unless readers take it for the log of a write."""
+    """Let a window omit the log of a log compaction, unless readers treat that log as the log of a write."""
     inner = rules.window_logs
 
-    def window_logs(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Log, ...]:
+    def window_logs(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
         logs, made = inner(rules, table, group, after, until), compacted_in(rules, table, group, after, until)
         return with_compacted(rules, table, group, logs, made)
 
@@ -137,14 +142,14 @@ def _is_visible(rules: Rules, plan: Plan, completed: int | None, time: float) ->
 
 
 def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
-    """Requested time of each log compaction of a file group -> the logs that it takes."""
+    """Return a mapping from the requested time of each log compaction of a file group to its input logs."""
     parts = [(plan.requested, plan.part_in(group)) for plan, _ in log_compactions(table)]
     return {requested: part.logs for requested, part in parts if part is not None}
 
 
 def read_instead(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], time: float) -> tuple[Log, ...]:
-    """The files that a read as of `time` uses instead of these logs: the log compaction replaces the last log that it
-    covers, and the other ones are omitted.
+    """Return the logs that a read as of `time` uses instead of `logs`. A log compaction replaces the last log that it
+    covers. The read omits all other logs that a log compaction covers.
     """
     done = {plan.requested for plan, completed in log_compactions(table) if _is_visible(rules, plan, completed, time)}
     if not done:
@@ -164,7 +169,7 @@ def _instead(log: Log, by: Mapping[Log, tuple[int, Log]]) -> Log | None:
 
 
 def covered(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
-    """These logs, and all logs that the log compactions among them cover: the files of a slice."""
+    """Return `logs` and, for each log of a log compaction among them, all logs that the log compaction covers."""
     taken = inputs(table, group)
     if not taken:
         return tuple(logs)
@@ -172,17 +177,18 @@ def covered(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
 
 
 def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | Fold, ...]:
-    """The logs as they merge: the log of a log compaction is the fold of its inputs."""
+    """Return the logs in the form in which they merge: the log of a log compaction becomes the fold of its inputs."""
     taken = inputs(table, group)
     if not taken:
         return tuple(logs)
     return tuple(Fold(None, folded_inputs(table, group, taken[log[0]])) if log[0] in taken else log for log in logs)
 
 
-def compacted_in(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Log, ...]:
-    """The logs of log compactions in a window: none, because they change no row.
+def compacted_in(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
+    """Return the logs of log compactions that an incremental window reads. By default a window reads no such log,
+    because a log compaction changes no row.
 
-    Some readers take such a log for a log of a write (Apache Hudi, issue 20327).
+    Some readers treat the log of a log compaction as the log of a write (Apache Hudi, issue 20327).
     """
     if rules[LogCompactions].log_compaction_window == "excluded" or not table.marks:
         return ()
@@ -198,11 +204,12 @@ def with_compacted(
 
 
 def log_plan(rules: Rules, table: Table, groups: int) -> tuple[GroupPlan, ...]:
-    """The inputs of a log compaction: in each file group all completed logs of the newest slice, if there are several.
+    """Return the inputs of a log compaction: in each file group, all completed logs of the newest slice, if the slice
+    has several logs.
 
-    They stay contiguous in completion order, because later completions come after them. File groups with a pending log
-    compaction are excluded. So are file groups whose logs merge by the rules of another engine. An empty result means
-    that there is nothing to compact.
+    The inputs stay contiguous in completion order, because writes that complete later come after the inputs. A log
+    compaction excludes file groups with a pending log compaction. A log compaction also excludes file groups whose logs
+    merge by the rules of another engine. An empty result means that there is nothing to compact.
     """
     parts = ((group, _logs_of_newest_slice(rules, table, group)) for group in range(groups))
     busy = being_compacted(table)

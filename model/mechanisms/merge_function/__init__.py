@@ -1,1 +1,1 @@
-"""Merge functions of users: a function combines two records to one row."""
+"""Merge functions of users: a function combines two records into one row."""

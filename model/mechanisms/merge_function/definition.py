@@ -1,7 +1,8 @@
 """The definition of a user's merge function: the row of a key after all its writes.
 
-A delete hides what completed before it. The function combines the records that completed after the last delete to one
-value. If it keeps the laws (docs/contract.md, LAWS), any order and grouping returns the same value.
+A delete hides every record that completed before the delete. The function combines the records that completed after the
+last delete into one value. If the function keeps the laws (docs/contract.md, LAWS), any order and grouping of merges
+returns the same value.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ Value = TypeVar("Value")
 
 
 def value_of(written: Sequence[Value | None], function: Callable[[Value, Value], Value]) -> Value | None:
-    """The value of a key after these writes, in completion order. A written None deletes; a result of None means that
-    there is no row.
+    """Return the value of a key after the writes `written`, which are in completion order. A written None is a delete.
+    A result of None means that the key has no row.
     """
     last = max((place for place, value in enumerate(written) if value is None), default=-1)
     since = [value for value in written[last + 1 :] if value is not None]

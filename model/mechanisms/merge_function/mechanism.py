@@ -1,4 +1,4 @@
-"""Merge functions of users: a function combines two records to one row."""
+"""Merge functions of users: a function combines two records into one row."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .values import Merged
 
 
 class MergeFunction(Options):
-    """The options of merge functions."""
+    """The option that states which laws the merge function of a table keeps."""
 
     merge_laws: Literal["all", "not_idempotent", "not_commutative", "not_associative"] = option(
         "all",
@@ -31,7 +31,7 @@ class MergeFunction(Options):
 
 
 class ByFunction(NamedTuple):
-    """The combination of several records to one row by a function that keeps some laws. Implements
+    """Combines several records into one row by a function that keeps the laws `laws`. Implements
     `combination.Combination`.
     """
 
@@ -66,7 +66,7 @@ class ByFunction(NamedTuple):
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules for tables whose rows a function of the user merges."""
+    """Return the rules for tables whose rows a function of the user merges."""
     inner = rules.merger
 
     def merger(world: Any) -> Merger:

@@ -1,13 +1,14 @@
-"""Reads of a table whose rows a user's function merges: the state that a fold retains for one key, and the row that it
-shows.
+"""Reads of a table whose rows a user's function merges. A read computes the state of one key in a fold, and the row
+that the fold shows.
 
-It evaluates the same tree as for whole rows (`Fold`). The function is the most general one that keeps the laws: its
-value contains everything that the laws allow it to retain. A property of it is a property of every function that keeps
-the same laws.
+A read evaluates the same tree as a read of whole rows (`Fold`). The model uses the most general function that keeps the
+laws: its value contains everything that the laws allow a function to retain. A property of the most general function is
+a property of every function that keeps the same laws.
 
-    `all`: the set of records. `not_idempotent`: the same, with the number of times each record was merged, as in a sum.
-    `not_commutative`: the records in the order of their first merge, as in a list without repetitions.
-    `not_associative`: the records with their grouping, as in an average.
+    With the laws `all`, a value is a set of records. With `not_idempotent`, a value also contains how often each record
+    was merged, as in a sum. With `not_commutative`, a value contains the records in the order of their first merge, as
+    in a list without repetitions. With `not_associative`, a value contains the records and the order in which
+    partial results were merged, because the result depends on it.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ FUNCTIONS: Final[dict[str, Callable[[Value, Value], Value]]] = {
 
 
 class Merged(NamedTuple):
-    """The answer for one key: the value (() without a row), the log of its newest record, and the last delete if the
-    answer includes deletes.
+    """The answer for one key. `value` is the merged value; () if the key has no row. `newest` is the log of the newest
+    record in the value. `delete` is the log of the last delete, if the answer includes deletes.
     """
 
     value: Value = ()
@@ -50,8 +51,8 @@ class Merged(NamedTuple):
 
 
 def join(older: Merged, newer: Merged, laws: str) -> Merged:
-    """Join two states. A delete hides everything that completed before it, because a merged value cannot be split
-    again.
+    """Join two states of one key. A delete hides every record that completed before the delete, because a merged value
+    cannot be split again.
     """
     if newer.delete is not None or not older.value:
         return newer._replace(delete=newer.delete or older.delete)
@@ -61,7 +62,7 @@ def join(older: Merged, newer: Merged, laws: str) -> Merged:
 
 
 def read(shape: Fold, content: Contents, laws: str, deletes: bool) -> Merged | None:
-    """The value of a key that a read shows; None if it shows nothing."""
+    """Return the answer of a read for one key; None if the read shows neither a row nor a delete."""
     made = of_fold(shape, content, laws)
     if shape.shown is not None and made.newest not in shape.shown:
         made = made._replace(value=(), newest=None)
@@ -69,7 +70,9 @@ def read(shape: Fold, content: Contents, laws: str, deletes: bool) -> Merged | N
 
 
 def of_fold(shape: Fold, content: Contents, laws: str) -> Merged:
-    """The state of the key in a fold. A base file holds no delete: later logs are never older than it."""
+    """Return the state of a key in a fold. A base file contains no delete, because no later log contains an older
+    record.
+    """
     made = Merged() if shape.base is None else of_fold(shape.base, content, laws)._replace(delete=None)
     for log in shape.logs:
         newer = of_fold(log, content, laws) if isinstance(log, Fold) else _of_log(log, content(log))
@@ -97,13 +100,13 @@ def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], laws: str, d
 
 
 def merged_on(state: Merged, window: Merged, laws: str) -> Merged | None:
-    """The answer that a reader gets by merging the answer of a window into an earlier answer."""
+    """Return the answer that a reader gets if it merges the answer of a window into an earlier answer."""
     return _shown(join(state, window, laws), deletes=True)
 
 
 def records_of(made: Merged, records: Callable[[Log], Record], laws: str) -> Iterator[Record]:
-    """The rows of an answer: the merged row, with its newest write and the greatest ordering value; and the delete,
-    which has no value.
+    """Yield the rows of an answer for one key: the merged row, and the delete. The merged row has the requested time of
+    its newest write and the greatest ordering value. A delete in an answer has no ordering value.
     """
     if made.newest is not None:
         names = {log: str(records(log).value) for log in logs_in(made.value)}
@@ -125,7 +128,9 @@ def logs_in(value: Value) -> Iterator[Log]:
 
 
 def text_of(value: Value, name: Callable[[Log], str], laws: str) -> str:
-    """A value as text: the names of its records, ordered if the order matters; `(a b)` is a pair."""
+    """Return a value as text: the names of its records. The names are sorted unless the order of merges matters. In the
+    text, `(a b)` is a pair of records.
+    """
     parts = []
     for part in value:
         pair = isinstance(part[0], tuple)
@@ -134,7 +139,7 @@ def text_of(value: Value, name: Callable[[Log], str], laws: str) -> str:
 
 
 def law_broken(laws: str) -> str | None:
-    """The first law that the merge function of a world breaks on its records."""
+    """Return a phrase for the first law that a merge function breaks; None if it breaks no law."""
     function = FUNCTIONS[laws]
     one, other, third = (((place, 1),) for place in (1, 2, 3))
     if function(one, other) != function(other, one):

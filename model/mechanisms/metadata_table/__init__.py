@@ -1,1 +1,3 @@
-"""The metadata table: a second table that lists the files of the first one, and must agree with it (RFC-15)."""
+"""The metadata table: a second table that lists the files of the data table, and must agree with the data table
+(RFC-15).
+"""

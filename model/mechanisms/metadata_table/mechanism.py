@@ -1,13 +1,16 @@
-"""The metadata table: a second table that lists the files of the first one, and must agree with it (RFC-15).
+"""The metadata table: a second table that lists the files of the data table, and must agree with the data table
+(RFC-15).
 
-An actor that publishes an instant first commits the added and removed files to the metadata table. It does so under the
-same lock, in a deltacommit with the same requested time. Then the instant completes in the data table. So the metadata
-table never lacks an instant. It may have additional ones, of dead actors. Readers list files through it, and use only
-deltacommits whose instant is complete in the data table (RFC-22, "Updating Metadata Table": "the reconciliation of the
-metadata will be done by the metadata reader").
+An actor that publishes an instant first commits the added and removed files to the metadata table. The commit to the
+metadata table is a deltacommit with the requested time of the instant, under the lock that covers publication. After
+the commit to the metadata table, the instant completes in the data table. Therefore the metadata table contains every
+completed instant of the data table. The metadata table may also contain instants of dead actors. Readers list files
+through the metadata table. Readers use only deltacommits whose instant is complete in the data table. RFC-22, "Updating
+Metadata Table", says that "the reconciliation of the metadata will be done by the metadata reader".
 
-There is one writer at a time. A deltacommit that was begun by another actor belongs to a dead one. The actor rolls it
-back before it begins its own. An instant that is applied twice is listed once.
+The metadata table has one writer at a time, so a pending deltacommit of another actor belongs to a dead actor. An actor
+rolls back the deltacommit of a dead actor before it begins its own deltacommit. If an instant is applied twice, the
+metadata table lists its files once.
 """
 
 from __future__ import annotations
@@ -40,16 +43,17 @@ from .rules import MetadataTable, refine, through
 UNLISTED, BEGUN = "about to list its files", "listing its files"
 LISTED, PUBLISHED = "its files are listed", "published, its files not listed"
 FILES_LISTED = "has listed files"
+REFUSED = "refused by the metadata table"
 
 
 class ListedFiles(NamedTuple):
-    """The instants whose files a reader has found in the metadata table; None before the reader lists them."""
+    """The instants whose files a reader has found in the metadata table; None before the reader lists the files."""
 
     instants: frozenset[int] | None = None
 
 
 def compose(composition: Composition) -> None:
-    """Let every publication write the metadata table, and every reader list files through it."""
+    """Let every publication write the metadata table, and let every reader list files through the metadata table."""
     if not composition.world[HasMetadataTable].metadata_table:
         return
     options = composition.protocol[MetadataOptions]
@@ -74,19 +78,20 @@ def compose(composition: Composition) -> None:
 
 
 def _begins(each: Publication) -> Transition:
-    """The transition that begins a deltacommit of the instant in the metadata table."""
+    """Return the transition that begins a deltacommit of the instant in the metadata table."""
     begin = preset(begin_listing, requested=each.requested)
     return transition("actor_begins_metadata", each.actor, effect=begin, changes=("own", "metadata"))
 
 
 def _commits(each: Publication) -> Transition:
-    """The transition that completes the deltacommit."""
+    """Return the transition that completes the deltacommit of the instant in the metadata table."""
     commit = preset(commit_listing, requested=each.requested)
     return transition("actor_commits_metadata", each.actor, effect=commit, changes=("own", "metadata"))
 
 
 def _list_before_publication(composition: Composition, each: Publication) -> None:
-    """Write the metadata table between taking the completion time (or a lock taken after it) and the publication."""
+    """Let an actor write the metadata table under the lock, after it takes its completion time and before it publishes.
+    """
     ways = composition.select(TAKES_COMPLETION_TIME, TAKES_LOCK, actors=[each.actor])
     [last] = (way.action for way in ways if way.to in (READY, READY_TO_DECIDE))
     before = composition.select(last, actors=[each.actor])
@@ -96,7 +101,7 @@ def _list_before_publication(composition: Composition, each: Publication) -> Non
 
 
 def _list_before_lock(composition: Composition, each: Publication) -> None:
-    """Write it before the lock is taken, so that two actors may write the metadata table at once."""
+    """Let an actor write the metadata table before it takes the lock, so that two actors may write it at once."""
     ways = composition.select(TAKES_COMPLETION_TIME, TAKES_LOCK, actors=[each.actor])
     [first] = (way.action for way in ways if way.at == each.since)
     composition.select(first, actors=[each.actor]).insert_before(LISTED, lambda _: _begins(each))
@@ -105,7 +110,9 @@ def _list_before_lock(composition: Composition, each: Publication) -> None:
 
 
 def _list_after_publication(composition: Composition, each: Publication) -> None:
-    """Write it after the instant completes; the lock is released after that."""
+    """Let an actor write the metadata table after its instant completes. The actor releases the lock after it has
+    written the metadata table.
+    """
     append = (preset(append_instant, publish=each.publish), go_to(PUBLISHED))
     composition.select(PUBLISHES, actors=[each.actor]).replace(lambda last: replace(last, effects=append))
     commits = _commits(each).extend(preset(leave, publish=each.publish)).extend(release_lock, "lock")
@@ -116,12 +123,14 @@ def _list_after_publication(composition: Composition, each: Publication) -> None
 
 
 def begin_listing(own: Any, metadata: MetadataTable, requested: str) -> Changes:
-    """Begin a deltacommit of the instant in the metadata table. Roll back one that another actor began."""
+    """Begin a deltacommit of the instant in the metadata table. Roll back a pending deltacommit that another actor
+    began.
+    """
     return {"own": own._replace(step=BEGUN), "metadata": metadata.begin(getattr(own, requested))}
 
 
 def commit_listing(own: Any, metadata: MetadataTable, requested: str) -> Changes:
-    """Complete that deltacommit, which lists the files."""
+    """Complete the deltacommit of the instant, so that the metadata table lists its files."""
     return {"metadata": metadata.commit(getattr(own, requested))}
 
 
@@ -131,32 +140,34 @@ def remove_rolled_back(own: Any, metadata: MetadataTable) -> Changes:
 
 
 def is_listed(own: Any, metadata: MetadataTable, requested: str) -> bool:
-    """Whether the metadata table has the instant already."""
+    """True if the metadata table already contains the instant of the actor."""
     return getattr(own, requested) in metadata.listed
 
 
 def give_up_listing(own: Any, me: str, lock: str | None, publish: Publish) -> Changes:
-    """The actor gives up, so the data table will never have its instant."""
-    return {"own": publish(own)[0], "lock": released(lock, me)}
+    """Let the actor give up, so that its instant never completes in the data table. The actor does not try again: each
+    further attempt ends in the same way.
+    """
+    return {"own": publish(own)[0]._replace(step=REFUSED), "lock": released(lock, me)}
 
 
 def append_instant(own: Any, published: tuple[Any, ...], publish: Publish) -> Changes:
-    """Put the completed instant, and keep the lock, because its files are not listed yet."""
+    """Put the completed instant, and keep the lock, because the metadata table does not list its files yet."""
     return {"published": (*published, publish(own)[1])}
 
 
 def leave(own: Any, publish: Publish) -> Changes:
-    """The actor after its instant is published."""
+    """Set the component of the actor to its value after publication."""
     return {"own": publish(own)[0]}
 
 
 def listed_instants(visible_instants: tuple[Any, ...], metadata: MetadataTable) -> tuple[Any, ...]:
-    """The view `visible_instants`: an instant whose files are not listed has no files."""
+    """The view `visible_instants`: an instant whose files the metadata table does not list has no files."""
     return through(visible_instants, metadata.listed)
 
 
 def every_write(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
-    """The view `visible_writes` of a reader that uses only the metadata table: it includes pending writes."""
+    """The view `visible_writes` of a reader that trusts only the metadata table: all pending writes."""
     return unpublished_writes
 
 
@@ -186,7 +197,7 @@ def list_files(metadata: MetadataTable) -> Changes:
 
 
 def kept_instants(kept_instants: Published, own_files: ListedFiles) -> Published:
-    """The view `kept_instants`, with the files that the reader found in the metadata table."""
+    """The view `kept_instants`: each instant has only the files that the reader found in the metadata table."""
     return through(kept_instants, own_files.instants)
 
 
@@ -197,7 +208,8 @@ def check(world: World) -> None:
 
 
 def agree(protocol: Protocol) -> None:
-    """Raise ValueError for a decision log with a metadata table, unless the latter is written first and under the lock.
+    """Raise ValueError for a decision log with a metadata table, unless an actor writes the metadata table first and
+    under the lock.
     """
     options = protocol[MetadataOptions]
     usual = (options.metadata_commit, options.metadata_lock) == ("before_data", "under_lock")

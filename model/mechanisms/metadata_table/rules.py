@@ -1,14 +1,17 @@
-"""The metadata table: a second table that lists the files of the first one, and must agree with it (RFC-15).
+"""The metadata table: a second table that lists the files of the data table, and must agree with the data table
+(RFC-15).
 
-An actor that publishes an instant first commits its files to the metadata table, under the same lock and in a
-deltacommit with the same requested time. Then the instant completes in the data table. So the metadata table never
-lacks an instant. It may have additional ones, of dead actors. Readers list files through it instead of the store. They
-use its deltacommits whose instant is complete in the data table ("the reconciliation of the metadata will be done by
-the metadata reader": RFC-22, Updating Metadata Table).
+An actor that publishes an instant first commits its files to the metadata table. The commit to the metadata table is a
+deltacommit with the requested time of the instant, under the lock that covers publication. After the commit to the
+metadata table, the instant completes in the data table. Therefore the metadata table contains every completed instant
+of the data table. The metadata table may also contain instants of dead actors. Readers list files through the metadata
+table instead of the store. Readers use only deltacommits whose instant is complete in the data table. RFC-22, "Updating
+Metadata Table", says that "the reconciliation of the metadata will be done by the metadata reader".
 
-It has one writer at a time, so a deltacommit that another writer began belongs to a dead actor. The writer rolls it
-back before it begins its own. An actor may die before its instant completes in the data table. If the instant is
-applied again, its files are listed once.
+The metadata table has one writer at a time, so a deltacommit that another writer began belongs to a dead actor. A
+writer rolls back the deltacommit of a dead actor before it begins its own deltacommit. An actor may die before its
+instant completes in the data table. If the instant of a dead actor is applied a second time, the metadata table lists
+its files once.
 """
 
 from __future__ import annotations
@@ -24,30 +27,34 @@ from .options import MetadataOptions
 
 
 class MetadataTable(NamedTuple):
-    """Requested times of the complete deltacommits, and of those that were begun."""
+    """The requested times of the complete deltacommits (`listed`), and of the pending deltacommits (`begun`)."""
 
     listed: frozenset[int] = frozenset()
     begun: frozenset[int] = frozenset()
 
     def begin(self, requested: int) -> MetadataTable:
-        """Begin a deltacommit: roll back an unfinished one, and remove what this instant applied earlier."""
+        """Begin a deltacommit. Roll back an unfinished deltacommit of any actor, and remove files that an earlier
+        deltacommit of this instant listed.
+        """
         return MetadataTable(self.listed - {requested}, frozenset({requested}))
 
     def commit(self, requested: int) -> MetadataTable:
-        """Complete the deltacommit, unless it was rolled back."""
+        """Complete the deltacommit with this requested time, unless it was rolled back."""
         added = self.begun & {requested}
         return MetadataTable(self.listed | added, self.begun - added)
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules under which a reader trusts only the metadata table: pending instants are visible."""
+    """Return the rules of a reader that trusts only the metadata table: pending instants are visible."""
     return with_pending(rules) if protocol[MetadataOptions].metadata_trust == "listed" else rules
 
 
 def through(published: tuple[Any, ...], listed: frozenset[int] | None) -> tuple[Any, ...]:
-    """Published instants as seen by a reader that lists files through the metadata table; None: through the store.
+    """Return the published instants that a reader sees. If `listed` is None, the reader lists files through the store,
+    otherwise through the metadata table.
 
-    A write whose files are not listed has no files, and the base files of such a compaction do not exist yet.
+    The result shows a write without files if the metadata table does not list the files of the write. The result omits
+    a compaction whose files are not listed.
     """
     if listed is None:
         return published

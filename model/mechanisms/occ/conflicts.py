@@ -1,9 +1,9 @@
 """Decides which completed instants conflict with a write that is about to publish (RFC-22, "Concurrency Control", step
 4).
 
-Two writes conflict if both have files in one bucket of one partition, under any file ids. Two writers that find a
-bucket empty may each begin a file group. A compaction does not conflict with a writer of log files, because a log
-belongs to the slice in which it completes.
+Two writes conflict if both have files in one bucket of one partition, under any file ids. The file ids do not count,
+because two writers that find a bucket empty may each begin a file group. A compaction does not conflict with a writer
+of log files, because a log belongs to the slice in which it completes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Published = tuple[Write | Compaction, ...]
 
 
 class Attempt(NamedTuple):
-    """An unpublished write: the file groups that it touches, and its file ids.
+    """An unpublished write. `groups` lists the file groups that the write touches, and `file_ids` its file ids.
 
     `sealed` counts the instants that were published when the actor sealed its timeline.
     """
@@ -34,8 +34,9 @@ class Attempt(NamedTuple):
 def concurrent(published: Published, sealed: int, protocol: Protocol) -> Published:
     """The instants that may conflict with an attempt, in the order of publication.
 
-    By requested time, these are the instants requested after the newest instant that the attempt saw. They exclude an
-    instant that was requested earlier and completes later.
+    With the option value `conflict_window = requested`, an instant may conflict only if it was requested after the
+    newest instant that the attempt saw. An instant that was requested before that newest instant and completes later is
+    excluded.
     """
     if protocol[Occ].conflict_window == "completion":
         return published[sealed:]
@@ -44,7 +45,8 @@ def concurrent(published: Published, sealed: int, protocol: Protocol) -> Publish
 
 
 def conflicting(published: Published, plans: Iterable[Plan], attempt: Attempt, protocol: Protocol) -> int | None:
-    """The requested time of the first completed instant that conflicts with an attempt; None if there is none."""
+    """The requested time of the first completed instant that conflicts with an attempt; None if no instant conflicts.
+    """
     groups = {plan.requested: {part.group for part in plan.groups} for plan in plans}
     for entry in concurrent(published, attempt.sealed, protocol):
         if isinstance(entry, Compaction):
@@ -65,7 +67,8 @@ def _same(write: Write, attempt: Attempt, group: int, protocol: Protocol) -> boo
 
 
 def clusterings(published: Published, groups: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """(group, requested time of the newest clustering that replaced the file group) for each group with a clustering.
+    """Return (file group, requested time of the newest clustering that replaced it) for each file group with a
+    clustering.
     """
     done = (entry for entry in published if isinstance(entry, Compaction))
     newest = {group: entry.requested for entry in done for group in clustered(entry)}

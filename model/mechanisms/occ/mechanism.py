@@ -1,9 +1,9 @@
 """Optimistic concurrency control: a writer aborts if a conflicting write has completed since it began (RFC-22).
 
-The steps follow "Concurrency Control", option 1, for file groups. A writer seals its timeline when it requests its
-instant, writes its files, and takes the lock that covers publication. Under that lock it checks the instants that have
-completed meanwhile, and publishes or aborts. A writer that aborts removes its own files and its instant. It may retry
-under a new instant.
+The steps of an optimistic writer follow RFC-22, "Concurrency Control", option 1, applied to file groups. A writer seals
+its timeline when it requests its instant, writes its files, and takes the lock that covers publication. Under the lock,
+the writer checks the instants that have completed since it sealed its timeline. After the check, the writer publishes
+or aborts. A writer that aborts removes its own files and its instant. A writer may retry the write under a new instant.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def compose(composition: Composition) -> None:
 
 
 def touched_groups(world: World, protocol: ProtocolOptions, me: str, own: Writer) -> tuple[int, ...]:
-    """The file groups that a write writes, and those that it declares as read."""
+    """Return the file groups that a write writes, and the file groups that the write declares as read."""
     groups = world.groups_of(me, own.number)
     if protocol[Occ].conflict_reads == "checked":
         groups = tuple(dict.fromkeys((*groups, *world.reads.get((me, own.number), ()))))
@@ -59,7 +59,7 @@ def touched_groups(world: World, protocol: ProtocolOptions, me: str, own: Writer
 
 
 def take_back_aborted(composition: Composition, me: str) -> None:
-    """Add the transitions after an abort."""
+    """Add the transitions of a writer after it aborts."""
     composition.add(transition("writer_takes_back_write", me, at=ABORTED, guards=(LOCK_IS_FREE,), effect=take_back,
                                changes=("own", "own_validation")))  # fmt: skip
     if composition.world[Retries].retries:
@@ -69,7 +69,8 @@ def take_back_aborted(composition: Composition, me: str) -> None:
 
 
 def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
-    """Delete the files and then, under the lock, the pending instant. Retry if a retry is left."""
+    """Delete the files of the write, and then, under the lock, its pending instant. Retry the write if a retry is left.
+    """
     if own_validation.tries < world[Retries].retries:
         again = Validation(tries=own_validation.tries + 1)
         return {"own": Writer(RETRYING, own.number), "own_validation": again}
@@ -77,14 +78,14 @@ def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
 
 
 def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
-    """Request an instant for the same write again; the number of attempts is kept."""
+    """Request a new instant for an aborted write, and keep the number of attempts."""
     changes = request_instant(own._replace(number=own.number - 1), clock, request_time)
     requested: Any = changes["own"]
     return {**changes, "own": requested._replace(records=own.records)}
 
 
 def sealing(composition: Composition, me: str) -> None:
-    """Make a writer seal its timeline when it requests an instant, or list it again with each file."""
+    """Make a writer seal its timeline when it requests an instant, or list the timeline again with each file."""
     requests = composition.select(REQUESTS, actors=[me]).extend(seal_timeline, "own_validation")
     if composition.actors_of("clusterer"):
         requests.extend(find_clusterings, "own_into")
@@ -95,12 +96,14 @@ def sealing(composition: Composition, me: str) -> None:
 
 
 def seal_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
-    """Seal the timeline: instants completed by now do not conflict."""
+    """Seal the timeline: record how many instants have completed, because these instants do not conflict with the
+    write.
+    """
     return {"own_validation": own_validation._replace(sealed=len(published))}
 
 
 def find_clusterings(own: Writer, me: str, world: World, published: tuple[Any, ...]) -> Changes:
-    """Record the clusterings that made the file groups of the write."""
+    """Record the clusterings that wrote the file groups of the write."""
     return {"own_into": Into(clusterings(published, world.groups_of(me, own.number)))}
 
 
@@ -110,7 +113,7 @@ def reload_timeline(own_validation: Validation, published: tuple[Any, ...]) -> C
 
 
 def reload_base(own_onto: Onto, published: tuple[Any, ...], *, group: int) -> Changes:
-    """Merge with the base file that is now the newest."""
+    """Merge the rows of the write with the base file that is now the newest."""
     bases = ((each, newest_base(published, each) if each == group else base) for each, base in own_onto.bases)
     return {"own_onto": Onto(tuple(bases))}
 
@@ -118,7 +121,9 @@ def reload_base(own_onto: Onto, published: tuple[Any, ...], *, group: int) -> Ch
 def marked(
     own: Writer, me: str, world: World, every_writer: Mapping[str, Writer], rollbacks: tuple[Rollback, ...] = ()
 ) -> int | None:
-    """The requested time of another pending write with a marker in the next file group."""
+    """Return the requested time of another pending write that has a marker in the writer's next file group; None if
+    there is no such write.
+    """
     left = world.files(me, own.number)[own.files :]
     if not left:  # a guard is also evaluated for a dead writer, which may have put all its files
         return None
@@ -138,7 +143,7 @@ def list_marked(
 
 
 def check(world: World) -> None:
-    """Raise ValueError for repeated batches of writers that retry."""
+    """Raise ValueError for a world in which writers retry and batches are sent repeatedly."""
     if world[Resends].resends and world[Retries].retries:
         raise ValueError("world: resends together with retries are not modelled; leave one of them out")
 

@@ -1,4 +1,4 @@
-"""The options and limits of optimistic concurrency control, and its records in the state of an actor."""
+"""The options and limits of optimistic concurrency control, and the record that it adds to an actor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Occ(Options):
-    """The options for how a writer deals with concurrent writers."""
+    """The options of a writer's concurrency control."""
 
     concurrency: Literal["nbcc", "occ", "single_writer"] = option(
         "nbcc",
@@ -64,8 +64,9 @@ class Retries(Limits):
 class Validation(NamedTuple):
     """The conflict check of a pending write.
 
-    `sealed` counts the published instants when the actor sealed its timeline. `passed` is true once it found no
-    conflict. `conflict` is the requested time of the conflicting instant. `tries` counts its aborted attempts.
+    `sealed` is the number of instants that were published when the actor sealed its timeline. `passed` is True after
+    the check has found no conflict. `conflict` is the requested time of the conflicting instant. `tries` counts the
+    aborted attempts of the write.
     """
 
     sealed: int = 0

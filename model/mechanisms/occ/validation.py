@@ -1,6 +1,6 @@
-"""The conflict check of an optimistic actor: it passes and publishes, or it aborts (RFC-22).
+"""The conflict check of an optimistic actor: the actor passes the check and publishes, or it aborts (RFC-22).
 
-Overwriters check in the same way as writers: a replace conflicts with the writes to its partitions.
+Overwriters make the same check as writers: a replace conflicts with the writes to its partitions.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ NOT_CHECKED = Guard(
 
 
 def is_optimistic(composition: Composition, me: str) -> bool:
-    """Whether an actor is optimistic by its own protocol."""
+    """True if the protocol of an actor makes the actor optimistic."""
     return bool(composition.protocol_of(me)[Occ].concurrency == "occ")
 
 
 def check_conflicts(composition: Composition, kind: str, me: str, touches: Touches) -> None:
-    """Make an actor check for conflicts before it publishes; its kind has the record `validation`."""
+    """Make an actor check for conflicts before it publishes. The kind of the actor must have the record `validation`.
+    """
     options = composition.protocol_of(me)[Occ]
     parameters: dict[str, Any] = {"touches": touches, **({} if options.priority == "first" else {"plans": ()})}
     conflict = preset(find_conflict, **parameters)
@@ -64,7 +65,8 @@ def find_conflict(
     own: Any, own_validation: Validation, published: tuple[Any, ...], protocol: Protocol, touches: Touches,
     plans: tuple[Plan, ...], own_file_ids: NewFileIds = FIXED,
 ) -> int | None:  # fmt: skip
-    """The requested time of a conflicting instant that completed since the actor began; None if there is none."""
+    """The requested time of a conflicting instant that completed since the actor began; None if no instant conflicts.
+    """
     return conflicting(published, plans, Attempt(touches(own), own_file_ids.ids, own_validation.sealed), protocol)
 
 

@@ -1,1 +1,1 @@
-"""Partial updates: a record sets some columns of a row."""
+"""Partial updates: a record may set only some columns of a row."""

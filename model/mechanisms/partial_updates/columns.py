@@ -1,8 +1,9 @@
-"""Reads of a table with partial updates: the state that a fold retains for one key, and the row that it shows.
+"""Reads of a table with partial updates. A read computes the state of one key in a fold, and the row that the fold
+shows.
 
-They evaluate the same tree as for whole rows (`Fold`), column by column. Each column has the value of the highest
-record that set it, above the greatest delete. A base file or a compacted log contains everything about a key that later
-merges need.
+A read evaluates the same tree as a read of whole rows (`Fold`), column by column. Each column has the value of the
+highest-ranked record that sets the column and outranks the greatest delete. A base file or a compacted log contains
+everything about a key that later merges need.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ ROW = ""
 
 
 class Made(NamedTuple):
-    """The answer for one key: for each column, `ROW` first, the log of its value; and the greatest delete if the answer
-    includes deletes.
+    """The answer for one key. `columns` lists (column, log of its value), beginning with the column `ROW`. `delete` is
+    the log of the greatest delete, if the answer includes deletes.
     """
 
     columns: tuple[tuple[str, Log], ...] = ()
@@ -35,7 +36,7 @@ Contents = Callable[[Log], Content | None]
 
 
 def read(shape: Fold, content: Contents, merger: Merger, column_merge: str, deletes: bool) -> Made | None:
-    """The row of the key that a read shows; None if it shows nothing."""
+    """Return the answer of a read for one key; None if the read shows neither a row nor a delete."""
     state = state_of_fold(shape, content, merger, column_merge)
     logs = {name: log for name, _, log in state.columns if state.row > state.delete}
     if shape.shown is not None and logs.get(ROW) not in shape.shown:
@@ -45,10 +46,11 @@ def read(shape: Fold, content: Contents, merger: Merger, column_merge: str, dele
 
 
 def state_of_fold(shape: Fold, content: Contents, merger: Merger, column_merge: str) -> State:
-    """The state of the key in a fold.
+    """Return the state of a key in a fold.
 
-    A rank consists of the ordering value, the place in the fold, the place in the fold at that place, ..., and the log
-    itself. A base file has the first place.
+    A rank consists of the ordering value, the place of the record's log in the fold, and the log itself. If the log is
+    inside a nested fold, a rank also contains the place in the nested fold. In a fold, the base file has the first
+    place.
     """
     base = State() if shape.base is None else _placed(state_of_fold(shape.base, content, merger, column_merge), -1)
     if column_merge != "by_column":
@@ -81,18 +83,19 @@ def _placed(state: State, place: float) -> State:
 
 
 def _of_one_rank(state: State) -> State:
-    """A row as a base file shows it, without the lower ranks under which some of its columns were set."""
+    """Return a row as a base file stores it: every column has the rank of the row, not the rank with which it was set.
+    """
     if state.row <= state.delete:
         return State(state.delete)
     return state._replace(columns=tuple((name, state.row, log) for name, _, log in state.columns))
 
 
 def _join_rows(older: State, newer: State) -> State:
-    """The merge of readers that store one rank for each row: the columns of the higher row replace those of the lower
-    one.
+    """Merge two states with one rank for each row: columns of the higher-ranked row replace columns of the lower-ranked
+    row.
 
-    All columns have the rank of the higher row afterwards. A delete is compared with the resulting row, not with each
-    column.
+    After the merge, all columns have the rank of the higher-ranked row. A delete is compared with the resulting row,
+    not with each column.
     """
     low, high = sorted((older, newer), key=lambda state: state.row)
     columns = {name: log for name, _, log in (*low.columns, *high.columns)}
@@ -118,10 +121,10 @@ def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merg
 
 
 def records_of(made: Made, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
-    """The rows of an answer.
+    """Yield the rows of an answer for one key.
 
-    A window has each record that contributes a column, with only these columns and its own ordering value, so that a
-    consumer can merge them into a state. It also has the delete.
+    A window contains each record that contributes a column, with the contributed columns and its own ordering value.
+    Therefore a consumer can merge the records of a window into a state. A window also contains the delete.
     """
     logs = dict(made.columns)
     top = logs.pop(ROW, None)
@@ -139,12 +142,12 @@ def _with(record: Record, columns: Mapping[str, object], log: Log) -> Record:
 
 
 def text_of(columns: Mapping[str, object]) -> str:
-    """The columns of a row as one text: `a:w1.1 b:w2.1`."""
+    """Return the columns of a row as one text, for example `a:w1.1 b:w2.1`."""
     return " ".join(f"{name}:{value}" for name, value in sorted(columns.items()))
 
 
 def left_of(shown: Made | None, rows: Mapping[Log, Any]) -> dict[Log, Any]:
-    """The records that form an answer, each with the columns that come from it."""
+    """Return the records that form an answer, each with the columns that the record contributes."""
     if shown is None:
         return {}
     sets: dict[Log, tuple[str, ...]] = {}

@@ -1,4 +1,4 @@
-"""Partial updates: a record sets some columns of a row."""
+"""Partial updates: a record may set only some columns of a row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .columns import Contents, Made
 
 
 class PartialUpdates(Options):
-    """The options of partial updates."""
+    """The option that decides with which rank a column merges in partial updates."""
 
     column_merge: Literal["by_column", "by_row", "by_row_in_base"] = option(
         "by_column",
@@ -31,7 +31,7 @@ class PartialUpdates(Options):
 
 
 class PartialColumns(Limits):
-    """The limits of partial updates."""
+    """The limit on the number of columns in partial updates."""
 
     columns: int = limit(
         0, "how many columns there are of which a write sets some; 0: rows are written whole", section="table"
@@ -39,7 +39,7 @@ class PartialColumns(Limits):
 
 
 class ByColumns(NamedTuple):
-    """The combination of several records to one row, column by column. Implements `combination.Combination`."""
+    """Combines several records into one row, column by column. Implements `combination.Combination`."""
 
     columns: tuple[str, ...]
     column_merge: str = "by_column"
@@ -68,7 +68,7 @@ def column_names(world: World) -> tuple[str, ...]:
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules for tables whose writes set some columns each."""
+    """Return the rules for tables in which each write may set only some columns."""
     inner = rules.merger
 
     def merger(world: Any) -> Merger:

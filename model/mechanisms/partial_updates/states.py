@@ -1,8 +1,9 @@
 """The definition of partial updates: the columns of a key after all its writes (docs/contract.md, SNAP).
 
-A record has a rank. It is a delete, or it sets some columns. The row exists if and only if some record outranks the
-greatest delete. Each column has the value of the highest record above that delete that set it. A `State` contains what
-later merges need: the greatest delete, and each column above it with its rank.
+Each record has a rank. A record is a delete, or it sets some columns. The row exists if and only if some record
+outranks the greatest delete. Each column has the value of the highest-ranked record that sets the column and outranks
+the greatest delete. A `State` contains what later merges need: the rank of the greatest delete, and each column that
+outranks it with its rank.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ Rank = tuple[float, ...]
 
 
 class Part(NamedTuple):
-    """A record of one key: `values` are the columns that it sets; None for a delete."""
+    """A record of one key. `values` maps the columns that the record sets to their values; None for a delete."""
 
     rank: Rank
     values: Mapping[str, Any] | None
 
 
 class State(NamedTuple):
-    """`delete`: the rank of the greatest delete. `row`: the rank of the highest record above it. Both are () if there
-    is none. `columns`: for each name its rank and its value; all are above the delete.
+    """The state of one key. `delete` is the rank of the greatest delete; () if there is no delete. `row` is the rank of
+    the highest record that outranks the delete; () if there is no row. `columns` lists (name, rank, value) of each
+    column; all columns outrank the delete.
     """
 
     delete: Rank = ()
@@ -31,7 +33,7 @@ class State(NamedTuple):
 
 
 def row_of(parts: Iterable[Part]) -> dict[str, Any] | None:
-    """The row by definition: the columns that are set; None if there is no row."""
+    """Return the row by definition, as a mapping from column to value; None if there is no row."""
     parts = sorted(parts, key=lambda part: part.rank)
     deleted = max((part.rank for part in parts if part.values is None), default=())
     above = [part for part in parts if part.values is not None and part.rank > deleted]
@@ -39,14 +41,16 @@ def row_of(parts: Iterable[Part]) -> dict[str, Any] | None:
 
 
 def state_of(part: Part) -> State:
-    """The state of one record."""
+    """Return the state that consists of one record."""
     if part.values is None:
         return State(delete=part.rank)
     return State(row=part.rank, columns=tuple((name, part.rank, value) for name, value in sorted(part.values.items())))
 
 
 def join(one: State, other: State) -> State:
-    """Join two states: commutative, associative, idempotent. The order and number of merges do not matter."""
+    """Join two states of one key. The join is commutative, associative and idempotent, so the order and number of joins
+    do not matter.
+    """
     delete, row = max(one.delete, other.delete), max(one.row, other.row)
     best: dict[str, tuple[str, Rank, Any]] = {}
     for column in (*one.columns, *other.columns):
@@ -57,5 +61,5 @@ def join(one: State, other: State) -> State:
 
 
 def row_of_state(state: State) -> dict[str, Any] | None:
-    """The row of a state, equal to `row_of` of the records in it."""
+    """Return the row of a state, which equals the result of `row_of` for the records in the state."""
     return {name: value for name, _, value in state.columns} if state.row else None

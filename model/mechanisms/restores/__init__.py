@@ -1,1 +1,2 @@
-"""Restores: a restore returns the table to a savepoint, and undoes everything that completed since."""
+"""Restores: a restore returns the table to a savepoint, and undoes every write that completed after the pinned instant.
+"""

@@ -1,9 +1,10 @@
-"""What a listing shows while a restore removes instants, and how a reader reacts.
+"""Defines what a listing shows while a restore removes instants, and how a reader reacts.
 
-A listing shows every instant that is on the timeline throughout. It shows any part of those that appear or disappear
-meanwhile. A restore's plan is put before anything is removed: a reader that sees the plan ignores the instants that it
-undoes. In its second listing a reader may miss both an undone instant and the plan. If it misses an instant that the
-first listing showed, it lists again.
+A listing shows every instant that is on the timeline from the start to the end of the listing. A listing also shows any
+subset of the instants that appear or disappear during the listing. The plan of a restore is put before any instant is
+removed. A reader that sees the plan ignores the instants that the restore undoes. The second listing of a reader may
+miss both the plan of a restore and an instant that the restore undoes. If the second listing misses an instant that the
+first listing showed, the reader lists again.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ Planned = tuple[Restore, ...]
 
 
 class Seen(NamedTuple):
-    """`restores`: the number of restores that were planned when the listing began. `before`: that number when the first
-    listing began.
+    """A record of a reader. `restores` is the number of restores that were planned when the present listing began.
+    `before` is the number of restores that were planned when the first listing began.
 
-    `first`: the instants with files, up to T, in the previous listing.
+    `first` contains the requested times of instants with files that completed by T, as the previous listing showed
+    them.
     """
 
     restores: int = 0
@@ -49,7 +51,7 @@ class Seen(NamedTuple):
 
 
 def compose(composition: Composition) -> None:
-    """Refine how readers list."""
+    """Refine how readers list the timeline."""
     if not composition.actors_of("reader"):
         return
     composition.add_field("reader", "seen", Seen())
@@ -84,7 +86,7 @@ def begin_first_listing(own: Reader, own_seen: Seen, published: Published, resto
 
 
 def begin_listing(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Changes:
-    """The listing may also show instants that a restore has undone and not yet deleted."""
+    """Begin a listing, which may also show instants that a restore has undone and not yet deleted."""
     there = own._replace(at_start=present(published, restores))
     return {"own": there, "own_seen": own_seen._replace(restores=len(restores))}
 
@@ -93,7 +95,9 @@ def end_first_listing(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, takes_time: bool,
     *, seen: tuple[int, ...],
 ) -> Changes:  # fmt: skip
-    """Record the instants that the listing showed. T is the greatest completion time or requested time of a restore."""
+    """Record the instants that the listing showed. The reader's T is the greatest time in the listing: a completion
+    time, or the requested time of a restore.
+    """
     time = newest(shown_instants, known(own_seen, seen, restores)) if takes_time else own.time
     first = up_to(shown_instants, time)
     return {
@@ -107,7 +111,7 @@ def keep_shown(
 ) -> Changes:
     """Use the instants that completed at or before T, and the plans in the listing.
 
-    A plan that disappears during the listing is not shown.
+    The listing does not show a plan that disappears during the listing.
     """
     undone = hidden(own_seen, seen, restores)
     plans = tuple(plan for plan in own.plans if plan not in undone and not is_gone(restores, plan))
@@ -119,9 +123,10 @@ def keep_shown(
 def end_second_listing(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, *, seen: tuple[int, ...]
 ) -> Changes:
-    """Use the instants in the listing; if an instant is missing that was shown before, list again.
+    """Use the instants in the listing. If the listing misses an instant that the previous listing showed, list again.
 
-    A restore then removed that instant during the listing, and the listing does not show its plan.
+    An instant is missing if a restore removed the instant during the listing, and the listing does not show the plan of
+    the restore.
     """
     now = up_to(shown_instants, own.time)
     if misses(own_seen.first, now, hidden(own_seen, seen, restores)):
@@ -131,28 +136,30 @@ def end_second_listing(
 
 
 def misses(before: tuple[int, ...], now: tuple[int, ...], undone: set[int]) -> bool:
-    """Whether a listing misses an instant of the previous one, and shows no restore that has undone it."""
+    """True if a listing misses an instant that the previous listing showed, and shows no restore that has undone the
+    instant.
+    """
     return not {*before} <= {*now} | undone
 
 
 def is_restored_away(own: Reader, restores: Planned) -> bool:
-    """Whether a restore has deleted files of an instant that the read opens."""
+    """True if a restore has deleted files of an instant that the read uses."""
     return bool(restores) and any(is_gone(restores, requested) for requested in (*own.instants, *own.plans))
 
 
 def ever_published(published: Published, restores: Planned) -> Published:
-    """The completed instants, including those that were undone."""
+    """Return the completed instants, including undone instants."""
     return (*published, *chain.from_iterable(each.entries for each in restores)) if restores else published
 
 
 def present(published: Published, restores: Planned) -> tuple[int, ...]:
-    """The requested times of the completed instants on storage, hidden or not."""
+    """The requested times of the completed instants on storage, including instants that a restore hides."""
     return tuple(e.requested for e in ever_published(published, restores) if not is_gone(restores, e.requested))
 
 
 def listed_parts(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Iterable[Args]:
-    """Every part of the instants and restore plans that appeared or disappeared since the listing began, by requested
-    time.
+    """List every subset of the instants and restore plans that appeared or disappeared since the listing began, as
+    requested times.
     """
     throughout = _throughout(own, published, restores)
     entries = [entry.requested for entry in ever_published(published, restores)]
@@ -168,30 +175,30 @@ def listed_parts(own: Reader, own_seen: Seen, published: Published, restores: Pl
 def shown_instants(
     own: Reader, own_seen: Seen, published: Published, restores: Planned, *, seen: tuple[int, ...]
 ) -> Published:
-    """The view `shown_instants`: without the instants that a restore in the listing has undone."""
+    """The view `shown_instants`: omit the instants that a restore in the listing has undone."""
     listed = (_throughout(own, published, restores) | {*seen}) - hidden(own_seen, seen, restores)
     return tuple(entry for entry in ever_published(published, restores) if entry.requested in listed)
 
 
 def newest_shown(shown_instants: Published, own_seen: Seen, restores: Planned, *, seen: tuple[int, ...]) -> int:
-    """The view `newest_shown`."""
+    """The view `newest_shown`: the greatest time in the listing."""
     return newest(shown_instants, known(own_seen, seen, restores))
 
 
 def newest(entries: Published, restores: Planned) -> int:
-    """The time of a read that sees these instants. No instant completes at or before the requested time of a restore
-    any more.
+    """Return the time of a read that sees the instants `entries` and the restores `restores`. After a restore is
+    planned, no instant completes at or before its requested time.
     """
     return max((*(each.completed for each in entries), *(each.requested for each in restores)), default=0)
 
 
 def kept_instants(own: Reader, published: Published, restores: Planned) -> Published:
-    """The view `kept_instants`: some of them may have been undone since."""
+    """The view `kept_instants`: a restore may have undone some of the instants after the reader listed them."""
     return tuple(entry for entry in ever_published(published, restores) if entry.requested in own.instants)
 
 
 def table_of_kept(own: Reader, kept_instants: Published, plans: tuple[Plan, ...], restores: Planned) -> Table:
-    """The view `kept_table`, including undone plans."""
+    """The view `kept_table` also contains undone plans."""
     return kept_table(own, kept_instants, all_plans(plans, restores))
 
 
@@ -201,21 +208,21 @@ def _throughout(own: Reader, published: Published, restores: Planned) -> set[int
 
 
 def hidden(own_seen: Seen, seen: tuple[int, ...], restores: Planned) -> set[int]:
-    """The instants undone by the restores whose plans the listing shows."""
+    """Return the requested times of the instants that the restores in the listing undo."""
     return {undone for each in known(own_seen, seen, restores) for undone in each.undone}
 
 
 def known(own_seen: Seen, seen: tuple[int, ...], restores: Planned) -> Planned:
-    """The restores whose plans the listing shows."""
+    """Return the restores whose plans the listing shows."""
     begun = own_seen.restores
     return (*restores[:begun], *(each for each in restores[begun:] if each.requested in seen))
 
 
 def up_to(entries: Iterable[Any], time: int) -> tuple[int, ...]:
-    """The requested times of the instants completed by `time` that a restore could undo."""
+    """Return the requested times of the instants that completed at or before `time` and that a restore could undo."""
     return tuple(e.requested for e in entries if isinstance(e, WRITES) and (e.completed or 0) <= time)
 
 
 def all_plans(plans: tuple[Plan, ...], restores: Planned) -> tuple[Plan, ...]:
-    """The plans, including those that were undone."""
+    """Return the compaction plans, including undone plans."""
     return (*plans, *chain.from_iterable(each.plans for each in restores)) if restores else plans

@@ -1,7 +1,9 @@
-"""Restores: a restore returns the table to a savepoint, and undoes everything that completed since.
+"""Restores: a restore returns the table to a savepoint, and undoes every write that completed after the pinned instant.
 
-    `restorer`: the actor. `undone`: how an actor detects that a restore has undone its instant. `listing`: how a reader
-    lists a timeline from which instants are removed. `windows`: how a consumer reacts to undone writes.
+    The module `restorer` defines the actor.
+    The module `undone` defines how an actor detects that a restore has undone its instant.
+    The module `listing` defines how a reader lists a timeline from which instants are removed.
+    The module `windows` defines how a consumer reacts to undone writes.
 """
 
 from __future__ import annotations
@@ -14,13 +16,13 @@ from ...world import World
 from . import listing, restorer, undone, windows
 from .options import RestoreLimits, Restores
 
-WITH_READS = ("writer", "compactor", "savepointer", "restorer", "overwriter", "reader", "consumer")
-OTHERS = ("cleaner", "archiver", "rollbacker", "log_compactor")
+WITH_READS = ("writer", "compactor", "savepointer", "restorer", "overwriter", "reader", "consumer", "querier")
+OTHERS = ("cleaner", "archiver", "rollbacker", "log_compactor", "checkpointer")
 """The kinds of actors that a world with a restorer may have: with a reader or consumer, and without."""
 
 
 def compose(composition: Composition) -> None:
-    """Add the restorers, and the effects of restores on other actors."""
+    """Add the restorers, and let other actors react to restores."""
     if composition.actors_of("restorer"):
         restorer.compose(composition)
         undone.compose(composition)
@@ -50,10 +52,8 @@ MECHANISM = Mechanism(
         Action("restorer_plans_restore", "under the lock: puts the plan; from then on no actor sees what it undoes",
                "{actor} plans the restore to the newest savepoint"),
         Action("restorer_starts_restore", "puts the inflight instant of its restore", "{actor} starts its restore"),
-        Action("restorer_resumes_restore", "resumes the restore of a dead restorer",
-               "{actor} resumes the restore of a dead restorer"),
         Action("restorer_undoes_instant", "deletes the files of one instant, then its files on the timeline",
-               "{actor} undoes {instant}"),
+               "{actor} undoes {instant}", data_phase=True),
         *publication_actions("restorer"),
         *undone.actions(),
     ),

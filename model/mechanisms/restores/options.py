@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Restores(Options):
-    """The options of restores."""
+    """The options that decide which instants a restore undoes."""
 
     restore_by: Literal["completion", "requested"] = option(
         "completion",
@@ -22,6 +22,6 @@ class Restores(Options):
 
 
 class RestoreLimits(Limits):
-    """The limit on restores."""
+    """The limit on the number of restores."""
 
     restores: int = limit(0, "how many restores may be planned")

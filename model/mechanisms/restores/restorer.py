@@ -1,8 +1,9 @@
-"""Restorers: a restorer plans a restore to the newest savepoint, then undoes one instant after the other.
+"""Restorers: a restorer plans a restore to the newest savepoint, and then undoes the planned instants one by one.
 
-The plan is put under the lock. It lists the instants that completed after the savepoint's instant, and the pending
-ones. From then on no actor sees these instants. Running writers detect that before they publish; new writers may begin.
-A restorer that resumes the plan of a dead one processes the same list.
+The restorer puts the plan under the lock. The plan lists the instants that completed after the savepoint's instant, and
+the pending instants. Once the plan is on the timeline, no actor sees the listed instants. A running writer detects the
+restore before it publishes; new writers may begin. A restorer that takes up the plan of another restorer processes the
+list of that plan.
 """
 
 from __future__ import annotations
@@ -39,10 +40,11 @@ PLANNED = "about to start its restore"
 
 
 class Restorer(NamedTuple):
-    """`restore`: the requested time of the restore that it runs. `undone`: the instants to undo; `done` counts those
-    that are undone.
+    """A restorer. `restore` is the requested time of the restore that it runs. `undone` lists the instants to undo.
+    `done` counts the instants that are already undone.
 
-    `to`, `kept`: the completion time of the restored state, and the writes of the savepoint, until the plan is put.
+    Until the plan is put, `to` is the completion time of the restored state, and `kept` lists the writes of the
+    savepoint.
     """
 
     step: str = "idle"
@@ -130,7 +132,9 @@ def put_plan(
     own: Restorer, me: str, restores: Planned, published: Published, plans: Plans, savepoints: Savepoints,
     read_meanwhile: bool, log_plans: Plans | None = None,
 ) -> Changes:  # fmt: skip
-    """Put the plan: from now on no reader sees the instants in it."""
+    """Put the plan of the restore on the timeline. After the plan is put, no reader sees the instants that the plan
+    lists.
+    """
     gone = tuple(plan for plan in (*plans, *(log_plans or ())) if plan.requested in own.undone)
     entries = taken_off(published, own.undone) if read_meanwhile else ()
     plan = Restore(own.restore, own.to, me, False, own.undone, own.kept, gone, entries=entries)
@@ -146,7 +150,7 @@ def put_plan(
 
 
 def start(own: Restorer, restore: Restore) -> Restorer:
-    """The restorer while it runs a restore."""
+    """Return the component of a restorer that runs a restore."""
     return Restorer("undoing", restore.requested, restore.undone)
 
 
@@ -155,21 +159,21 @@ def next_instant(own: Restorer) -> Iterable[Args]:
 
 
 def undo_instant(own: Restorer, restores: Planned) -> Changes:
-    """Delete the files of one instant, then its files on the timeline."""
+    """Delete the data files of one instant, and then its files on the timeline."""
     own = own._replace(step="undone" if own.done + 1 == len(own.undone) else "undoing", done=own.done + 1)
     mine = (r._replace(gone=max(r.gone, own.done)) if r.requested == own.restore else r for r in restores)
     return {"own": own, "restores": tuple(mine)}
 
 
 def published_restore(me: str, own: Restorer) -> tuple[Restorer, Restored]:
-    """The restorer after its restore is published, and the completed instant."""
+    """Return the component of the restorer after its restore is published, and the completed instant."""
     return Restorer(), Restored(own.restore, own.completed, me)
 
 
 def pending_restores(
     pending_instants: Iterable[Instant], restores: Planned, published: Published
 ) -> Iterator[Instant]:
-    """The pending instants, without writes that a restore has undone, and with pending restores."""
+    """The view `pending_instants`: omit writes that a restore has undone, and add pending restores."""
     for instant in pending_instants:
         if instant.action != "deltacommit" or not is_undone(restores, instant.requested):
             yield instant
@@ -178,5 +182,7 @@ def pending_restores(
 
 
 def settled_time(settled_time: int, restores: Planned) -> int:
-    """The view `settled_time`: no instant completes at or before the requested time of a restore any more."""
+    """The view `settled_time` is at least the requested time of each restore, because no instant can complete at or
+    before that time.
+    """
     return max(settled_time, *(each.requested for each in restores), 0)

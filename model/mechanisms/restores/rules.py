@@ -1,8 +1,10 @@
-"""The rules of restores: a restore undoes the instants that completed after the pinned one, and every pending instant.
+"""The rules of restores: a restore undoes the instants that completed after the pinned instant, and every pending
+instant.
 
-A restore uses completion times, as the savepoint does. So a write that was requested before the pinned instant but
-completed after it is undone. From the plan of a restore on, no read shows the undone instants, whether or not they have
-been deleted. A pending writer checks under the lock, before it publishes, whether it is undone.
+A restore compares completion times, not requested times. Therefore a restore undoes a write that was requested before
+the pinned instant but completed after it. As soon as a restore is planned, no read shows the undone instants, whether
+or not their files have been deleted. A pending writer checks under the lock, before it publishes, whether a restore has
+undone its write.
 """
 
 from __future__ import annotations
@@ -19,11 +21,12 @@ from .options import Restores
 
 
 class Restore(NamedTuple):
-    """A planned restore to the state as of `at`. Once it is planned, no reader sees the instants `undone`.
+    """A planned restore to the state as of `at`. Once a restore is planned, no reader sees the instants `undone`.
 
-    `undone`: requested times, in the order of their removal; the first `gone` of them are removed. `runner`: the actor
-    that runs it. `kept`: the writes of the savepoint. `plans`: the undone compaction plans. `entries`: the undone
-    completed instants, in worlds in which a reader or consumer may still use them.
+    `undone` lists requested times of instants in the order of their removal; the first `gone` instants are removed.
+    `runner` is the actor that runs the restore. `kept` lists the writes of the savepoint. `plans` lists the undone
+    compaction plans. `entries` lists the undone completed instants, in worlds in which a reader or consumer may still
+    use them.
     """
 
     requested: int
@@ -38,12 +41,12 @@ class Restore(NamedTuple):
 
 
 def is_undone(restores: tuple[Restore, ...], requested: int) -> bool:
-    """Whether a restore has undone the instant with this requested time."""
+    """True if a restore has undone the instant with this requested time."""
     return any(requested in each.undone for each in restores)
 
 
 class Restored(NamedTuple):
-    """A published completion of the restore with this requested time."""
+    """The completed instant of the restore with this requested time."""
 
     requested: int
     completed: int
@@ -59,8 +62,8 @@ def undone_by(
 ) -> tuple[int, ...]:
     """The requested times of the instants that a restore to a savepoint undoes, in the order of their removal.
 
-    `writing`: the requested times of pending writes. Pending instants are removed first, then completed ones from the
-    newest on.
+    `writing` contains the requested times of pending writes. A restore removes pending instants first, and then
+    completed instants, newest first.
     """
     by_completion = protocol[Restores].restore_by == "completion"
 
@@ -76,34 +79,34 @@ def undone_by(
 
 
 def still_there(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
-    """The published instants, without those that a restore undoes."""
+    """Return the published instants that a restore does not undo."""
     return tuple(entry for entry in published if not (isinstance(entry, WRITES) and entry.requested in undone))
 
 
 def taken_off(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
-    """The published instants that a restore undoes; running reads may still use them."""
+    """Return the published instants that a restore undoes. Running reads may still use the undone instants."""
     return tuple(entry for entry in published if isinstance(entry, WRITES) and entry.requested in undone)
 
 
 def has_put_files(entry: Any) -> bool:
-    """Whether a completed instant has put data files. Log compactions count, because their logs may contain undone
+    """True if a completed instant has put data files. Log compactions count, because their logs may contain undone
     rows.
     """
     return isinstance(entry, WRITES)
 
 
 def newest(savepoints: tuple[Savepoint, ...]) -> Savepoint | None:
-    """The completed savepoint of the newest instant."""
+    """Return the completed savepoint that pins the newest instant."""
     return max((each for each in savepoints if each.completed), key=lambda each: each.at, default=None)
 
 
 def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:
-    """Whether a restore has deleted the files of the instant with this requested time."""
+    """True if a restore has deleted the files of the instant with this requested time."""
     return any(requested in each.undone[: each.gone] for each in restores)
 
 
 def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
-    """Whether a restore has deleted a file that the plan takes in a file group."""
+    """True if a restore has deleted a file that the plan takes in a file group."""
     for each in restores:
         found = next((known for known in each.plans if known.requested == plan), None)
         part = found.part_in(group) if found else None
@@ -113,5 +116,5 @@ def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
 
 
 def hides(restores: tuple[Restore, ...], time: float) -> Restore | None:
-    """The restore that has undone writes that a read as of `time` would show."""
+    """Return the restore that undoes writes that a read as of `time` would show; None if there is no such restore."""
     return next((each for each in restores if each.at < time < each.requested), None)

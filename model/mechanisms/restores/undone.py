@@ -1,8 +1,8 @@
-"""How an actor detects that a restore has undone its instant: before it starts its plan, while it reads, or under the
-lock.
+"""Defines how an actor detects that a restore has undone its instant: before it starts its plan, while it reads files,
+or under the lock.
 
-Writers and overwriters detect it only under the lock. Compactors and log compactors may also find a file of their plan
-deleted, or their plan undone before they start it.
+Writers and overwriters detect a restore only under the lock. Compactors and log compactors may also find that a file of
+their plan is deleted, or that their plan is undone before they start it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def compose(composition: Composition) -> None:
 
 
 def _counts_undone(composition: Composition, me: str, plans: str) -> None:
-    """Count undone plans against the world's limit on plans, too."""
+    """Make undone plans count against the world's limit on plans, too."""
     [left] = (guard for each in composition.select(PLANS, actors=[me]) for guard in each.guards if guard.limit)
     ever = preset(left.holds, **{plans: Component(f"{plans}_ever")})
     composition.select(PLANS, actors=[me]).swap(left, replace(left, holds=ever))
@@ -86,12 +86,13 @@ IS_NOT_UNDONE = Guard("no restore may have undone its instant", preset(is_not_un
 
 
 def give_up_write(own: Writer) -> Changes:
-    """Delete the files, then, under the lock, the pending instant."""
+    """Delete the files of the write, and then, under the lock, its pending instant."""
     return {"own": Writer(number=own.number)}
 
 
 def actions() -> Iterator[Action]:
-    """The actions of actors whose instant is undone. Those of writers belong to the mechanism `rollback`."""
+    """Yield the actions of actors whose instant is undone. The actions of writers belong to the mechanism `rollback`.
+    """
     kinds = [kind for kind, *_ in RUNNERS]
     for kind in kinds:
         yield Action(f"{kind}_finds_plan_gone", "is about to start its plan, and a restore has undone it",

@@ -14,13 +14,14 @@ Planned = tuple[Restore, ...]
 
 
 class UndoneWindow(NamedTuple):
-    """Whether the window begins or ends within the range that a restore has undone."""
+    """A record of a consumer. `undone` is True if the window begins or ends within the range that a restore has undone.
+    """
 
     undone: bool = False
 
 
 def compose(composition: Composition) -> None:
-    """Refine how consumers bound and read their windows."""
+    """Refine how consumers choose the ends of their windows, and how they read a window."""
     if not composition.actors_of("consumer"):
         return
     composition.add_field("consumer", "undone", UndoneWindow())
@@ -32,12 +33,16 @@ def compose(composition: Composition) -> None:
 
 
 def newest_time(newest_time: int, restores: Planned) -> int:
-    """The view `newest_time`: no instant completes at or before the requested time of a restore any more."""
+    """The view `newest_time` is at least the requested time of each restore, because no instant can complete at or
+    before that time.
+    """
     return max(newest_time, *(each.requested for each in restores), 0)
 
 
 def listed_bounds(listed_bounds: tuple[int, int], restores: Planned) -> tuple[int, int]:
-    """The view `listed_bounds`: every instant up to the requested time of the newest restore has completed."""
+    """The view `listed_bounds`: the window ends at or after the requested time of the newest restore. No instant can
+    complete at or before that time any more.
+    """
     until, store = listed_bounds
     newest = restores[-1].requested if restores else 0
     return max(until, newest), max(store, newest)
@@ -48,5 +53,5 @@ def note_undone(own: Consumer, restores: Planned) -> Changes:
 
 
 def is_undone(own: Consumer, own_undone: UndoneWindow, restores: Planned) -> bool:
-    """Whether the window cannot be read, because it is within the undone range or files of its writes were deleted."""
+    """True if the window cannot be read, because it is within an undone range or files of its writes were deleted."""
     return own_undone.undone or any(is_gone(restores, requested) for requested in own.kept)

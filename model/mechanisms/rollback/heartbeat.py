@@ -1,8 +1,8 @@
 """Heartbeats: a writer renews its heartbeat while it writes. An expired heartbeat stays expired.
 
-RFC-22: a write has failed if its heartbeat has expired. A live writer may stall for that long, for example in a garbage
-collection or a suspended machine, without noticing. So it checks its heartbeat before it publishes, and gives up if it
-expired.
+According to RFC-22, a write has failed if its heartbeat has expired. A live writer may stall until its heartbeat
+expires without noticing, for example during a garbage collection or on a suspended machine. Therefore a writer checks
+its heartbeat before it publishes, and gives up if the heartbeat has expired.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ UNAWARE = "unaware of what comes"
 
 
 class Heartbeat(NamedTuple):
-    """The record `own_heartbeat` of a writer."""
+    """The record `own_heartbeat` of a writer: whether its heartbeat has expired."""
 
     expired: bool = False
 
 
 def renewing(composition: Composition) -> tuple[str, ...]:
-    """The writers that renew a heartbeat: those of log files, in a world with rollbackers and one clock."""
+    """Return the writers that renew a heartbeat: the writers of log files in a world with rollbackers and one clock."""
     world = composition.world
     if not composition.actors_of("rollbacker") or is_copy_on_write(world) or world[Skew].skew:
         return ()
@@ -39,7 +39,7 @@ def renewing(composition: Composition) -> tuple[str, ...]:
 
 
 def compose(composition: Composition) -> None:
-    """Add a heartbeat to every writer, and its check."""
+    """Add a heartbeat to every writer, and make the writer check the heartbeat before it publishes."""
     composition.add_component("stalls", 0)
     composition.add_field("writer", "heartbeat", Heartbeat())
     silent = {"left": tuple(step for step in composition.idle_steps["writer"] if step not in WRITER.idle_steps)}
@@ -59,7 +59,7 @@ def compose(composition: Composition) -> None:
 
 
 def look(me: str) -> Transition:
-    """The transition by which a writer checks its heartbeat before it takes the lock."""
+    """Return the transition by which a writer checks its heartbeat before it takes the lock."""
     return transition("writer_looks_at_heartbeat", me)
 
 
@@ -72,7 +72,7 @@ def is_renewed(own_heartbeat: Heartbeat) -> bool:
 
 
 def is_silent(own: Writer, left: tuple[str, ...]) -> bool:
-    """Whether the process that renewed the heartbeat has ended: the writer is dead, or has abandoned its pending write.
+    """True if the process that renewed the heartbeat has ended: the writer is dead, or has abandoned its pending write.
     """
     return own.step == DEAD or own.step in left
 
@@ -93,12 +93,12 @@ NOT_GIVEN_UP = Guard(
 
 
 def expire(own: Writer, own_heartbeat: Heartbeat, stalls: int, left: tuple[str, ...]) -> Changes:
-    """The heartbeat expires: the writer is dead, or stalls longer than the heartbeat's tolerance."""
+    """Let the heartbeat expire, because the writer is dead, or stalls longer than the heartbeat's tolerance."""
     return {"own_heartbeat": own_heartbeat._replace(expired=True), "stalls": stalls + (not is_silent(own, left))}
 
 
 def give_up(own: Writer) -> Changes:
-    """Delete the files, then, under the lock, the pending instant."""
+    """Delete the files of the write, and then, under the lock, its pending instant."""
     return {"own": Writer(number=own.number)}
 
 

@@ -1,8 +1,9 @@
 """Heartbeats, and the rollback of failed writes (RFC-22, "Inline rollback").
 
 A writer renews its heartbeat while it writes. A rollbacker plans the rollback of a pending write whose heartbeat has
-expired, deletes its files, and removes its instant from the timeline. A slow writer checks before it publishes whether
-its heartbeat has expired, or whether a rollback of its write was planned.
+expired. Then the rollbacker deletes the files of the write, and removes the instant of the write from the timeline. A
+slow writer checks before it publishes whether its heartbeat has expired, or whether a rollback of its write was
+planned.
 """
 
 from __future__ import annotations

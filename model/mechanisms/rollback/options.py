@@ -1,4 +1,4 @@
-"""The options of rollbacks: which failed writes are rolled back, and what is checked under the lock."""
+"""The options of rollbacks decide which failed writes are rolled back, and which checks run under the lock."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class Rollbacks(Options):
-    """The options of rolling back failed writes."""
+    """The options for the rollback of failed writes."""
 
     failed_writes: Literal["lazy", "eager"] = option(
         "lazy",
@@ -25,7 +25,7 @@ class Rollbacks(Options):
 
 
 class Failures(Limits):
-    """The limits on stalls and rollbacks."""
+    """The limits on the numbers of stalls and rollbacks."""
 
     stalls: int = limit(0, "how often a live writer stalls until its heartbeat expires",
                         in_random_worlds=(1, 2), needs="rollbacker")  # fmt: skip

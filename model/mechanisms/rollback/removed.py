@@ -1,4 +1,5 @@
-"""The effects of a rollback: it removes the files of the failed write from storage, then its instant from the timeline.
+"""The effects of a rollback on views: it removes the failed write's files from storage, then its instant from the
+timeline.
 """
 
 from __future__ import annotations
@@ -15,28 +16,29 @@ Rollbacks = tuple[Rollback, ...]
 
 
 def compose(composition: Composition) -> None:
-    """Change the observations of failed writes."""
+    """Change the views of the timeline, so that actors observe the effects of rollbacks."""
     composition.map_view(PENDING, instants_left)
     composition.map_view(UNPUBLISHED, writes_left)
     composition.map_view(VISIBLE, files_left)
 
 
 def is_removed(requested: int, state: str, rollbacks: Rollbacks) -> bool:
-    """Whether a write, whose instant is in this state, has been removed from the timeline.
+    """True if a rollback has removed the instant of a write, which is in the state `state`, from the timeline.
 
-    A rollback removes the present instant. A writer that stalled may put its inflight instant afterwards.
+    A rollback removes the instant in its present state. A stalled writer may put its inflight instant after a rollback
+    has removed its requested instant.
     """
     removed = [each.removed for each in rollbacks if each.target == requested and each.removed]
     return bool(removed) and removed[-1] == state
 
 
 def is_on_timeline(own: Writer, rollbacks: Rollbacks) -> bool:
-    """Whether an instant of the present write is on the timeline."""
+    """True if an instant of the writer's present write is on the timeline."""
     return own.requested > 0 and not is_removed(own.requested, own.state, rollbacks)
 
 
 def instants_left(pending_instants: Iterable[Instant], rollbacks: Rollbacks) -> Iterator[Instant]:
-    """The pending instants, without those of removed writes."""
+    """The view `pending_instants`: omit the instants of writes that a rollback has removed."""
     for each in pending_instants:
         if each.action not in ("commit", "deltacommit") or not is_removed(each.requested, each.state, rollbacks):
             yield each
@@ -45,7 +47,7 @@ def instants_left(pending_instants: Iterable[Instant], rollbacks: Rollbacks) -> 
 def writes_left(
     unpublished_writes: Iterable[Write], every_writer: Mapping[str, Writer], rollbacks: Rollbacks
 ) -> Iterator[Write]:
-    """The unpublished writes that have files, or an instant on the timeline."""
+    """The view `unpublished_writes`: the writes that still have files, or an instant on the timeline."""
     for each in unpublished_writes:
         left = without_deleted(each, rollbacks)
         if left.files or is_on_timeline(every_writer[each.actor], rollbacks):
@@ -53,6 +55,6 @@ def writes_left(
 
 
 def files_left(visible_instants: Published, rollbacks: Rollbacks) -> Iterator[object]:
-    """The completed instants, each with those of its files that no rollback has deleted."""
+    """The view `visible_instants`: the completed instants, each with the files that no rollback has deleted."""
     for each in visible_instants:
         yield without_deleted(each, rollbacks)

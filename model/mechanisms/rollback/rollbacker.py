@@ -1,9 +1,10 @@
-"""Rollbackers: plan a rollback under the lock, run it without the lock, and publish it.
+"""Rollbackers plan a rollback under the lock, run the rollback without the lock, and publish it.
 
-RFC-22, "Inline rollback": a rollbacker rolls back the pending writes whose heartbeat has expired (lazy). If one process
-does all the writing, it rolls back every pending write (eager). Data files are deleted first, then the instant, so that
-an interrupted rollback can be continued. The plan stays on the timeline. Any rollbackers may continue it, even several
-at once.
+RFC-22, "Inline rollback", has two policies. With `lazy`, a rollbacker rolls back pending writes whose heartbeat has
+expired. With `eager`, a rollbacker rolls back every pending write, because one process does all the writing. A rollback
+deletes data files first and then the instant, so that another rollbacker can continue an interrupted rollback. The plan
+of a rollback stays on the timeline. Any rollbacker may continue the plan of a rollback, and several rollbackers may
+continue it at once.
 """
 
 from __future__ import annotations
@@ -48,9 +49,11 @@ CHOSEN, PLANNED, UNDOING = "about to plan", "about to start its rollback", "undo
 
 
 class Rollbacker(NamedTuple):
-    """`rollback` is the requested time of its rollback, and `target` that of the failed write.
+    """A rollbacker. `rollback` is the requested time of its rollback, and `target` is the requested time of the failed
+    write.
 
-    `files` are the files of the write that it found, from number `first` on. `done` counts those that it has deleted.
+    `files` lists the files of the failed write that the rollbacker found, starting at file number `first`. `done`
+    counts the files that it has deleted.
     """
 
     step: str = "idle"
@@ -67,7 +70,9 @@ ROLLBACKER = Kind(name="rollbacker", prefix="roll", first=Rollbacker(), in_rando
 
 
 class Undoing(NamedTuple):
-    """How one actor undoes the write whose requested time is in its field `target`."""
+    """A fact that describes how one actor undoes a write. `target` is the actor's field that contains the requested
+    time of the write.
+    """
 
     actor: str
     target: str
@@ -114,9 +119,10 @@ def _plans(composition: Composition, me: str, unread: Mapping[str, Any]) -> None
 
 
 def _completes(composition: Composition, me: str) -> None:
-    """When it takes the lock, a rollbacker checks that no other one has completed its rollback.
+    """Make a rollbacker check, when it takes the lock, that no other rollbacker has completed its rollback.
 
-    It checks under the lock if it took its completion time earlier, or if a decision log decides.
+    The check happens under the lock if the rollbacker takes its completion time before the lock, or if a decision log
+    decides.
     """
     logged = composition.protocol[DecisionLog].decision == "log"
     outside = composition.protocol_of(me)[Completion].completion_time == "outside_lock"
@@ -142,7 +148,7 @@ ROLLBACK_LEFT = Guard("a rollback must be left", rollback_is_left, limit=True)
 def failed_write(
     published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol, restores: Restores = ()
 ) -> int | None:
-    """The oldest failed write without a running rollback; None if there is none."""
+    """The oldest failed write without a running rollback; None if there is no such write."""
     done = {entry.requested for entry in published}
     at_work = {rollback.target for rollback in rollbacks if rollback.requested not in done}
     found = (
@@ -159,7 +165,7 @@ def failed_write(
 def choose_write(
     published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol, restores: Restores = ()
 ) -> Changes:
-    """Choose a failed write."""
+    """Choose the failed write that the rollbacker will roll back."""
     return {"own": Rollbacker(target=failed_write(published, rollbacks, every_writer, table_protocol, restores) or 0)}
 
 
@@ -167,23 +173,23 @@ def choose_and_take_time(
     clock: int, published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol,
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Choose a failed write, and take a requested time."""
+    """Choose a failed write, and take a requested time for its rollback."""
     target = failed_write(published, rollbacks, every_writer, table_protocol, restores) or 0
     return {"own": Rollbacker(rollback=clock + 1, target=target), "clock": clock + 1}
 
 
 def take_time(own: Rollbacker, clock: int) -> Changes:
-    """Take a requested time."""
+    """Take a requested time for the rollback."""
     return {"own": own._replace(rollback=clock + 1), "clock": clock + 1}
 
 
 def put_plan(own: Rollbacker, me: str, rollbacks: Plans) -> Changes:
-    """Put the plan."""
+    """Put the plan of the rollback on the timeline."""
     return {"own": own._replace(step=PLANNED), "rollbacks": (*rollbacks, Rollback(own.rollback, own.target, me))}
 
 
 def pending_rollback(published: Published, rollbacks: Plans) -> Rollback | None:
-    """The first rollback that is not completed."""
+    """Return the first rollback that is not completed; None if all rollbacks are completed."""
     done = {entry.requested for entry in published}
     return next((rollback for rollback in rollbacks if rollback.requested not in done), None)
 
@@ -192,7 +198,7 @@ def start_own(
     own: Rollbacker, world: World, published: Published, rollbacks: Plans, every_writer: Writers,
     restores: Restores = (),
 ) -> Changes:  # fmt: skip
-    """Put the inflight instant and find the files of the write."""
+    """Put the inflight instant of the rollback, and find the files of the failed write."""
     mine = next(each for each in rollbacks if each.requested == own.rollback)
     return started(mine, world, published, rollbacks, every_writer, restores)
 
@@ -200,7 +206,7 @@ def start_own(
 def resume(
     world: World, published: Published, rollbacks: Plans, every_writer: Writers, restores: Restores = ()
 ) -> Changes:
-    """Continue a pending rollback of any rollbacker."""
+    """Continue a pending rollback that any rollbacker has planned."""
     found = pending_rollback(published, rollbacks)
     assert found is not None, "the guard saw the same rollbacks"
     return started(found, world, published, rollbacks, every_writer, restores)
@@ -209,7 +215,7 @@ def resume(
 def started(
     found: Rollback, world: World, published: Published, rollbacks: Plans, writers: Writers, restores: Restores
 ) -> Changes:
-    """The rollbacker that works on a rollback."""
+    """Set the component of a rollbacker that starts or resumes a rollback, and make the plan inflight."""
     first = max(each.forgotten for each in rollbacks if each.target == found.target)
     files = () if is_gone(restores, found.target) else files_of(found.target, world, published, writers)[first:]
     own = Rollbacker(UNDOING if files else "undone", found.requested, found.target, first, files)
@@ -217,7 +223,7 @@ def started(
 
 
 def files_of(target: int, world: World, published: Published, writers: Writers) -> tuple[tuple[int, int], ...]:
-    """The files that a write has put, published or not."""
+    """Return the files that a published or unpublished write has put."""
     completed = next((e.files for e in published if isinstance(e, Write) and e.requested == target), ())
     pending = (
         world.files(name, writer.number)[: writer.files]
@@ -233,12 +239,12 @@ def next_file(own: Rollbacker) -> Iterable[Args]:
 
 
 def one_more(own: Rollbacker) -> Rollbacker:
-    """The rollbacker after it has processed one more file."""
+    """Return the component of a rollbacker after it has processed one more file."""
     return own._replace(step="undone" if own.done + 1 == len(own.files) else UNDOING, done=own.done + 1)
 
 
 def delete_log(own: Rollbacker, rollbacks: Plans) -> Changes:
-    """Delete one log file."""
+    """Delete one log file of the failed write."""
     own = one_more(own)
     deleted = own.first + own.done
     return {"own": own, "rollbacks": tuple(
@@ -248,7 +254,9 @@ def delete_log(own: Rollbacker, rollbacks: Plans) -> Changes:
 
 
 def remove_instant(own: Rollbacker, rollbacks: Plans, every_writer: Writers) -> Changes:
-    """Under the lock: remove the instant of the failed write from the timeline. No rollback deletes its files again."""
+    """Under the lock, remove the instant of the failed write from the timeline. No later rollback deletes the already
+    deleted files of the write again.
+    """
     state = next((w.state for w in every_writer.values() if w.requested == own.target), "inflight")
     last = own.first + len(own.files)
     return {"rollbacks": tuple(
@@ -281,12 +289,12 @@ CAUGHT_UP = Guard(ALL_PUBLISHED.reason, starts_or_is_caught_up)
 
 
 def published_rollback(me: str, own: Rollbacker) -> tuple[Rollbacker, RolledBack]:
-    """The rollbacker after its rollback is published, and the completed instant."""
+    """Return the component of the rollbacker after its rollback is published, and the completed instant."""
     return Rollbacker(), RolledBack(own.rollback, own.completed, me)
 
 
 def pending_rollbacks(pending_instants: Iterable[Instant], published: Published, rollbacks: Plans) -> Iterator[Instant]:
-    """The pending instants, with those of rollbacks."""
+    """The view `pending_instants` also contains pending rollbacks."""
     yield from pending_instants
     done = {entry.requested for entry in published} if rollbacks else ()
     yield from pending_plans(rollbacks, "rollback", done)
@@ -302,7 +310,7 @@ ACTIONS = (
     Action("rollbacker_resumes_rollback", "resumes a pending rollback of another rollbacker",
            "{actor} resumes a pending rollback"),
     Action("rollbacker_deletes_log", "deletes one log file", "{actor} deletes log version {version} of group {group}",
-           continues_call=True),
+           continues_call=True, data_phase=True),
     Action("rollbacker_removes_instant", "under the lock: takes the failed write's instant off the timeline",
            "{actor} takes the failed write off the timeline", continues_call=True),
     Action("rollbacker_finds_it_done", "finds that another rollbacker has completed the rollback",

@@ -1,4 +1,4 @@
-"""The rules of heartbeats and of the rollback of failed writes (RFC-22)."""
+"""The values on the timeline that describe rollbacks of failed writes (RFC-22)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Published = TypeVar("Published")
 
 
 class Rollback(NamedTuple):
-    """A plan, made by `planner`, to undo the write requested at `target`.
+    """A plan of the actor `planner` to undo the write that was requested at `target`.
 
-    `deleted`: the number of its files that are deleted, oldest first. `forgotten`: the number of those that no later
-    rollback deletes. `removed`: the state of the write's instant when it was removed from the timeline; '' while it is
-    there.
+    `deleted` is the number of files of the write that are deleted, oldest first. `forgotten` is the number of deleted
+    files that no later rollback deletes again. `removed` is the state of the write's instant when the rollback removed
+    it from the timeline; '' before the removal.
     """
 
     requested: int
@@ -27,7 +27,7 @@ class Rollback(NamedTuple):
 
 
 class RolledBack(NamedTuple):
-    """A published completion of the rollback with this requested time."""
+    """The completed instant of the rollback with this requested time."""
 
     requested: int
     completed: int
@@ -39,7 +39,7 @@ class RolledBack(NamedTuple):
 
 
 def without_deleted(entry: Published, rollbacks: tuple[Rollback, ...]) -> Published:
-    """A published instant without the files that rollbacks have deleted."""
+    """Return an instant without the files that rollbacks have deleted."""
     if not isinstance(entry, Write):
         return entry
     deleted = max((rollback.deleted for rollback in rollbacks if rollback.target == entry.requested), default=0)

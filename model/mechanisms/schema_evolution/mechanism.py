@@ -1,8 +1,9 @@
 """Added columns: a schema evolver adds a column under the lock, and then publishes a commit without files.
 
-The component `schemas` holds the times since which the table has one more column each. The table has the column from
-the time that the schema evolver takes under the lock. A writer or service that opened the table earlier continues
-without it. The commit is for readers that take the table's columns from the newest commit.
+The component `schemas` contains one time for each added column: from that time on, the table has the column. A schema
+evolver takes the time of an added column under the lock. A writer or service that opened the table before the column
+was added continues without the column. The commit without files exists for readers that take the table's columns from
+the newest commit.
 """
 
 from __future__ import annotations
@@ -13,20 +14,19 @@ from typing import Any, NamedTuple
 
 from ...kernel.clock import TakeTime
 from ...kernel.lock import LOCK_IS_FREE
-from ...kernel.publication import Publication, publication, publication_actions
+from ...kernel.publication import COMMITS, Publication, publication, publication_actions
 from ...kernel.table import Instant, Plan, Table
 from ...kernel.timeline import PENDING, TABLE
 from ...kernel.writer import REQUESTS
 from ...machine.composition import Composition
 from ...machine.marks import with_mark
 from ...machine.mechanism import Kind, Mechanism
-from ...machine.plans import STARTS_PLAN
+from ...machine.plans import RESUMES_PLAN, STARTS_PLAN
 from ...machine.transition import Action, Args, Changes, Guard, preset, transition
 from ...protocol import Protocol
 from ...world import World
 from ..clocks import Skew
 from ..copy_on_write import is_copy_on_write
-from ..crashes import RESUMES_PLAN
 from ..lost_locks import LostLocks
 from ..partial_updates.mechanism import PartialColumns
 from .options import Alterations, SchemaEvolution
@@ -36,7 +36,7 @@ Schemas = tuple[int, ...]
 
 
 class SchemaEvolver(NamedTuple):
-    """`columns`: the number of columns of the table, including the added one."""
+    """A schema evolver. `columns` counts the table's added columns, including the column of this evolver."""
 
     step: str = "idle"
     columns: int = 0
@@ -50,7 +50,9 @@ SCHEMA_EVOLVER = Kind(name="schema_evolver", prefix="evol", first=SchemaEvolver(
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every schema evolver, and let writers and compactors use some of the columns."""
+    """Add the transitions of every schema evolver. Let writers and compactors use the columns that they found when they
+    opened the table.
+    """
     if not composition.actors_of("schema_evolver"):
         return
     composition.add_component("schemas", ())
@@ -68,8 +70,11 @@ def compose(composition: Composition) -> None:
         publication(composition, Publication("schema_evolver", me, "started", partial(published_change, me)))
     opens = composition.find(REQUESTS, actors=composition.actors_of("writer"))
     opens.add_argument(known_columns).extend(know_columns, "own_known_columns")
-    keeps = preset(keep_columns, table_protocol=composition.protocol)
-    composition.find(STARTS_PLAN, RESUMES_PLAN, actors=composition.actors_of("compactor")).extend(keeps, "plans")
+    compactors = composition.actors_of("compactor")
+    composition.add_field("compactor", "known_columns", Columns())
+    opens_plan = preset(open_plan, table_protocol=composition.protocol)
+    composition.find(STARTS_PLAN, RESUMES_PLAN, actors=compactors).extend(opens_plan, "own_known_columns")
+    composition.find(COMMITS, actors=compactors).precede(keep_columns, "plans")
     composition.map_view(PENDING, pending_changes)
     composition.map_view(TABLE, table_with_columns)
 
@@ -82,13 +87,13 @@ CHANGE_LEFT = Guard("a change of columns must be left", change_is_left, limit=Tr
 
 
 def add_column(clock: int, completion_time: TakeTime, schemas: Schemas) -> Changes:
-    """Under the lock: the table has one more column from this time on."""
+    """Under the lock, take the time from which the table has one more column."""
     since, clock = completion_time(clock)
     return {"own": SchemaEvolver(columns=len(schemas) + 1), "clock": clock, "schemas": (*schemas, since)}
 
 
 def request_instant(own: SchemaEvolver, clock: int, request_time: TakeTime) -> Changes:
-    """Under the lock: take a requested time and put the requested instant."""
+    """Under the lock, take a requested time and put the requested instant."""
     time, clock = request_time(clock, action="deltacommit")
     return {"own": own._replace(requested=time), "clock": clock}
 
@@ -99,12 +104,14 @@ def start_commit(own: SchemaEvolver) -> Changes:
 
 
 def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altered]:
-    """The schema evolver after its commit is published, and the completed instant."""
+    """Return the component of the schema evolver after its commit is published, and the completed instant."""
     return SchemaEvolver(), Altered(own.requested, own.completed, me, own.columns)
 
 
 def known_columns(schemas: Schemas) -> Iterable[Args]:
-    """The columns that a writer may use: it opened the table now or at any earlier time."""
+    """List every number of added columns that a writer may use. The writer may have opened the table now or at any
+    earlier time.
+    """
     return tuple((("columns", known),) for known in range(len(schemas) + 1))
 
 
@@ -112,9 +119,15 @@ def know_columns(*, columns: int) -> Changes:
     return {"own_known_columns": Columns(columns)}
 
 
-def keep_columns(own: Any, plans: tuple[Plan, ...], schemas: Schemas, table_protocol: Protocol) -> Changes:
-    """Record the columns of a plan's base files: the present ones, or those that the service first knew."""
-    known = PlanColumns(len(schemas) if table_protocol[SchemaEvolution].columns_written == "current" else 0)
+def open_plan(schemas: Schemas, table_protocol: Protocol) -> Changes:
+    """Record the columns that a service writes: the present ones, or those that it first knew."""
+    current = table_protocol[SchemaEvolution].columns_written == "current"
+    return {"own_known_columns": Columns(len(schemas) if current else 0)}
+
+
+def keep_columns(own: Any, own_known_columns: Columns, plans: tuple[Plan, ...]) -> Changes:
+    """Under the lock: record the columns of the base files that complete the plan."""
+    known = PlanColumns(own_known_columns.found)
 
     def marked(plan: Plan) -> Plan:
         return plan._replace(marks=with_mark(plan.marks, known)) if plan.requested == own.plan else plan
@@ -123,14 +136,14 @@ def keep_columns(own: Any, plans: tuple[Plan, ...], schemas: Schemas, table_prot
 
 
 def table_with_columns(table: Table, schemas: Schemas, visible_instants: tuple[Any, ...]) -> Table:
-    """The table with its columns, and the commits that record them."""
+    """The view `table` has a mark that contains the added columns and the commits that record these columns."""
     return columns_in(table, schemas, visible_instants)
 
 
 def pending_changes(
     pending_instants: Iterable[Instant], every_schema_evolver: Mapping[str, SchemaEvolver]
 ) -> Iterator[Instant]:
-    """The pending instants, including commits that add a column."""
+    """The view `pending_instants` also contains pending commits that add a column."""
     for own in every_schema_evolver.values():
         if own.requested:
             yield Instant(own.requested, "deltacommit", "inflight" if own.inflight else "requested", None)
@@ -156,7 +169,7 @@ def check(world: World) -> None:
 MECHANISM = Mechanism(
     rules=refine,
     compose=compose,
-    after=("crashes", "occ"),
+    after=("rivals", "occ"),
     kinds=(SCHEMA_EVOLVER,),
     options=SchemaEvolution,
     limits=Alterations,

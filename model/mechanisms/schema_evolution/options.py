@@ -8,7 +8,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 class SchemaEvolution(Options):
-    """The options of added columns: which of them a read shows, and which a service keeps."""
+    """The options that decide which added columns a read shows, and which added columns a service writes."""
 
     columns_shown: Literal["as_of_time", "current", "last_commit"] = option(
         "as_of_time",
@@ -23,6 +23,6 @@ class SchemaEvolution(Options):
 
 
 class Alterations(Limits):
-    """The limit on added columns."""
+    """The limit on the number of added columns."""
 
     alterations: int = limit(0, "how often a column is added to the table")

@@ -1,10 +1,11 @@
-"""Added columns as a number: how many were added so far. Each change adds one nullable column.
+"""Rules that represent the added columns of a table as a number. Each change of a schema adds one nullable column.
 
-A change is an instant of its own, but takes effect earlier: the table has the column from the time that the change took
-under the lock. An actor that opened the table earlier continues without it. `schemas` holds those times.
+A change of a schema is an instant, but takes effect before the instant completes. The table has the new column from the
+time that the schema evolver takes under the lock. An actor that opened the table before that time continues without the
+new column. `schemas` contains the times at which columns were added.
 
-    what a read shows   of a snapshot the columns of now; as of a time those that the table had then
-    what a row has      the columns that its writer found, of those the ones that every base file on its way has kept
+    A snapshot shows the columns that the table has now. A read as of a time shows the columns that the table had at
+    that time. A row has the columns that its writer found, except columns that a base file with the row has dropped.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from .options import SchemaEvolution
 
 
 class Altered(NamedTuple):
-    """A published commit without files. Since before its request the table has `columns` more columns."""
+    """A published commit without files. When the commit was requested, the table already had `columns` added columns.
+    """
 
     requested: int
     completed: int
@@ -37,7 +39,7 @@ class Altered(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The number of added columns that the writer of a write used."""
+    """The mark of a write: `found` is the number of added columns that its writer used."""
 
     found: int = 0
     kind: str = "columns"
@@ -51,7 +53,9 @@ class PlanColumns(NamedTuple):
 
 
 class Schemas(NamedTuple):
-    """The times at which a table got one more column each, and the commits that record them."""
+    """The mark of a table. `since` lists the time at which each column was added, and `altered` the commits that record
+    the columns.
+    """
 
     since: tuple[int, ...] = ()
     altered: tuple[Altered, ...] = ()
@@ -59,23 +63,23 @@ class Schemas(NamedTuple):
 
 
 def columns(write: Write) -> int:
-    """The number of added columns that the writer used."""
+    """Return the number of added columns that the writer of a write used."""
     return mark(write, Columns).found if write.marks else 0
 
 
 def columns_in(table: Table, schemas: tuple[int, ...], published: Iterable[Any]) -> Table:
-    """The table with its columns, and the commits that record them."""
+    """Return the table with a mark that contains the added columns and the commits that record these columns."""
     altered = tuple(each for each in published if isinstance(each, Altered))
     return table._replace(marks=with_mark(table.marks, Schemas(schemas, altered)))
 
 
 def schemas_of(table: Table) -> tuple[int, ...]:
-    """The times since which the table has one more column each."""
+    """Return the time at which each added column was added to the table."""
     return mark(table, Schemas).since if table.marks else ()
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules for tables with added columns."""
+    """Return the rules for tables with added columns."""
     inner_file, inner_row = rules.base_file, rules.shown_row
 
     def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
@@ -95,7 +99,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 def with_columns(
     rules: Rules, table: Table, query: Query, show: Callable[[Fold, Ranked], Record]
 ) -> Callable[[Fold, Ranked], Record]:
-    """A row as an answer shows it: with its value in each column that the query shows."""
+    """Wrap the rule `show`, so that an answer shows the value of a row in each column that the query shows."""
     of_now = query.kind not in ("as_of", "incremental") or query.until is None
     shown = shown_at(rules, table, inf if of_now else query.until or 0)
 
@@ -110,12 +114,12 @@ def with_columns(
 
 
 def had_at(schemas: Iterable[int], time: float) -> int:
-    """The number of columns that had been added to a table by a time."""
+    """Return the number of columns that had been added to a table at or before `time`."""
     return sum(since <= time for since in schemas)
 
 
 def shown_at(rules: Rules, table: Table, time: float) -> int:
-    """The number of added columns that a read as of `time` shows; inf: a snapshot."""
+    """Return the number of added columns that a read as of `time` shows. The time infinity stands for a snapshot."""
     shown, schemas = rules[SchemaEvolution].columns_shown, mark(table, Schemas)
     if shown == "current":
         return len(schemas.since)
@@ -128,7 +132,9 @@ def shown_at(rules: Rules, table: Table, time: float) -> int:
 
 
 def kept_of(shape: Fold, log: Log) -> float:
-    """The number of columns that a fold retains of a log's rows. A log itself retains all."""
+    """Return the number of added columns that a fold retains for the rows of a log. A log retains all columns of its
+    rows.
+    """
     if log in shape.logs:
         return inf
     for part in (*((shape.base,) if shape.base else ()), *(each for each in shape.logs if isinstance(each, Fold))):
@@ -139,10 +145,12 @@ def kept_of(shape: Fold, log: Log) -> float:
 
 
 def text_of(value: str, own: float, shown: int) -> str:
-    """A row's value in each of the shown columns, of which the row has its own: `w1.1 c1:w1.1 c2:-`."""
+    """Return the value of a row in each shown column as text, for example `w1.1 c1:w1.1 c2:-`. The row has no value in
+    columns whose number is above `own`.
+    """
     return " ".join((value, *(f"c{n}:{value if n <= own else '-'}" for n in range(1, shown + 1))))
 
 
 def columns_of(writes: Iterable[Write], log: Log) -> int:
-    """The number of columns that the writer of a log used."""
+    """Return the number of added columns that the writer of a log used."""
     return next((columns(write) for write in writes if write.requested == log[0]), 0)

@@ -1,4 +1,6 @@
-"""`nbcc table TABLE …`: commands on one table. Each module here that defines `command` is one of them."""
+"""`nbcc table TABLE …`: commands on one table. Each module of this package that defines `command` is one of these
+commands.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def command(table: str, retain: int, policy: str, dry_run: bool, as_json: bool) 
     """Publish a plan with a horizon, delete the files that it lists, and complete it. First finish a pending clean.
 
     Reads as of a time before the horizon are refused from then on, and so are windows that begin before it. Inputs of a
-    pending compaction stay. No other answer changes.
+    pending compaction stay. Answers of other reads do not change.
 
     \b
     Examples:

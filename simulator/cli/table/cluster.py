@@ -16,8 +16,8 @@ from .service import master_option, say, service
 def command(table: str, sort_by: str, master: str | None, dry_run: bool, as_json: bool) -> Exit:
     """Plan all file groups with logs and run that plan. The rows of each new base file are sorted.
 
-    Writers do not wait for it, and no answer changes. File groups are not split, joined or renamed, because buckets fix
-    their ids.
+    Writers do not wait for the clustering, and no answer changes. File groups are not split, joined or renamed, because
+    buckets fix their ids.
 
     \b
     Examples:

@@ -18,8 +18,8 @@ from .service import Service, master_option, say, service
 def command(table: str, plan_only: bool, master: str | None, dry_run: bool, as_json: bool) -> Exit:
     """Run the pending plans, oldest first. Then plan all file groups that still have logs, and run that plan.
 
-    Writers do not wait for it, and no answer changes except those of read-optimised reads. Several processes may run
-    the same plan: the first one completes it.
+    Writers do not wait for the compaction, and no answer changes except those of read-optimised reads. Several
+    processes may run the same plan: the first one completes it.
 
     \b
     Examples:

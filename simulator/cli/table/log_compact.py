@@ -15,8 +15,8 @@ from .service import Service, master_option, say, service
 def command(table: str, master: str | None, dry_run: bool, as_json: bool) -> Exit:
     """Run the pending log compactions, oldest first. Then plan and run one for all file groups with several logs.
 
-    It reads and writes logs only, no base files. Writers do not wait for it, and no answer changes. The logs that it
-    replaces stay until a clean deletes their slice.
+    It reads and writes logs only, no base files. Writers do not wait for the log compaction, and no answer changes. The
+    logs that it replaces stay until a clean deletes their slice.
 
     \b
     Examples:
@@ -47,7 +47,7 @@ def _run(work: Service, plans: list[str]) -> None:
 
 
 def _logs(work: Service, requested: str) -> list[int]:
-    """The number of logs in the plan, by file group."""
+    """The number of logs that the plan takes, for each file group."""
     from nbcc.engine.timeline import LOG_COMPACTION, load_plan
 
     return [len(operation.logs) for operation in load_plan(work.storage, requested, LOG_COMPACTION).operations]

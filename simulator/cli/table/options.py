@@ -36,7 +36,7 @@ def reads_table(function: Callable[..., Exit]) -> Callable[..., Exit]:
 
 
 def changes_table(function: Callable[..., Exit]) -> Callable[..., Exit]:
-    """As `reads_table`, with --dry-run."""
+    """Do the same as `reads_table`, and also add --dry-run to the command."""
     return click.option("--dry-run", is_flag=True, help="Only report what would be done.")(reads_table(function))
 
 
@@ -50,7 +50,7 @@ def audit_of(storage: Storage) -> Audit:
 
 @contextmanager
 def locked(storage: Storage) -> Iterator[None]:
-    """Hold the lock that the table's writers take: the one that the properties of a table of nbcc name."""
+    """Hold the lock that the table's writers take. The properties of a table of nbcc name this lock."""
     from dataclasses import replace
 
     import pyarrow as pa
@@ -71,6 +71,6 @@ def locked(storage: Storage) -> Iterator[None]:
 
 
 def done(verb: str, paths: list[str], dry_run: bool) -> None:
-    """Print one line per file: what was done, or would be done."""
+    """Print one line for each file: the change that was made, or that would be made."""
     for path in paths:
         click.echo(f"{'would ' if dry_run else ''}{verb} {path}")

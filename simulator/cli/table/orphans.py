@@ -16,8 +16,8 @@ from .options import audit_of, changes_table, done, locked
 def command(table: str, delete: bool, dry_run: bool, as_json: bool) -> Exit:
     """List data files whose instant is on no timeline, or whose completed instant does not list them.
 
-    Readers of nbcc do not see them. Apache Hudi's readers show their rows once newer instants are archived. Exit code 1
-    if orphans remain.
+    Readers of nbcc ignore such files. Apache Hudi's readers show the rows of orphans once newer instants are archived.
+    Exit code 1 if orphans remain.
     """
     from nbcc.engine.audit.amounts import several, size
     from nbcc.engine.repair import orphan_files

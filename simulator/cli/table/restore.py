@@ -16,7 +16,7 @@ from .service import say, service
 def command(table: str, instant: str | None, dry_run: bool, as_json: bool) -> Exit:
     """Undo all instants that completed after the savepoint's instant, and all pending writes and compactions.
 
-    Once the plan is published, readers of nbcc do not see what it undoes, running writers are refused, and new writers
+    Once the plan is published, readers of nbcc ignore the undone instants, running writers are refused, and new writers
     can start. If a restore is pending, the command only finishes that one. Reads as of an undone time are refused.
     Readers of other engines see the intermediate states.
 

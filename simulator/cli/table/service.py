@@ -46,7 +46,7 @@ class Service:
         return [path for path in self.storage.deleted if not path.startswith(".hoodie/")]
 
     def size_of(self, paths: Iterable[str]) -> int:
-        """The bytes of those paths that exist."""
+        """The total size in bytes of the objects at these paths that exist."""
         wanted = {*paths}
         folders = {path.rpartition("/")[0] for path in wanted}
         return sum(entry.size for folder in folders for entry in self.storage.list(folder) if entry.path in wanted)
@@ -56,7 +56,7 @@ class Service:
 def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> Iterator[Service]:
     """Open the table at `path` for a service. `master` is the Spark master for the data work; None: this process.
 
-    A dry run takes no lock, because it publishes nothing. Its report may be outdated when it is printed.
+    A dry run takes no lock, because it publishes nothing. The report of a dry run may be outdated when it is printed.
     """
     from nbcc.engine import Context, Table
     from nbcc.engine.clock import WallClock

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def command(table: str, as_json: bool) -> Exit:
     """Report figures of TABLE: its instants and files, what a snapshot reads, and its write amplification.
 
-    Write amplification is the number of bytes that all commits wrote, divided by the number that writers wrote. It
-    counts files that a clean has deleted and commits that are archived, too. Without compaction it is 1.
+    Write amplification is the number of bytes that all commits wrote, divided by the number that writers wrote. Files
+    that a clean has deleted, and archived commits, are counted too. Without compaction write amplification is 1.
     """
     from nbcc.engine.audit.stats import stats
 

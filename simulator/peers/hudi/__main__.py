@@ -1,4 +1,6 @@
-"""The loop: one request a line on standard input, one response a line on the original standard output."""
+"""The loop of the peer: it reads one request per line from standard input, and writes one response per line to the
+original standard output.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from .table import Table
 
 
 def main() -> None:
-    """Serve until standard input ends. Spark's output goes to standard error, so that it does not mix with answers."""
+    """Serve requests until standard input ends. Spark's output goes to standard error, so that it does not mix with the
+    responses.
+    """
     with os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1) as answers:
         os.dup2(2, 1)
         tables: dict[str, Table] = {}

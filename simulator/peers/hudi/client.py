@@ -1,4 +1,4 @@
-"""One client of Hudi: the `SparkRDDWriteClient` behind ``df.write.format("hudi")``, step by step."""
+"""One client of Hudi: runs the `SparkRDDWriteClient` behind ``df.write.format("hudi")`` step by step."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ACTION = "deltacommit"
 
 @lru_cache(maxsize=8)
 def parameters(path: str, *options: tuple[str, str]) -> Any:
-    """The write options with the data source's defaults, as a Scala map."""
+    """Return the write options, completed by the data source's defaults, as a Scala map."""
     options_map = hudi().HoodieConversionUtils.mapAsScalaImmutableMap(java_map({**dict(options), "path": path}))
     return hudi().HoodieWriterUtils.parametersWithWriteDefaults(options_map)
 
@@ -45,7 +45,7 @@ class Client:
 
     @property
     def _parameters(self) -> Any:
-        """The options with the data source's defaults, as a Scala map."""
+        """Return the client's options, completed by the data source's defaults, as a Scala map."""
         return parameters(self._path, *self._options.items())
 
     @cached_property
@@ -63,12 +63,12 @@ class Client:
     # a write
 
     def start(self) -> str:
-        """Take a requested time and publish the request."""
+        """Take a requested time from Hudi's clock and publish the requested instant."""
         self.instant = start_commit(self.hudis, ACTION)
         return self.instant
 
     def data(self, rows: Sequence[Sequence[Any]], table_config: Any) -> int:
-        """Publish the inflight instant and write the log files. Returns their number."""
+        """Publish the inflight instant and write the log files. Returns the number of log files."""
         return self._wrote(self.hudis.upsert(self._records(rows, table_config), self.instant))
 
     def _wrote(self, written: Any) -> int:
@@ -83,12 +83,12 @@ class Client:
         return self._wrote(self.hudis.bulkInsert(self._records(rows, table_config), self.instant))
 
     def refused(self) -> None:
-        """Try to publish the completed instant, which must fail because of a conflict, and roll it back."""
+        """Try to publish the completed instant, which must fail because of a conflict, and roll the write back."""
         self._fails_by("HoodieWriteConflictException")
         self.undo()
 
     def gone(self) -> None:
-        """Try to publish, which must fail because another client has rolled the write back."""
+        """Try to publish the completed instant, which must fail because another client has rolled the write back."""
         self._fails_by("inflight does not exist")
         self.close()
 
@@ -117,13 +117,13 @@ class Client:
         self.close()
 
     def commit(self) -> None:
-        """Publish the completed instant."""
+        """Publish the completed instant of the client's write."""
         if not self.hudis.commitStats(self.instant, self._done, nothing(), ACTION, java_map({}), nothing()):
             raise RuntimeError(f"commitStats of {self.instant} answered false")
         self.close()
 
     def _records(self, rows: Sequence[Sequence[Any]], table_config: Any) -> Any:
-        """The rows as the data source passes them to the client: a JavaRDD of HoodieRecord."""
+        """Return a JavaRDD of HoodieRecord with the rows, as the data source passes rows to the client."""
         schema = parsed(org(), SCHEMA)
         sql = org().apache.spark.sql
         # The ordering value is passed as a string, because Py4J converts a small number to an Integer.
@@ -144,7 +144,9 @@ class Client:
     # a rollback of another client's write
 
     def plan_rollback(self, meta: Any) -> str:
-        """Plan the rollback of the oldest failed write that has none. Returns the requested time of the plan."""
+        """Plan the rollback of the oldest failed write for which no rollback is planned. Returns the requested time of
+        the plan.
+        """
         service, config = self.hudis.getTableServiceClient(), self.hudis.getConfig()
         failed_times = hidden(service, "getInstantsToRollback", meta, config.getFailedWritesCleanPolicy(), nothing())
         target = min(
@@ -173,7 +175,7 @@ class Client:
     # a compaction
 
     def plan(self) -> str | None:
-        """Schedule a compaction. Returns its requested time; None if Hudi finds nothing to compact."""
+        """Schedule a compaction. Returns the requested time of the plan; None if Hudi finds no logs to compact."""
         instant = self.hudis.scheduleCompaction(nothing())
         self.close()
         return str(instant.get()) if instant.isPresent() else None
@@ -192,7 +194,7 @@ class Client:
     # a log compaction
 
     def plan_log_compaction(self) -> str | None:
-        """Schedule a log compaction. Returns its requested time; None if Hudi finds nothing to compact."""
+        """Schedule a log compaction. Returns the requested time of the plan; None if Hudi finds no logs to compact."""
         instant = self.hudis.scheduleLogCompaction(nothing())
         self.close()
         return str(instant.get()) if instant.isPresent() else None
@@ -211,7 +213,7 @@ class Client:
     # a clustering
 
     def plan_clustering(self) -> str | None:
-        """Schedule a clustering. Returns its requested time; None if Hudi finds nothing to cluster."""
+        """Schedule a clustering. Returns the requested time of the plan; None if Hudi finds no files to cluster."""
         instant = self.hudis.scheduleClustering(nothing())
         self.close()
         return str(instant.get()) if instant.isPresent() else None

@@ -1,4 +1,6 @@
-"""The options of the peer's tables: non-blocking concurrency control, and no service that runs automatically."""
+"""The write options of the tables that the Hudi peer creates. The options select non-blocking concurrency control and
+disable every automatic table service.
+"""
 
 from __future__ import annotations
 
@@ -60,6 +62,6 @@ _SAME = {
 
 
 def options(merge_mode: str, buckets: int, more: Mapping[str, str]) -> dict[str, str]:
-    """The write options of a table. ``more``: further options of Hudi by name."""
+    """Return the write options of a table. ``more`` maps the names of further Hudi options to their values."""
     asked = {"hoodie.record.merge.mode": merge_mode, "hoodie.bucket.index.num.buckets": str(buckets)}
     return {**_SAME, **OPTIONS, **asked, **more}

@@ -1,4 +1,4 @@
-"""Differences in the API between the releases of Hudi."""
+"""Hides the differences between the APIs of the supported Hudi releases."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ OPTIONS = {"hoodie.auto.commit": "false"} if _MINOR < (1, 1) else {}
 
 
 def start_commit(client: Any, action: str) -> str:
-    """Take a requested time and publish the request."""
+    """Take a requested time from Hudi's clock and publish the requested instant."""
     return str(client.startCommit(action) if _MINOR >= (1, 1) else client.startCommit())
 
 
 def parsed(org: Any, schema: str) -> Any:
-    """A schema in the class that the release's writers expect: Hudi's or Avro's."""
+    """Return a schema as an object of the class that the release's writers expect: Hudi's class or Avro's class."""
     if _MINOR >= (1, 2):
         return org.apache.hudi.common.schema.HoodieSchema.parse(schema)
     return org.apache.avro.Schema.parse(schema)
 
 
 def record_arguments(table_config: Any) -> list[Any]:
-    """The release's further arguments for making records, after those that every release has."""
+    """Return the arguments for making records that only this release of Hudi requires, after the arguments that every
+    release requires.
+    """
     return [table_config] if _MINOR >= (1, 1) else []
 
 
@@ -36,7 +38,7 @@ def commit_compaction(client: Any, instant: str, done: Any, nothing: Any) -> Non
 
 
 def set_ordering(builder: Any, column: str) -> None:
-    """Name the ordering column of a new table."""
+    """Set the name of the ordering column in the builder of a new table."""
     if _MINOR >= (1, 1):
         builder.setOrderingFields(column)
     else:

@@ -1,4 +1,4 @@
-"""The JVM with Hudi, and conversions to the Java values that Hudi's client takes."""
+"""Starts the JVM with Hudi, and converts Python values to the Java values that Hudi's client takes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CONFIG = {
 
 @cache
 def spark() -> Any:
-    """The session of this process. The first call starts the JVM."""
+    """Return the Spark session of this process. The first call starts the JVM."""
     builder: Any = SparkSession.builder
     for name, value in _CONFIG.items():
         builder = builder.config(name, value)
@@ -45,15 +45,15 @@ def spark() -> Any:
 
 
 class Package:
-    """A package of the JVM with cached members. Without the cache, Py4J makes the JVM search every jar for each part of
-    a name.
+    """A Java package in the JVM whose members are cached after the first use. Without the cache, Py4J makes the JVM
+    search every jar for each part of a name.
     """
 
     def __init__(self, of_py4j: Any) -> None:
         self._of_py4j = of_py4j
 
     def __getattr__(self, name: str) -> Any:
-        """The member of that name, looked up once."""
+        """Return the package's member with this name. Each member is looked up only once."""
         member = getattr(self._of_py4j, name)
         cached = Package(member) if type(member) is type(self._of_py4j) else member
         self.__dict__[name] = cached
@@ -62,29 +62,29 @@ class Package:
 
 @cache
 def java() -> Any:
-    """The package ``java`` of the JVM."""
+    """Return the package ``java`` of the JVM."""
     return Package(spark()._jvm.java)
 
 
 @cache
 def org() -> Any:
-    """The package ``org``."""
+    """Return the package ``org``."""
     return Package(spark()._jvm.org)
 
 
 @cache
 def scala() -> Any:
-    """The package ``scala``."""
+    """Return the package ``scala``."""
     return Package(spark()._jvm.scala)
 
 
 def hudi() -> Any:
-    """The package ``org.apache.hudi``."""
+    """Return the package ``org.apache.hudi``."""
     return org().apache.hudi
 
 
 def java_map(entries: Mapping[str, object]) -> Any:
-    """A Java map of strings."""
+    """Return a Java map of strings."""
     entries_map = java().util.HashMap()
     for name, value in entries.items():
         entries_map.put(name, str(value))
@@ -92,7 +92,7 @@ def java_map(entries: Mapping[str, object]) -> Any:
 
 
 def java_list(entries: Iterable[object]) -> Any:
-    """A Java list."""
+    """Return a Java list."""
     entries_list = java().util.ArrayList()
     for entry in entries:
         entries_list.add(entry)
@@ -100,7 +100,7 @@ def java_list(entries: Iterable[object]) -> Any:
 
 
 def java_array(values: Sequence[object], of: str = "Object") -> Any:
-    """A Java array of objects, or of another class of java.lang."""
+    """Return the values as a Java array. `of` is the class of its elements in the package java.lang."""
     array = spark().sparkContext._gateway.new_array(getattr(java().lang, of), len(values))
     for place, value in enumerate(values):
         array[place] = value
@@ -108,20 +108,21 @@ def java_array(values: Sequence[object], of: str = "Object") -> Any:
 
 
 def items(collection: Any) -> list[Any]:
-    """The items of a Java collection or stream. A Java iterator ends with an exception. PySpark then compares its class
-    with a dozen names, and the JVM searches every jar each time.
+    """Return the items of a Java collection or stream as a list. A Java iterator ends with an exception. Iteration
+    through Py4J is slow, because PySpark compares the class of the exception with a dozen names, and the JVM searches
+    every jar each time.
     """
     array = collection.toArray()
     return [array[place] for place in range(len(array))]
 
 
 def nothing() -> Any:
-    """Hudi's empty Option."""
+    """Return the empty value of Hudi's class ``Option``."""
     return hudi().common.util.Option.empty()
 
 
 def hidden(target: Any, name: str, *arguments: object) -> Any:
-    """The result of a Java method that is not public."""
+    """Call a Java method that is not public, and return the result."""
     kind = target.getClass()
     while kind is not None:
         for method in kind.getDeclaredMethods():
@@ -133,22 +134,22 @@ def hidden(target: Any, name: str, *arguments: object) -> Any:
 
 
 def engine_context() -> Any:
-    """Hudi's wrapper of the Spark context."""
+    """Return Hudi's wrapper of the Spark context."""
     return hudi().client.common.HoodieSparkEngineContext(spark()._jsc)
 
 
 def local_context() -> Any:
-    """Hudi's thread-based engine, which lists a table without a Spark job."""
+    """Return the context of Hudi's thread-based engine, which lists a table without a Spark job."""
     return hudi().common.engine.HoodieLocalEngineContext(storage_configuration())
 
 
 def storage_configuration() -> Any:
-    """Hudi's wrapper of the Hadoop configuration."""
+    """Return Hudi's wrapper of the Hadoop configuration."""
     return hudi().hadoop.fs.HadoopFSUtils.getStorageConf(spark()._jsc.hadoopConfiguration())
 
 
 def causes(error: Exception) -> str:
-    """The chain of causes of an error: the first line of each, outermost first."""
+    """Return the chain of causes of an error: the first line of each cause, outermost cause first."""
     cause: Any = getattr(error, "java_exception", None)
     if cause is None:
         return f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""One table: its clients, and its observable state."""
+"""One Hudi table: the steps of its clients, and its observable state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHOWN = ("id", "ts", "value", "_hoodie_commit_time")
 
 
 class Table:
-    """A table in a folder. The public methods are the steps of the line protocol."""
+    """A Hudi table in a folder. Each public method is a step that a request of the peer's line protocol can name."""
 
     def __init__(self, path: str, options: Mapping[str, str], partitions: Sequence[str]) -> None:
         self._path = path
@@ -37,7 +37,9 @@ class Table:
     def create(
         cls, path: str, merge_mode: str, buckets: int, partitions: Sequence[str], more: Mapping[str, str] | None = None
     ) -> Table:
-        """A new table. ``more``: further write options by name, for example the version of the table."""
+        """Create a table. ``more`` maps the names of further write options to values, for example the version of the
+        table.
+        """
         chosen = options(merge_mode, buckets, more or {})
         version = int(chosen.get("hoodie.write.table.version", TABLE_VERSION))
         mode = hudi().common.config.RecordMergeMode.valueOf(merge_mode)
@@ -59,11 +61,11 @@ class Table:
         partitions: Sequence[str] = (),
         more: Mapping[str, str] | None = None,
     ) -> Table:
-        """An existing table. Only writers and `look` need the other arguments."""
+        """Open an existing table. Only writers and `look` need the arguments other than ``path``."""
         return cls(path, options(merge_mode, buckets, more or {}), partitions)
 
     def close(self) -> None:
-        """Close every client, including those of dead writers."""
+        """Close every client, including the clients of dead writers."""
         for client in self._clients.values():
             client.close()
 
@@ -80,7 +82,7 @@ class Table:
         return self._clients[actor].bulk(rows, self._meta().getTableConfig())
 
     def write(self, rows: Sequence[Sequence[Any]], operation: str) -> None:
-        """A whole write by the data source with its defaults: ``df.write.format("hudi")``."""
+        """Perform a whole write with the data source and its defaults: ``df.write.format("hudi")``."""
         frame = spark().createDataFrame([tuple(row) for row in rows], DDL)
         chosen = {**self._options, "hoodie.datasource.write.operation": operation}
         frame.write.format("hudi").options(**chosen).mode("append").save(self._path)
@@ -98,7 +100,7 @@ class Table:
         self._publish(actor, self._clients[actor].commit, waits)
 
     def crash(self, actor: str) -> None:
-        """Close a client, which ends its heartbeat. Its heartbeat file stays.
+        """Close a client, which ends its heartbeat. The heartbeat file of the client stays.
 
         The heartbeat of a compaction expires at once, so that others can resume the plan.
         """
@@ -125,7 +127,9 @@ class Table:
         self._locks.pop(actor).unlock()
 
     def clean(self) -> None:
-        """Clean by another client, which also rolls back the writes whose heartbeat has expired (LAZY)."""
+        """Clean the table with another client. The client also rolls back the writes whose heartbeat has expired (the
+        LAZY policy).
+        """
         Client(self._path, self._options).clean()
 
     def archive(self) -> None:
@@ -172,8 +176,8 @@ class Table:
         self._clients[actor].commit_log_compaction()
 
     def _publish(self, actor: str, publish: Callable[[], None], waits: bool) -> None:
-        """Publish the completed instant of a client. With `waits` another client holds the lock first, and the
-        publication must wait for its release.
+        """Publish the completed instant of a client. If `waits` is True, another client takes the lock before, and the
+        publication must wait until that client releases the lock.
         """
         if not waits:
             publish()
@@ -201,7 +205,7 @@ class Table:
     # Observation.
 
     def look(self) -> dict[str, Any]:
-        """The names of timeline files and data files, and the file slices of Hudi's file-system view."""
+        """Return the names of timeline files and data files, and the file slices of Hudi's file-system view."""
         root = Path(self._path)
         data = [path for path in root.rglob("*") if path.is_file() and ".hoodie" not in path.relative_to(root).parts]
         names = sorted(path.relative_to(root).as_posix() for path in data if not path.name.endswith(".crc"))
@@ -233,9 +237,10 @@ class Table:
     def read(
         self, kind: str, after: str | None = None, until: str | None = None, columns: Sequence[str] = SHOWN
     ) -> list[list[Any]]:
-        """The rows of a read with ``columns``, by default ``[key, ordering, value, commit time]``.
+        """Return the rows of a read. Each row has the values of ``columns``, by default ``[key, ordering, value, commit
+        time]``.
 
-        ``kind``: snapshot, as_of (``until``), incremental (``after``, ``until``) or read_optimized.
+        ``kind`` is snapshot, as_of (with ``until``), incremental (with ``after`` and ``until``) or read_optimized.
         """
         kinds: dict[str, dict[str, str | None]] = {
             "snapshot": {},

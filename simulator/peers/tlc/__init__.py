@@ -1,4 +1,6 @@
-"""TLC, the model checker of TLA+, searches the twin in specs/tla, for comparison of sizes, verdicts and speed."""
+"""Runs TLC, the model checker of TLA+, on the TLA+ twin of the model in specs/tla. Tests compare the sizes, verdicts
+and speed of TLC's searches with the searches of nbcc.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""The constants of the twin (specs/tla/Nbcc.tla) for a world and a protocol."""
+"""Computes the constants of the TLA+ twin (specs/tla/Nbcc.tla) for a world and a protocol."""
 
 from __future__ import annotations
 
 from nbcc.model import Protocol, World
 from nbcc.model.mechanisms.clocks import Skew
 from nbcc.model.mechanisms.crashes import Crashes, LockExpiry
+from nbcc.model.mechanisms.rivals import PlanCheck
 from nbcc.model.variants.completion import Completion
 from nbcc.model.variants.scheduling import Scheduling
 from nbcc.model.variants.slicing import Slicing
@@ -13,7 +14,7 @@ INVARIANTS = ("MONO", "PART", "LAWS", "SNAP", "PROGRESS")
 """The promises that the twin states. SNAP concerns files only, not rows."""
 FAULTS = {
     "completion-time-not-new": "time_not_new",
-    "plan-taken-from-the-living": "plan_taken_from_the_living",
+    "plan-completed-twice": "plan_completed_twice",
     "plan-of-the-dead-stays": "plan_of_the_dead_stays",
     "lock-kept-after-publishing": "lock_kept",
     "lock-of-the-dead-stays": "lock_of_dead_compactor_stays",
@@ -21,7 +22,7 @@ FAULTS = {
     "completion-not-found-by-planner": "planner_misses_one",
 }
 """Mutants that the twin supports: file of specs/mutants -> the twin's constant Fault."""
-KNOWN = ("slicing", "completion_time", "plan_takes", "scheduling", "lock_expiry")
+KNOWN = ("slicing", "completion_time", "plan_takes", "scheduling", "plan_check", "lock_expiry")
 SPELT = {"completed_before_barrier": "completed", "any_log": "any"}
 
 
@@ -36,9 +37,11 @@ def configuration(
     invariants: tuple[str, ...] = INVARIANTS,
     symmetric: bool = False,
 ) -> str:
-    """The text of a TLC configuration. ValueError: the twin cannot express the world or the protocol.
+    """Return the text of a TLC configuration. Raises `ValueError` if the TLA+ twin cannot express the world or the
+    protocol.
 
-    `symmetric`: actors are model values, and TLC stores one state for all that differ only in their names (`SAME`).
+    If `symmetric` is True, actors are model values, and TLC stores only one of several states that differ only in the
+    names of actors (`SAME`).
     """
     unknown = sorted(protocol.differences().keys() - set(KNOWN))
     if unknown or protocol[Slicing].slicing == "base_instant":
@@ -57,6 +60,7 @@ def configuration(
         "TimeTaken": f'"{protocol[Completion].completion_time}"',
         "PlanTakes": f'"{SPELT[protocol[Scheduling].plan_takes]}"',
         "Scheduling": f'"{protocol[Scheduling].scheduling}"',
+        "PlanCheck": f'"{protocol[PlanCheck].plan_check}"',
         "LocksExpire": str(protocol[LockExpiry].lock_expiry == "expires").upper(),
         "Fault": f'"{fault}"',
     }

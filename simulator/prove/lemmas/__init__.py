@@ -1,4 +1,4 @@
-"""The relations that are proved, one file each: additions to the core, clauses and promises."""
+"""The relations whose promises are proved. Each file extends the core relation by actions, clauses and promises."""
 
 from __future__ import annotations
 
@@ -9,15 +9,27 @@ from typing import Any, Final, get_args, get_type_hints
 from nbcc.model import Protocol
 
 from ..system import System
-from . import batches, cleaning, core, heartbeats, optimistic, options, ranks
+from . import (
+    archiving,
+    batches,
+    cleaning,
+    core,
+    decisions,
+    heartbeats,
+    log_compaction,
+    optimistic,
+    options,
+    ranks,
+    replaces,
+)
 
 
 @dataclass(frozen=True)
 class Lemmas:
-    """One file of lemmas: its options, a class that builds the relation, and worlds of the model.
+    """One file of lemmas: the options that it supports, the class that builds its relation, and worlds of the model.
 
-    `worlds`: those in which the relation is compared with the model; () if it is not. `search`: the worlds that are
-    searched for a run that ends as a failed obligation does.
+    `worlds` has the worlds in which the relation is compared with the model; () if there is no comparison. `search` has
+    the worlds in which the model is searched for a run that ends as a failed obligation does.
     """
 
     name: str
@@ -26,17 +38,22 @@ class Lemmas:
     relation: type[core.Core]
     worlds: tuple[str, ...]
     search: tuple[str, ...]
+    protocol: str = "default"
+    """The protocol that these lemmas are about."""
 
     def system(self, **values: Any) -> System:
         return self.relation(self.options(**values)).system()
 
     def described(self) -> dict[str, tuple[Any, ...]]:
-        """The options of the model that the relation describes, with the values that it supports."""
+        """Return the options of the model that the relation describes, each with the values that the relation supports.
+        """
         hints = get_type_hints(self.options)
-        return {each.name: get_args(hints[each.name]) for each in fields(self.options) if each.name != "rivals"}
+        return {each.name: get_args(hints[each.name]) for each in fields(self.options) if each.name != "any_plan"}
 
     def under(self, protocol: Mapping[str, Any]) -> tuple[System | None, str]:
-        """The relation under a protocol's options; None with the reason if it does not describe one of them."""
+        """Return the relation under the options of a protocol. If the relation does not describe one of the options,
+        return None with the reason.
+        """
         known = self.described()
         usual = Protocol().to_mapping()
         values = {name: protocol[name] for name in known}
@@ -44,14 +61,15 @@ class Lemmas:
         unknown = [f"{name} = {value}" for name, value in protocol.items()
                    if value not in known.get(name, (usual.get(name, value),))]  # fmt: skip
         if unknown:
-            return None, f"the relation does not describe {', '.join(unknown)}"
+            about = f", but protocol {self.protocol}" if self.protocol != "default" else ""
+            return None, f"the relation does not describe {', '.join(unknown)}{about}"
         return self.system(**values), ""
 
 
 LEMMAS: Final = (
     Lemmas("core", "writers, compactions, crashes, and readers that list twice", options.Options, core.Core,
            ("demo", "readers", "two_groups", "crash_resume", "core_small"), ("demo", "readers")),
-    Lemmas("ranks", "merge by rank, with tombstones", ranks.Options, ranks.Ranks, (), ("demo",)),
+    Lemmas("ranks", "merge by rank, with tombstones", ranks.Options, ranks.Ranks, ("demo", "core_small"), ("demo",)),
     Lemmas("batches", "batches that are sent again", batches.Options, batches.Batches, ("sent_again",),
            ("sent_again",)),
     Lemmas("heartbeats", "heartbeats, and rollbacks of failed writes", heartbeats.Options, heartbeats.Heartbeats,
@@ -60,4 +78,11 @@ LEMMAS: Final = (
            ("occ_beside_nbcc", "occ_two_groups"), ("occ_beside_nbcc", "occ_three_writes")),
     Lemmas("cleaning", "cleaning with a horizon", cleaning.Options, cleaning.Cleaning,
            ("cleaning_crash", "cleaning"), ("cleaning",)),
+    Lemmas("archiving", "archiving, and readers of the archive", archiving.Options, archiving.Archiving,
+           ("archiving", "archiving_readers"), ("archiving_readers", "archiving")),
+    Lemmas("log_compaction", "log compactions", log_compaction.Options, log_compaction.LogCompaction,
+           ("log_compaction", "log_compaction_crash"), ("log_compaction",)),
+    Lemmas("replaces", "replacing writes", replaces.Options, replaces.Replaces, ("replaces",), ("replaces",)),
+    Lemmas("decisions", "a decision log, and locks that are lost", decisions.Options, decisions.Decisions,
+           ("lost_lock",), ("lost_lock",), "decision-log"),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Batch ids: a batch commits at most once, however many writers send it, and however often.
+"""Batch ids: a batch commits at most once, however many writers send the batch, and however often they send it.
 
 A writer looks for its batch under the lock, when it requests an instant and again before it takes its completion time.
 """
@@ -18,14 +18,14 @@ from .state import IDLE, READY, WRITE, published
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """Options of the model, by its names and values, on which batches depend."""
+    """The options of the model on which repeated batches depend, with the model's names and values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     batch_ids: Literal["checked", "at_request", "ignored"] = "checked"
 
 
 class Batches(GivingUp):
-    """The core with batches that are sent again."""
+    """The core relation, extended by batches that are sent more than once."""
 
     options: Options
 
@@ -41,7 +41,7 @@ class Batches(GivingUp):
         )}  # fmt: skip
 
     def is_repeat(self, s: Any, w: Term) -> Term:
-        """Another write of the batch is completed."""
+        """True if another write of the same batch has completed."""
         return s.some(WRITE, lambda v: both(s.same_batch(w, v), w != v, published(s, v)))
 
     def writers(self) -> tuple[Action, ...]:
@@ -60,7 +60,9 @@ class Batches(GivingUp):
         return (*extended(super().writers(), looks), *more)
 
     def skips(self) -> Action:
-        """Under the lock: the batch is completed, so that the writer begins nothing."""
+        """Return the action by which a writer finds under the lock that its batch has completed, and does not begin a
+        write.
+        """
         return Action(
             "writer skips batch", (WRITE,),
             lambda s, w: both(
@@ -89,7 +91,7 @@ class Batches(GivingUp):
         )  # fmt: skip
 
     def answered(self, s: Any, n: Any) -> Term:
-        """A write ends without a completed instant only if another one has committed its batch."""
+        """True if each write that ends without a completed instant has a batch that another write has committed."""
         return s.every(WRITE, lambda w: implies(
             both(n.over(w), no(s.over(w)), no(s.given_up(w))), self.is_repeat(s, w)))  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The invariant of the core: every clause by its statement in words."""
+"""The invariant of the core relation: a mapping from the statement of each clause in words to its formula."""
 
 from __future__ import annotations
 

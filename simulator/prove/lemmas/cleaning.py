@@ -1,8 +1,9 @@
-"""Cleaning with a horizon: no file is deleted that a read since the horizon, or a pending plan, needs.
+"""Cleaning with a horizon: no clean deletes a file that a read at or after the horizon, or a pending plan, needs.
 
-A cleaner takes a completion time as horizon, under the lock. In each file group it deletes what is older than the
-newest base file that was complete at the horizon. The relation allows a cleaner to delete any part of these files, in
-any order, so that it describes every retention policy by completion time, and cleaners that die halfway.
+A cleaner takes a completion time as horizon, under the lock. In each file group a clean deletes the files older than
+the newest base file that was complete at the horizon. The relation allows a cleaner to delete any subset of the files
+that a clean may delete, in any order. Therefore the relation describes every retention policy by completion time, and
+cleaners that crash before they have deleted all files.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ LATE: Final = Relation("planned_horizon", (SERVICE,), "time")
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """Options of the model, by its names and values, on which cleaning depends."""
+    """The options of the model on which cleaning depends, with the model's names and values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
@@ -44,14 +45,14 @@ class Options(options.Options):
 
 
 class Cleaning(Services):
-    """The core with cleaners."""
+    """The core relation, extended by cleaners."""
 
     options: Options
     kind = "cleaner"
 
     @property
     def early(self) -> bool:
-        """Whether readers learn the horizon with the plan of the clean."""
+        """True if readers see the horizon of a clean as soon as the clean is planned."""
         return self.options.horizon == "before_delete"
 
     def relations(self) -> tuple[Relation, ...]:
@@ -66,18 +67,18 @@ class Cleaning(Services):
         )  # fmt: skip
 
     def counts(self, s: Any, q: Term, g: Term, h: Term) -> Term:
-        """The base file of the plan lets a clean with the horizon h delete older files of the group."""
+        """True if the base file of the plan q allows a clean with the horizon h to delete older files of the group."""
         if self.options.retention == "completion":
             return both(s.part(q, g), s.done(q), s.compacted(q) <= h)
         is_there = s.planned(q) if self.options.retention == "any_barrier" else s.done(q)
         return both(s.part(q, g), is_there, s.barrier(q) <= h)
 
     def is_older(self, s: Any, g: Term, h: Term, time: Term) -> Term:
-        """A file of this time is in an older slice than the newest base file that counts."""
+        """True if a file with the given time is in an older slice than a base file for which `counts` is true."""
         return s.some(PLAN, lambda q: both(self.counts(s, q, g, h), time < s.barrier(q)))
 
     def schedule_clean(self, s: Any, a: Term, w: Term) -> Mapping[str, Update]:
-        """The plan of a clean whose horizon is the completion time of w."""
+        """Return the updates that plan a clean whose horizon is the completion time of the write w."""
         h = s.completed(w)
         learnt = {"horizon": lambda: greater(s.horizon(), h)} if self.early else {
             "planned_horizon": at(s.planned_horizon, a, to=h)}  # fmt: skip
@@ -118,7 +119,11 @@ class Cleaning(Services):
             },
             ("cleaner_deletes_files",),
         )  # fmt: skip
-        return (*super().actions(), schedules, resumes, deletes)
+        ends = Action(
+            "cleaner finds its clean completed", (SERVICE,), lambda s, a: is_alive(s, a, AT_WORK),
+            lambda s, a: {"service_work": at(s.service_work, a, to=0)}, ("cleaner_finds_it_done",),
+        )  # fmt: skip
+        return (*super().actions(), schedules, resumes, deletes, ends)
 
     def clauses(self) -> dict[str, Formula]:
         def newer(s: Any, g: Term, time: Term) -> Term:
@@ -140,7 +145,7 @@ class Cleaning(Services):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """All clauses: a read that misses a deleted file contradicts every promise."""
+        """Return all clauses, because a read that misses a deleted file contradicts every promise."""
         return frozenset(self.clauses())
 
     def claims(self) -> tuple[Claim, ...]:
@@ -151,11 +156,13 @@ class Cleaning(Services):
         )
 
     def reads_are_served(self, s: Any) -> Term:
-        """A read opens the newest base file of a group that was complete at t, and the logs that are not older."""
+        """True if no file that a read needs is deleted: the newest base file of a group that was complete at t, and the
+        logs in its slice or later slices.
+        """
         t = any_time(s)
 
         def is_newest(g: Term, time: Term) -> Term:
-            """No base file of the group that was complete at t is newer."""
+            """True if no newer base file of the group was complete at the time t."""
             return s.every(PLAN, lambda p: implies(
                 both(s.part(p, g), s.done(p), s.compacted(p) <= t), s.barrier(p) <= time))  # fmt: skip
 
@@ -169,7 +176,9 @@ class Cleaning(Services):
         ))  # fmt: skip
 
     def plans_are_served(self, s: Any) -> Term:
-        """A pending plan takes the newest complete base file of a group, and the logs since."""
+        """True if no file that a pending plan takes is deleted: the newest complete base file of a group, and the logs
+        after that base file.
+        """
 
         def takes(p: Term, q: Term, g: Term) -> Term:
             return both(s.part(p, g), no(s.done(p)), s.part(q, g), s.done(q), s.every(PLAN, lambda r: implies(

@@ -1,4 +1,4 @@
-"""Compactors: schedule, run and complete plans; die; run the plans of others."""
+"""The actions of compactors: they schedule, run and complete plans, crash, and run the plans of other compactors."""
 
 from __future__ import annotations
 
@@ -27,20 +27,32 @@ from .state import (
 
 
 def alive(s: Any, c: Term, work: int) -> Term:
-    """The compactor is alive and does this work."""
+    """True if the compactor is alive and in the phase `work`."""
     return both(s.work(c) == work, no(s.dead_compactor(c)))
 
 
-def orphan(s: Any, c: Term, q: Term) -> Term:
-    """The plan is pending, its runner is dead, and that runner is another compactor."""
-    return both(s.planned(q), no(s.done(q)), s.dead_compactor(s.runner(q)), s.runner(q) != c)
+def pending(s: Any, q: Term) -> Term:
+    """True if the plan was put and has not completed."""
+    return both(s.planned(q), no(s.done(q)))
+
+
+def removes_files(s: Any, c: Term) -> Mapping[str, Update]:
+    """Return the updates by which a compactor deletes the base files that other live runners of the compactor's plan
+    have put.
+    """
+    def is_rival(b: Term) -> Term:
+        files = s.some(GROUP, lambda g: s.base_written(b, g))
+        return both(b != c, s.own_plan(b) == s.own_plan(c), s.work(b) > IDLE, no(s.dead_compactor(b)), files)
+
+    return {"without_files": lambda b: either(s.without_files(b), is_rival(b))}
 
 
 class Compactors(Relations):
-    """The actions of compactors."""
+    """Builds the actions of compactors."""
 
     def takes(self, s: Any, log: Term) -> Term:
-        """A plan that is scheduled now takes the log: the log is complete and in the newest slice of its group."""
+        """True if a plan that is scheduled now takes the log: the log is complete and in the newest slice of its group.
+        """
         w, g = s.write_of(log), s.group_of(log)
         complete = (
             both(published(s, w), s.completed(w) < s.clock() + 1)
@@ -50,20 +62,20 @@ class Compactors(Relations):
         return both(complete, implies(has_base(s, g), self.slice_time(s, w) >= s.barrier(s.newest(g))))
 
     def new_part(self, s: Any, g: Term) -> Term:
-        """A plan that is scheduled now has a part in the group: no plan is pending there, and there is a log to
-        compact.
+        """True if a plan that is scheduled now has a part in the group: no plan of the group is pending, and the group
+        has a log to compact.
         """
         idle = s.every(PLAN, lambda q: implies(s.part(q, g), s.done(q)))
         return both(idle, s.some(LOG, lambda log: both(s.group_of(log) == g, self.takes(s, log))))
 
     def new_content(self, s: Any, log: Term) -> Term:
-        """The base file of a plan that is scheduled now contains the log."""
+        """True if the base file of a plan that is scheduled now contains the log."""
         g = s.group_of(log)
         merged = both(has_base(s, g), s.holds(s.newest(g), log))
         return both(self.new_part(s, g), either(merged, self.takes(s, log)))
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """The lock is free, and some group has a log to compact."""
+        """True if the compactor is idle, the lock is free, and some group has a log to compact."""
         return both(
             s.work(c) == IDLE, no(s.dead_compactor(c)), self.lock_is_free(s), no(s.planned(p)),
             s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.planned(q))),
@@ -71,7 +83,7 @@ class Compactors(Relations):
         )  # fmt: skip
 
     def schedule(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
-        """The plan is put, with its parts and the content of its base files."""
+        """Return the updates that put the plan, its parts and the content of its base files."""
         return {
             **tick(s),
             "planned": at(s.planned, p, to=True),
@@ -84,26 +96,29 @@ class Compactors(Relations):
         }
 
     def may_resume(self, s: Any, c: Term, p: Term) -> Term:
-        """A compactor may run the plan: any pending plan, or the oldest whose runner died."""
-        if self.options.rivals:
-            return both(s.planned(p), no(s.done(p)))
-        oldest = s.every(PLAN, lambda q: implies(orphan(s, c, q), s.barrier(p) <= s.barrier(q)))
-        return both(orphan(s, c, p), oldest)
+        """True if a compactor may run the plan, alone or concurrently with another runner. The options allow any
+        pending plan or only the oldest pending plan.
+        """
+        if self.options.any_plan:
+            return pending(s, p)
+        return both(pending(s, p), s.every(PLAN, lambda q: implies(pending(s, q), s.barrier(p) <= s.barrier(q))))
 
     def compactors(self) -> tuple[Action, ...]:
-        return (*self.running(), *self.completing_plans(), *self.dying_compactors())
+        return (*self.running(), *self.completing_plans(), *self.giving_way(), *self.dying_compactors())
 
     def running(self) -> tuple[Action, ...]:
-        """Schedule or resume a plan, and write its base files."""
+        """Return the actions that schedule, start or resume a plan, and that write its base files."""
         return (
             Action(
                 "compactor schedules plan", (COMPACTOR, PLAN),
                 self.may_schedule, self.schedule, ("compactor_schedules_plan",),
             ),
             Action(
-                "compactor starts plan", (COMPACTOR,), lambda s, c: alive(s, c, SCHEDULED),
+                "compactor starts plan", (COMPACTOR,),
+                lambda s, c: both(alive(s, c, SCHEDULED), no(s.done(s.own_plan(c)))),
                 lambda s, c: {
-                    "work": at(s.work, c, to=RUNNING), "started": at(s.started, s.own_plan(c), to=True)
+                    "work": at(s.work, c, to=RUNNING), "started": at(s.started, s.own_plan(c), to=True),
+                    "runner": at(s.runner, s.own_plan(c), to=c),
                 },
                 ("compactor_starts_plan",),
             ),
@@ -128,8 +143,15 @@ class Compactors(Relations):
         )  # fmt: skip
 
     def completing_plans(self) -> tuple[Action, ...]:
-        """Take the lock and the completion time, and publish."""
+        """Return the actions by which a compactor takes the lock and the completion time, and publishes its plan."""
         outside = self.outside
+
+        def has_files(s: Any, c: Term, checks: bool) -> Term:
+            return no(s.without_files(c)) if checks else True
+
+        def removes(s: Any, c: Term, checks: bool) -> Mapping[str, Update]:
+            return removes_files(s, c) if checks else {}
+
         return (
             Action(
                 "compactor takes lock", (COMPACTOR,),
@@ -145,16 +167,19 @@ class Compactors(Relations):
             Action(
                 "compactor takes completion time", (COMPACTOR,),
                 lambda s, c: both(alive(s, c, RUNNING if outside else COMPLETING), all_bases_written(s, c),
-                                  outside or s.compactor_locks(c)),
+                                  outside or s.compactor_locks(c), has_files(s, c, not outside)),
                 lambda s, c: {
-                    **tick(s), "completing": at(s.completing, c, to=s.clock() + 1), "work": at(s.work, c, to=TIMED)
+                    **removes(s, c, not outside), **tick(s),
+                    "completing": at(s.completing, c, to=s.clock() + 1), "work": at(s.work, c, to=TIMED)
                 },
                 ("compactor_takes_completion_time",),
             ),
             Action(
                 "compactor publishes instant", (COMPACTOR,),
-                lambda s, c: both(alive(s, c, COMPLETING if outside else TIMED), s.compactor_locks(c)),
+                lambda s, c: both(alive(s, c, COMPLETING if outside else TIMED), s.compactor_locks(c),
+                                  has_files(s, c, outside)),
                 lambda s, c: {
+                    **removes(s, c, outside),
                     "compactor_locks": at(s.compactor_locks, c, to=False), "work": at(s.work, c, to=IDLE),
                     "done": at(s.done, s.own_plan(c), to=True),
                     "compacted": at(s.compacted, s.own_plan(c), to=s.completing(c)),
@@ -163,8 +188,34 @@ class Compactors(Relations):
             ),
         )  # fmt: skip
 
+    def giving_way(self) -> tuple[Action, ...]:
+        """Return the actions of a compactor with a rival. The rival has completed the plan, or the rival has deleted
+        the compactor's files and has not completed the plan.
+        """
+        return (
+            Action(
+                "compactor finds its plan completed", (COMPACTOR,),
+                lambda s, c: both(no(s.dead_compactor(c)), s.done(s.own_plan(c)), either(
+                    s.work(c) == SCHEDULED,
+                    both(s.work(c) == (TIMED if self.outside else RUNNING), all_bases_written(s, c),
+                         self.lock_is_free(s)),
+                )),
+                lambda s, c: {"work": at(s.work, c, to=IDLE), "without_files": at(s.without_files, c, to=False)},
+                ("compactor_finds_it_done",),
+            ),
+            Action(
+                "compactor misses its files", (COMPACTOR,),
+                lambda s, c: both(alive(s, c, COMPLETING), s.compactor_locks(c), s.without_files(c)),
+                lambda s, c: {
+                    "work": at(s.work, c, to=IDLE), "without_files": at(s.without_files, c, to=False),
+                    "compactor_locks": at(s.compactor_locks, c, to=False),
+                },
+                ("compactor_misses_files",),
+            ),
+        )  # fmt: skip
+
     def dying_compactors(self) -> tuple[Action, ...]:
-        """A compactor dies; its lock expires."""
+        """Return the actions by which a compactor crashes and by which the lock of a crashed compactor expires."""
         return (
             Action(
                 "compactor crashes", (COMPACTOR,),

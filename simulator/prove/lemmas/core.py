@@ -1,7 +1,8 @@
 """The core of RFC-66 for any number of writers, logs, file groups, plans, compactors and readers.
 
-Writers put several logs in several groups; compactors die, and other compactors run their plans; readers list twice,
-and no listing is a snapshot. The relation describes the transitions of `model/kernel` and of crashes.
+Writers put several logs in several groups. Compactors crash, and other compactors run the plans of crashed compactors.
+Readers list twice, and no listing is a snapshot. The relation describes the transitions of `model/kernel` and of
+crashes.
 """
 
 from __future__ import annotations
@@ -15,10 +16,14 @@ from .clauses import CLAUSES
 from .compactors import Compactors
 from .readers import Readers
 from .state import (
+    LISTED,
+    LISTING,
     LOG,
     PLAN,
     PUBLISHED,
+    READER,
     RELATIONS,
+    SURE,
     WRITE,
     WRITING,
     all_stored,
@@ -32,49 +37,51 @@ from .writers import Writers
 
 
 class Core(Writers, Compactors, Readers):
-    """The relation for given options. Mechanisms extend it."""
+    """The core relation under the given options. Mechanisms extend the core relation."""
 
     def clauses(self) -> dict[str, Formula]:
-        """The invariant: one formula a clause, by its statement in words."""
+        """Return the invariant: a mapping from the statement of each clause in words to its formula."""
         return dict(CLAUSES)
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """A read as of t that starts from the base file of q includes the log: the log is visible, and in the slice of
-        q or a later one.
+        """True if a read as of t that starts from the base file of q includes the log. In that case the log is visible,
+        and in the slice of q or in a later slice.
         """
         w = s.write_of(log)
         return both(published(s, w), s.completed(w) <= t, self.slice_time(s, w) >= s.barrier(q), self.is_there(s, log))
 
     def is_there(self, s: Any, log: Term) -> Term:
-        """No actor has deleted the log."""
+        """True if no actor has deleted the log."""
         return True
 
     def snapshot_on(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """The read as of t, which starts from the base file of q and the logs above it, contains the log."""
+        """True if the read as of t contains the log. The read merges the base file of q and the logs above that base
+        file.
+        """
         return either(s.holds(q, log), self.in_logs(s, q, log, t))
 
     def axis(self, s: Any, w: Term, option: str) -> Term:
-        """The time of a write that a read compares with its own time."""
+        """Return the time of a write that a read compares with the time of the read."""
         return s.completed(w) if option == "completion" else s.requested(w)
 
     def visible(self, s: Any, log: Term, t: Term) -> Term:
-        """A read as of t includes the log if it is visible."""
+        """True if the log is visible, so that a read as of t includes the log."""
         w = s.write_of(log)
         if self.options.visibility == "any":
             return s.stored(log)
         return both(published(s, w), self.axis(s, w, self.options.as_of_axis) <= t, self.is_there(s, log))
 
     def delivered(self, s: Any, w: Term, after: Term, until: Term) -> Term:
-        """The window (after, until] contains the write."""
+        """True if the window (after, until] contains the write."""
         time = self.axis(s, w, self.options.incremental_axis)
         return both(published(s, w), after < time, time <= until)
 
     def common(self) -> frozenset[str]:
-        """The clauses that do not rest on the mechanism's own."""
+        """Return the clauses that do not depend on the clauses of a mechanism."""
         return frozenset(CLAUSES)
 
     def claims(self) -> tuple[Claim, ...]:
-        """The promises of the core: each mechanism keeps them."""
+        """Return the promises of the core, which every mechanism must keep."""
         common = tuple(name for name in self.clauses() if name in self.common())
         return tuple(replace(claim, by=common) for claim in self.claims_of_the_core())
 
@@ -88,6 +95,8 @@ class Core(Writers, Compactors, Readers):
                   self.incr, self.incr_again),
             Claim("MONO", "times are distinct, and instants are published in the order of their completion times",
                   self.distinct, self.in_order),
+            Claim("ACK", "a reader that begins after a write was published reads it", self.reads_what_it_finds,
+                  self.reads_late_enough),
             Claim("FREE", "no actor refuses a live writer that has written its logs: only the lock makes it wait",
                   self.free),
         )  # fmt: skip
@@ -118,7 +127,7 @@ class Core(Writers, Compactors, Readers):
     def incr(self, s: Any) -> Term:
         t = any_time(s)
         return settled_times(s, lambda until: implies(t <= until, s.every(WRITE, lambda w: iff(
-            either(complete(s, w, t), self.delivered(s, w, t, until)), complete(s, w, until)))))  # fmt: skip
+            complete(s, w, t) != self.delivered(s, w, t, until), complete(s, w, until)))))  # fmt: skip
 
     def incr_again(self, s: Any, n: Any) -> Term:
         t = any_time(s)
@@ -126,13 +135,45 @@ class Core(Writers, Compactors, Readers):
             self.delivered(s, w, t, until), self.delivered(n, w, t, until))))  # fmt: skip
 
     def free(self, s: Any) -> Term:
-        """No other actor refuses a writer: only the lock can make it wait."""
-        names = {action.name for action in self.completing_writes()}
-        steps = tuple(action for action in self.writers() if action.name in names)  # with guards that mechanisms add
+        """True if no other actor refuses a writer, so that a writer can only wait for the lock."""
+        steps = tuple(action for action in self.writers() if action.name in self.on_the_way())
         waits = no(self.lock_is_free(s))
         return s.every(WRITE, lambda w: implies(
             both(no(s.dead_writer(w)), s.phase(w) >= WRITING, s.phase(w) < PUBLISHED, all_stored(s, w)),
-            either(both(waits, no(s.writer_locks(w))), *(step.guard(s, w) for step in steps))))  # fmt: skip
+            either(both(waits, no(s.writer_locks(w))), self.helps(s, w), *(step.guard(s, w) for step in steps))))
+
+    def helps(self, s: Any, w: Term) -> Term:
+        """True if the writer may finish the step of another actor instead of waiting for the other actor."""
+        return False
+
+    def on_the_way(self) -> frozenset[str]:
+        """Return the names of the steps that a writer takes between its last log and its publication."""
+        return frozenset(action.name for action in self.completing_writes())
+
+    def reads_what_it_finds(self, s: Any) -> Term:
+        """True if each reader that has finished listing keeps every write that completed by the reader's time."""
+        return s.every(READER, WRITE, lambda d, w: implies(
+            both(s.reading(d) >= SURE, complete(s, w, s.reads_at(d))), s.kept_write(d, w)))  # fmt: skip
+
+    def reads_late_enough(self, s: Any, n: Any) -> Term:
+        """True if no reader takes a time before the completion of a write that was published when the reader began to
+        list.
+
+        The reader must keep the time until it begins a new read.
+        """
+        return s.every(READER, WRITE, lambda d, w: both(
+            implies(both(s.reading(d) == LISTING, n.reading(d) > LISTING, s.there_write(d, w)),
+                    self.covers(n, d, w)),
+            implies(both(s.reading(d) >= LISTED, n.reading(d) >= LISTED), self.keeps_time(s, n, d)),
+            implies(both(s.reading(d) < LISTING, n.reading(d) >= LISTING), both(
+                n.reading(d) == LISTING, iff(n.there_write(d, w), published(s, w))))))  # fmt: skip
+
+    def covers(self, s: Any, d: Term, w: Term) -> Term:
+        """True if the write completed by the reader's time."""
+        return s.completed(w) <= s.reads_at(d)
+
+    def keeps_time(self, s: Any, n: Any, d: Term) -> Term:
+        return n.reads_at(d) == s.reads_at(d)
 
     def distinct(self, s: Any) -> Term:
         names = ("completion times of instants are distinct", "requested times are distinct",
@@ -140,7 +181,9 @@ class Core(Writers, Compactors, Readers):
         return both(*(self.clauses()[name](s) for name in names))
 
     def in_order(self, s: Any, n: Any) -> Term:
-        """An instant that is published now has a greater time than every instant published before."""
+        """True if an instant that this step publishes has a greater completion time than every instant published
+        before.
+        """
 
         def new_write(w: Term) -> Term:
             return both(published(n, w), no(published(s, w)))
@@ -165,15 +208,17 @@ class Core(Writers, Compactors, Readers):
         return RELATIONS
 
     def initially(self, s: Any) -> Term:
-        """No actor has done anything."""
+        """True in the initial state, in which no actor has taken a step."""
         return initially(s)
 
     def background(self) -> dict[str, Formula]:
-        """Facts about the fixed relations."""
+        """Return the facts about the fixed relations that the proof assumes."""
         return {}
 
     def hints(self) -> dict[str, tuple[str, ...]]:
-        """Clauses that the proof of a clause needs, tried first."""
+        """Return, for each clause, the other clauses that its proof needs. The prover first tries the clauses that this
+        mapping lists.
+        """
         return {}
 
     def system(self) -> System:

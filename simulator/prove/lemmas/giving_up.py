@@ -1,6 +1,7 @@
-"""Writers that give a write up: they release the lock, and take back their files and their instant.
+"""Writers that give a write up: such a writer releases the lock, and deletes its files and its instant.
 
-Several mechanisms have a check under the lock after which a writer gives up. Each names its reason.
+Several mechanisms have a check under the lock after which a writer gives up. Each mechanism names the reason for which
+the writer gives up.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ GIVEN_UP: Final = (
 
 
 class GivingUp(core.Core):
-    """The core with writers that may give up."""
+    """The core relation, extended by writers that may give a write up."""
 
     def relations(self) -> tuple[Relation, ...]:
         return (*super().relations(), *GIVEN_UP)
@@ -35,7 +36,9 @@ class GivingUp(core.Core):
         return either(super().is_over(s, w), s.over(w))
 
     def gives_up(self, name: str, reason: Callable[[Any, Term], Term], stands_for: str) -> Action:
-        """Under the lock, before it takes a completion time: the writer finds a reason, and releases the lock."""
+        """Return the action by which a writer gives up: under the lock, before it takes a completion time, it finds a
+        reason and releases the lock.
+        """
         return Action(
             name, (WRITE,), lambda s, w: both(self.can_write(s, w, LOCKED), s.writer_locks(w), reason(s, w)),
             lambda s, w: {
@@ -46,7 +49,7 @@ class GivingUp(core.Core):
         )  # fmt: skip
 
     def takes_back(self, *stands_for: str) -> Action:
-        """The writer deletes its files, then, under the lock, its instant."""
+        """Return the action by which a writer deletes its files and then, under the lock, deletes its instant."""
         return Action(
             "writer takes back its write", (WRITE,),
             lambda s, w: both(s.given_up(w), no(s.dead_writer(w)), self.lock_is_free(s)), self.taken_back, stands_for,
@@ -65,7 +68,7 @@ class GivingUp(core.Core):
         return extended(super().writers(), forgets)
 
     def claims_of_the_core(self) -> tuple[Claim, ...]:
-        """The claims of the core but FREE, because these mechanisms may refuse a write."""
+        """Return the claims of the core but FREE, because these mechanisms may refuse a write."""
         return tuple(claim for claim in super().claims_of_the_core() if claim.promise != "FREE")
 
     def clauses(self) -> dict[str, Formula]:
@@ -77,7 +80,7 @@ class GivingUp(core.Core):
 
 
 def extended(actions: Iterable[Action], more: Mapping[str, tuple[Any, Any]]) -> tuple[Action, ...]:
-    """The actions; those named in `more` have its further guard and updates."""
+    """Return the actions. An action that `more` names has the additional guard and updates from `more`."""
     actions = tuple(actions)
     assert set(more) <= {action.name for action in actions}, "an action to extend does not exist"
     return tuple(action.extend(*more.get(action.name, (None, None))) for action in actions)

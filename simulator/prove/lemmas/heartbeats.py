@@ -1,7 +1,7 @@
 """Heartbeats, and rollbacks of failed writes: a write is completed or rolled back, never both.
 
-A rollbacker plans the rollback of a pending write whose heartbeat expired, under the lock. A writer checks its
-heartbeat under the lock before it takes its completion time. A live writer may stall until its heartbeat expires.
+A rollbacker plans the rollback of a pending write whose heartbeat expired, under the lock. A writer checks its own
+heartbeat under the lock before the writer takes a completion time. A live writer may stall until its heartbeat expires.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HEARTBEATS: Final = (
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """Options of the model, by its names and values, on which rollbacks depend."""
+    """The options of the model on which rollbacks depend, with the model's names and values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     failed_writes: Literal["lazy", "eager"] = "lazy"
@@ -37,7 +37,7 @@ class Options(options.Options):
 
 
 class Heartbeats(GivingUp, Services):
-    """The core with heartbeats and rollbackers."""
+    """The core relation, extended by heartbeats and rollbackers."""
 
     options: Options
     kind = "rollbacker"
@@ -53,7 +53,7 @@ class Heartbeats(GivingUp, Services):
         )
 
     def has_failed(self, s: Any, w: Term) -> Term:
-        """A rollbacker takes the pending write for failed."""
+        """True if a rollbacker may treat the pending write as failed."""
         pending = both(s.phase(w) > IDLE, s.phase(w) < PUBLISHED)
         return pending if self.options.failed_writes == "eager" else both(pending, s.expired(w))
 
@@ -79,7 +79,7 @@ class Heartbeats(GivingUp, Services):
         )  # fmt: skip
 
     def looks(self) -> Action:
-        """The writer checks its heartbeat, and takes the lock in a later step."""
+        """Return the action by which a writer checks its heartbeat; the writer takes the lock in a later step."""
         return Action(
             "writer looks at heartbeat", (WRITE,),
             lambda s, w: both(self.can_write(s, w, WRITING), all_stored(s, w), no(s.checked(w)), no(is_given_up(s, w))),
@@ -143,7 +143,7 @@ class Heartbeats(GivingUp, Services):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """All clauses: a read that misses a deleted log contradicts every promise."""
+        """Return all clauses, because a read that misses a deleted log contradicts every promise."""
         return frozenset(self.clauses())
 
     def claims(self) -> tuple[Claim, ...]:
@@ -158,5 +158,5 @@ class Heartbeats(GivingUp, Services):
 
 
 def is_given_up(s: Any, w: Term) -> Term:
-    """The heartbeat of the writer expired, or a rollback of its write is planned."""
+    """True if the heartbeat of the writer has expired, or if a rollback of the write is planned."""
     return either(s.expired(w), s.rolled_back(w))

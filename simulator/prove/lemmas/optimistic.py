@@ -1,7 +1,9 @@
-"""Optimistic writers next to non-blocking ones: of two overlapping writes of one file group at most one is completed.
+"""Optimistic writers alongside non-blocking writers: an optimistic write completes only if no overlapping write to one
+of its file groups has completed before.
 
-An optimistic writer seals its timeline when it requests its instant. Under the lock it checks what completed since, and
-publishes or gives up. Each writer is optimistic or not; the proof covers every mix.
+An optimistic writer lists the timeline when it requests its instant. Under the lock an optimistic writer checks the
+writes that have completed since its request, and publishes or gives up. The proof covers every mix of optimistic and
+non-blocking writers.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ CHECKS: Final = (
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """Options of the model, by its names and values, on which conflict checks depend."""
+    """The options of the model on which conflict checks depend, with the model's names and values."""
 
     completion_time: Literal["under_lock"] = "under_lock"
     concurrency: Literal["nbcc", "occ"] = "nbcc"
@@ -38,7 +40,7 @@ class Options(options.Options):
 
 
 class Optimistic(GivingUp):
-    """The core with optimistic writers."""
+    """The core relation, extended by optimistic writers."""
 
     options: Options
 
@@ -52,12 +54,14 @@ class Optimistic(GivingUp):
         )  # fmt: skip
 
     def conflicts(self, s: Any, w: Term) -> Term:
-        """A write that shares a file group was completed since the writer sealed its timeline."""
+        """True if another write to a file group of w has completed since the writer of w listed the timeline at its
+        start.
+        """
         return s.some(WRITE, lambda v: both(
             published(s, v), v != w, share_group(s, w, v), self.is_concurrent(s, w, v)))  # fmt: skip
 
     def is_concurrent(self, s: Any, w: Term, v: Term) -> Term:
-        """The completed write v may conflict with w."""
+        """True if the completed write v may conflict with the write w."""
         if self.options.conflict_window == "completion":
             return no(s.sealed(w, v))
         return s.every(WRITE, lambda u: implies(s.sealed(w, u), s.requested(v) > s.requested(u)))
@@ -125,7 +129,7 @@ def has_passed(s: Any, w: Term) -> Term:
 
 
 def share_group(s: Any, w: Term, v: Term) -> Term:
-    """Both writes have a log in one file group."""
+    """True if both writes have a log in one file group."""
     return s.some(LOG, LOG, lambda a, b: both(s.write_of(a) == w, s.write_of(b) == v, s.group_of(a) == s.group_of(b)))
 
 
@@ -134,6 +138,6 @@ def first(s: Any) -> Term:
 
 
 def overlap(s: Any, w: Term, v: Term, share: Term) -> Term:
-    """The optimistic write w was requested before v completed, and completed after v."""
+    """True if the optimistic write w was requested before the write v completed, and completed after v."""
     return both(share, w != v, s.optimistic(w), published(s, w), published(s, v), s.requested(w) < s.completed(v),
                 s.completed(v) < s.completed(w))  # fmt: skip

@@ -11,7 +11,7 @@ from .state import lock_is_free, published
 
 @dataclass(frozen=True)
 class Options:
-    """Options of the model, with the model's names and values, on which the core depends."""
+    """The options of the model on which the core depends, with the model's names and values."""
 
     slicing: Literal["completion", "requested"] = "completion"
     completion_time: Literal["under_lock", "outside_lock"] = "under_lock"
@@ -21,33 +21,35 @@ class Options:
     visibility: Literal["completed", "any"] = "completed"
     as_of_axis: Literal["completion", "requested"] = "completion"
     incremental_axis: Literal["completion", "requested"] = "completion"
-    rivals: bool = True
-    """Whether a compactor may run the plan of a live compactor."""
+    any_plan: bool = True
+    """Whether a compactor may run any pending plan; otherwise only the oldest one, as in the model."""
 
 
 class Relations:
-    """The relations that depend on the options. Each kind of actor adds its actions."""
+    """The conditions and relations that depend on the options. Each kind of actor has a subclass that adds the actions
+    of this kind.
+    """
 
     def __init__(self, options: Options) -> None:
         self.options = options
 
     @property
     def outside(self) -> bool:
-        """Whether a completion time is taken before the lock."""
+        """True if actors take a completion time before they take the lock."""
         return self.options.completion_time == "outside_lock"
 
     def lock_is_free(self, s: Any) -> Term:
-        """No actor has the lock. A mechanism with further actors extends it."""
+        """True if no actor has the lock. A mechanism with further actors extends the condition `lock_is_free`."""
         return lock_is_free(s)
 
     def can_write(self, s: Any, w: Term, phase: int) -> Term:
-        """The write is in a phase, and its writer is alive and at work on it."""
+        """True if the write is in the given phase, and the writer is alive and works on the write."""
         return both(s.phase(w) == phase, no(s.dead_writer(w)))
 
     def is_over(self, s: Any, w: Term) -> Term:
-        """The writer of the write may begin the next one."""
+        """True if the writer of the write may begin its next write."""
         return published(s, w)
 
     def slice_time(self, s: Any, w: Term) -> Term:
-        """The time that assigns the logs of a write to a slice."""
+        """Return the time that decides to which slice the logs of a write belong."""
         return s.completed(w) if self.options.slicing == "completion" else s.requested(w)

@@ -1,7 +1,8 @@
 """Merge by rank, with tombstones: the rows of a read, for any number of records of a key.
 
-The core says which logs a read contains. Here each log may hold a record of one key, a row or a delete. A base file
-contains the winner of its inputs. Commit time is the case in which all ordering values are equal.
+The core relation determines which logs a read contains. In the relation of this module each log may have a record of
+one key: a row or a delete. A base file contains the record that wins the merge of its inputs. Commit time is the case
+in which all ordering values are equal.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ RECORDS: Final = (
 
 @dataclass(frozen=True)
 class Options(options.Options):
-    """Options of the model, with the model's names and values, on which the merge depends."""
+    """The options of the model on which the merge depends, with the model's names and values."""
 
     merge_order: Literal["completion", "requested"] = "completion"
     tombstones: Literal["keep", "drop"] = "keep"
@@ -58,12 +59,14 @@ HINTS: Final[dict[str, tuple[str, ...]]] = {
 
 
 class Ranks(core.Core):
-    """The core with the records of one key."""
+    """The core relation, extended by the records of one key."""
 
     options: Options
 
     def outranks(self, s: Any, one: Term, other: Term) -> Term:
-        """The rank of the contract: ordering value, completion time, log version."""
+        """True if the log `one` has a greater rank than the log `other`, according to ordering value, completion time
+        and log version.
+        """
         return self._later(s, one, other, s.completed)
 
     def _later(self, s: Any, one: Term, other: Term, time: Any) -> Term:
@@ -75,13 +78,15 @@ class Ranks(core.Core):
         )  # fmt: skip
 
     def beats_log(self, s: Any, one: Term, other: Term) -> Term:
-        """Whether the record of one log beats that of another in its slice: by ordering value, then merge order."""
+        """True if, in one slice, the record of the log `one` wins over the record of the log `other`. The greater
+        ordering value wins, then the later log in merge order.
+        """
         by_completion = self.options.merge_order == "completion"
         return self._later(s, one, other, s.completed if by_completion else s.requested)
 
     def wins(self, s: Any, log: Term, base: Any, logs: Any) -> Term:
-        """The record of the log wins a merge of a base file and logs. With equal ordering values a log wins over the
-        base file.
+        """True if the record of the log wins the merge of a base file and logs. If ordering values are equal, a log
+        wins over the base file.
         """
 
         def over_base(other: Term) -> Term:
@@ -99,7 +104,7 @@ class Ranks(core.Core):
         return either(in_logs, in_base)
 
     def new_winner(self, s: Any, log: Term) -> Term:
-        """The base file of a plan that is scheduled now contains the record of the log."""
+        """True if the base file of a plan that is scheduled now contains the record of the log."""
         g = s.group_of(log)
 
         def base(o: Term) -> Term:
@@ -120,7 +125,9 @@ class Ranks(core.Core):
         return {**super().schedule(s, c, p), "kept": kept}
 
     def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
-        """A merge of finitely many records has a winner. First-order logic cannot express "finitely many"."""
+        """True if the core allows the plan and the merge of each group has a winner. A merge of finitely many records
+        always has a winner, but first-order logic cannot express "finitely many".
+        """
 
         def candidate(log: Term) -> Term:
             base = both(has_base(s, s.group_of(log)), s.kept(s.newest(s.group_of(log)), log))
@@ -131,7 +138,8 @@ class Ranks(core.Core):
             s.some(LOG, lambda o: both(s.group_of(o) == s.group_of(log), self.new_winner(s, o))))))  # fmt: skip
 
     def greatest_of(self, s: Any, log: Term, among: Any) -> Term:
-        """The record of the log has the greatest rank of some records."""
+        """True if the record of the log has the greatest rank among the records of the logs for which `among` is true.
+        """
         return both(among(log), s.record(log), s.every(LOG, lambda o: implies(
             both(among(o), s.record(o), o != log), self.outranks(s, log, o))))  # fmt: skip
 
@@ -153,16 +161,22 @@ class Ranks(core.Core):
         return frozenset(super().clauses())
 
     def claims(self) -> tuple[Claim, ...]:
+        rows = (
+            ("the row of a read from any base file has the greatest rank", self.row_is_greatest),
+            ("the record of greatest rank is the row from any base file", self.greatest_is_row),
+        )
         return (
             *super().claims(),
-            Claim("QUIET", "the row of a read from any base file has the greatest rank", self.row_is_greatest, by=ROWS),
-            Claim("QUIET", "the record of greatest rank is the row from any base file", self.greatest_is_row, by=ROWS),
+            *(Claim(promise, about, formula, by=ROWS)
+              for promise in ("QUIET", "SNAP", "INCR") for about, formula in rows),
             Claim("LAWS", "rank is a strict total order of the records of completed logs: merging is a maximum",
                   self.total),
         )  # fmt: skip
 
     def row(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """The read as of t, from the base file of q and the logs above, has the record of the log as its row."""
+        """True if the read as of t, which merges the base file of q and the logs above it, returns the record of the
+        log.
+        """
 
         def here(o: Term) -> Term:
             return s.group_of(o) == s.group_of(log)
@@ -210,12 +224,12 @@ class Ranks(core.Core):
 
 
 def readable(s: Any, q: Term, log: Term, t: Term) -> Term:
-    """A read as of t may start from the base file of q, in the group of the log."""
+    """True if a read as of t may start from the base file of q in the group of the log."""
     return both(s.done(q), s.compacted(q) <= t, s.part(q, s.group_of(log)))
 
 
 def order_of_logs(s: Any) -> Term:
-    """`put_before` is a strict total order of the logs of a write in a file group."""
+    """True if `put_before` is a strict total order of the logs of a write in a file group."""
 
     def same(*logs: Term) -> Term:
         return both(*(s.write_of(log) == s.write_of(logs[0]) for log in logs))

@@ -1,4 +1,5 @@
-"""Readers list the timeline, take a time, list again, and use what completed by that time. A listing is not a snapshot.
+"""Readers list the timeline, take a time, list the timeline again, and use the instants that completed by that time. A
+listing is not a snapshot.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ SEEN = (Predicate((WRITE,)), Predicate((PLAN,)))
 
 
 class Readers(Relations):
-    """The actions of readers."""
+    """Builds the actions of readers."""
 
     def readers(self) -> tuple[Action, ...]:
         first = Action(
@@ -33,12 +34,17 @@ class Readers(Relations):
         return (first, *listings, last)
 
     def may_end_listing(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
-        """The listing shows these later instants, and the reader takes the time t."""
-        greatest_shown = t == s.clock() if self.options.read_time == "clock" else greatest(s, d, sw, sp, t)
-        return both(s.reading(d) == LISTING, part_of_the_new(s, d, sw, sp), greatest_shown)
+        """True if the reader's listing may end: the listing shows the given later instants, and the reader takes the
+        time t.
+        """
+        by_clock = self.options.read_time == "clock"
+        takes = t == s.clock() if by_clock else self.is_greatest_shown(s, d, sw, sp, t)
+        return both(s.reading(d) == LISTING, self.part_of_the_new(s, d, sw, sp), takes)
 
     def listing_twice(self) -> tuple[Action, ...]:
-        """Take the greatest time of the first listing, and use the instants up to it in the second one."""
+        """Return the actions of readers that list twice. A reader takes the greatest time of the first listing, and
+        uses the instants up to that time from the second listing.
+        """
         return (
             Action(
                 "reader ends listing", (READER, *SEEN, "time"), self.may_end_listing,
@@ -55,30 +61,65 @@ class Readers(Relations):
             ),
             Action(
                 "reader ends listing again", (READER, *SEEN),
-                lambda s, d, sw, sp: both(s.reading(d) == LISTING_AGAIN, part_of_the_new(s, d, sw, sp)),
+                lambda s, d, sw, sp: both(s.reading(d) == LISTING_AGAIN, self.part_of_the_new(s, d, sw, sp)),
                 lambda s, d, sw, sp: {
-                    **forget(s, d), **keep(s, d, sw, sp, s.reads_at(d)), "reading": at(s.reading, d, to=SURE)
+                    **forget(s, d), **self.keep(s, d, sw, sp, s.reads_at(d)), "reading": at(s.reading, d, to=SURE)
                 },
                 ("reader_ends_listing_again",),
             ),
         )  # fmt: skip
 
     def listing_once(self) -> tuple[Action, ...]:
-        """Take the greatest time of the only listing, and use its instants."""
+        """Return the actions of readers that list once. A reader takes the greatest time of the listing, and uses the
+        instants of the listing.
+        """
         return (
             Action(
                 "reader ends its only listing", (READER, *SEEN, "time"), self.may_end_listing,
                 lambda s, d, sw, sp, t: {
-                    **forget(s, d), **keep(s, d, sw, sp, t), "reads_at": at(s.reads_at, d, to=t),
+                    **forget(s, d), **self.keep(s, d, sw, sp, t), "reads_at": at(s.reads_at, d, to=t),
                     "reading": at(s.reading, d, to=SURE),
                 },
                 ("reader_ends_listing",),
             ),
         )  # fmt: skip
 
+    def is_listed(self, s: Any, w: Term) -> Term:
+        """True if a listing that ends now may show the write."""
+        return published(s, w)
+
+    def is_listed_plan(self, s: Any, p: Term) -> Term:
+        """True if a listing that ends now may show the completed compaction."""
+        return s.done(p)
+
+    def part_of_the_new(self, s: Any, d: Term, sw: Term, sp: Term) -> Term:
+        """True if each of the given instants was published after the listing began."""
+        return both(
+            s.every(WRITE, lambda w: implies(sw(w), both(self.is_listed(s, w), no(s.there_write(d, w))))),
+            s.every(PLAN, lambda p: implies(sp(p), both(self.is_listed_plan(s, p), no(s.there_plan(d, p))))),
+        )
+
+    def shown(self, s: Any, d: Term, sw: Term, sp: Term) -> tuple[Any, Any]:
+        return (
+            lambda w: both(self.is_listed(s, w), either(s.there_write(d, w), sw(w))),
+            lambda p: both(self.is_listed_plan(s, p), either(s.there_plan(d, p), sp(p))),
+        )
+
+    def is_greatest_shown(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
+        """True if t is the greatest completion time that the listing shows, or 0 if the listing shows no instant."""
+        write, plan = self.shown(s, d, sw, sp)
+        return is_greatest(s, write, plan, t)
+
+    def keep(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> dict[str, Update]:
+        write, plan = self.shown(s, d, sw, sp)
+        return {
+            "kept_write": lambda r, w: choose(r == d, both(write(w), s.completed(w) <= t), s.kept_write(r, w)),
+            "kept_plan": lambda r, p: choose(r == d, both(plan(p), s.compacted(p) <= t), s.kept_plan(r, p)),
+        }
+
 
 def begin(s: Any, d: Term) -> dict[str, Update]:
-    """A listing begins: it will show every instant that exists now."""
+    """Return the updates by which a listing begins. The listing will show every instant that exists when it begins."""
     return {
         "there_write": lambda r, w: choose(r == d, published(s, w), s.there_write(r, w)),
         "there_plan": lambda r, p: choose(r == d, s.done(p), s.there_plan(r, p)),
@@ -93,21 +134,8 @@ def forget(s: Any, d: Term) -> dict[str, Update]:
     }
 
 
-def part_of_the_new(s: Any, d: Term, sw: Term, sp: Term) -> Term:
-    """The listing shows some instants that were published after it began."""
-    return both(
-        s.every(WRITE, lambda w: implies(sw(w), both(published(s, w), no(s.there_write(d, w))))),
-        s.every(PLAN, lambda p: implies(sp(p), both(s.done(p), no(s.there_plan(d, p))))),
-    )
-
-
-def shown(s: Any, d: Term, sw: Term, sp: Term) -> tuple[Any, Any]:
-    return (lambda w: either(s.there_write(d, w), sw(w))), (lambda p: either(s.there_plan(d, p), sp(p)))
-
-
-def greatest(s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
-    """t is the greatest completion time in the listing, or 0 if the listing has none."""
-    write, plan = shown(s, d, sw, sp)
+def is_greatest(s: Any, write: Any, plan: Any, t: Term) -> Term:
+    """True if t is the greatest completion time of the given instants, or 0 if there are no instants."""
     return both(
         s.every(WRITE, lambda w: implies(write(w), s.completed(w) <= t)),
         s.every(PLAN, lambda p: implies(plan(p), s.compacted(p) <= t)),
@@ -117,11 +145,3 @@ def greatest(s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
             s.some(PLAN, lambda p: both(plan(p), s.compacted(p) == t)),
         ),
     )
-
-
-def keep(s: Any, d: Term, sw: Term, sp: Term, t: Term) -> dict[str, Update]:
-    write, plan = shown(s, d, sw, sp)
-    return {
-        "kept_write": lambda r, w: choose(r == d, both(write(w), s.completed(w) <= t), s.kept_write(r, w)),
-        "kept_plan": lambda r, p: choose(r == d, both(plan(p), s.compacted(p) <= t), s.kept_plan(r, p)),
-    }

@@ -1,6 +1,7 @@
-"""Services besides compactors: actors that plan under the lock, work, and complete under the lock; any may die.
+"""Services other than compactors: actors that plan under the lock, work, and complete under the lock. Each actor may
+crash.
 
-Rollbackers and cleaners have these steps in common.
+Rollbackers and cleaners share the steps that this module defines.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def is_alive(s: Any, a: Term, work: int) -> Term:
 
 
 class Services(core.Core):
-    """The core with services of one kind."""
+    """The core relation, extended by services of one kind."""
 
     kind: ClassVar[str]
 
@@ -47,7 +48,7 @@ class Services(core.Core):
         return (*super().actions(), *self.completing_services(), *self.dying_services())
 
     def when_published(self, s: Any, a: Term) -> Mapping[str, Update]:
-        """What else the completed instant of a service changes."""
+        """Return the further updates of the step that publishes the completed instant of a service."""
         return {}
 
     def completing_services(self) -> tuple[Action, ...]:

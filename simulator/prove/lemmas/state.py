@@ -1,4 +1,4 @@
-"""The state of the core: sorts, relations, and the formulas that all its files use."""
+"""The state of the core relation: its sorts, its relations, and the formulas that several files of lemmas use."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ IDLE, REQUESTED, WRITING, LOCKED, READY, PUBLISHED = range(6)
 """Phases of a write. `WRITING` includes a write whose logs are all on storage."""
 SCHEDULED, RUNNING, COMPLETING, TIMED = 1, 2, 3, 4
 """What a compactor is doing; 0: nothing."""
-LISTING, LISTED, LISTING_AGAIN, SURE, ANSWERED = range(1, 6)
-"""What a reader is doing; 0: nothing."""
+LISTING, LISTED, OPENED, LISTING_AGAIN, HELD, SURE, ANSWERED = range(1, 8)
+"""What a reader is doing; 0: nothing. `OPENED`, `HELD`: steps of readers of the archive."""
 
 RELATIONS: Final = (
     Relation("write_of", (LOG,), WRITE, fixed=True),
@@ -44,6 +44,7 @@ RELATIONS: Final = (
     Relation("dead_compactor", (COMPACTOR,)),
     Relation("own_plan", (COMPACTOR,), PLAN),
     Relation("base_written", (COMPACTOR, GROUP)),
+    Relation("without_files", (COMPACTOR,)),
     Relation("completing", (COMPACTOR,), "time"),
     Relation("reading", (READER,), "time"),
     Relation("there_write", (READER, WRITE)),
@@ -76,17 +77,17 @@ def all_bases_written(s: Any, c: Term) -> Term:
 
 
 def has_base(s: Any, g: Term) -> Term:
-    """A plan has a part in the group."""
+    """True if some plan has a part in the group."""
     return s.part(s.newest(g), g)
 
 
 def any_time(s: Any) -> Term:
-    """A time that a user may name: in a proof any time, on a finite instance see `Finite.time`."""
+    """Return a time that a user may pass: any time in a proof, and the value of `Finite.time` on a finite instance."""
     return s.time()
 
 
 def settled_times(s: Any, holds: Any) -> Term:
-    """The formula holds for every settled time: the time of a published instant or of a reader."""
+    """True if the formula `holds` is true for every settled time: the time of a published instant or of a reader."""
     return both(
         s.every(WRITE, lambda w: implies(published(s, w), holds(s.completed(w)))),
         s.every(PLAN, lambda p: implies(s.done(p), holds(s.compacted(p)))),
@@ -95,7 +96,7 @@ def settled_times(s: Any, holds: Any) -> Term:
 
 
 def newest_of_all(s: Any, time: Term) -> Term:
-    """The time is later than every published completion, every requested time and every barrier."""
+    """True if the time is later than every published completion time, every requested time and every barrier."""
     return both(
         s.every(WRITE, lambda w: both(
             implies(s.phase(w) > IDLE, s.requested(w) < time), implies(published(s, w), s.completed(w) < time))),
@@ -109,17 +110,18 @@ def tick(s: Any) -> dict[str, Update]:
 
 
 def takes_up(s: Any, c: Term, p: Term, work: int) -> dict[str, Update]:
-    """The compactor begins to run a plan, without base files."""
+    """Return the updates by which a compactor begins to run a plan, of which it has written no base file."""
     return {
         "work": at(s.work, c, to=work),
         "own_plan": at(s.own_plan, c, to=p),
         "base_written": lambda b, g: choose(b == c, False, s.base_written(b, g)),
+        "without_files": at(s.without_files, c, to=False),
         "completing": at(s.completing, c, to=0),
     }
 
 
 def initially(s: Any) -> Term:
-    """No actor has done anything."""
+    """True in the initial state, in which no actor has taken a step."""
     return both(
         s.clock() == 0,
         s.every(WRITE, lambda w: both(no(s.writer_locks(w)), s.phase(w) == IDLE, no(s.dead_writer(w)))),
@@ -127,7 +129,8 @@ def initially(s: Any) -> Term:
         s.every(PLAN, lambda p: both(no(s.planned(p)), no(s.started(p)), no(s.done(p)))),
         s.every(PLAN, GROUP, lambda p, g: no(s.part(p, g))),
         s.every(PLAN, LOG, lambda p, log: no(s.holds(p, log))),
-        s.every(COMPACTOR, lambda c: both(no(s.compactor_locks(c)), s.work(c) == IDLE, no(s.dead_compactor(c)))),
+        s.every(COMPACTOR, lambda c: both(
+            no(s.compactor_locks(c)), s.work(c) == IDLE, no(s.dead_compactor(c)), no(s.without_files(c)))),
         s.every(READER, lambda d: s.reading(d) == 0),
         s.every(READER, WRITE, lambda d, w: both(no(s.there_write(d, w)), no(s.kept_write(d, w)))),
         s.every(READER, PLAN, lambda d, p: both(no(s.there_plan(d, p)), no(s.seen_plan(d, p)), no(s.kept_plan(d, p)))),

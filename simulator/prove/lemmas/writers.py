@@ -1,4 +1,6 @@
-"""Writers request an instant, write logs, and complete it under the lock. They may die, which frees their lock."""
+"""Writers request an instant, write logs, and complete the instant under the lock. If a writer crashes, its lock
+becomes free.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,13 @@ from .state import (
 
 
 class Writers(Relations):
-    """The actions of writers."""
+    """Builds the actions of writers."""
 
     def writers(self) -> tuple[Action, ...]:
         return (*self.writing(), *self.completing_writes(), *self.dying_writers())
 
     def writing(self) -> tuple[Action, ...]:
-        """Request an instant, and put the logs."""
+        """Return the actions by which a writer requests an instant and puts its logs."""
         return (
             Action(
                 "writer requests instant", (WRITE,),
@@ -54,7 +56,7 @@ class Writers(Relations):
         )  # fmt: skip
 
     def completing_writes(self) -> tuple[Action, ...]:
-        """Take the lock and the completion time, and publish."""
+        """Return the actions by which a writer takes the lock and its completion time, and publishes its instant."""
         outside = self.outside
         return (
             Action(
@@ -87,7 +89,7 @@ class Writers(Relations):
         )  # fmt: skip
 
     def dying_writers(self) -> tuple[Action, ...]:
-        """A writer dies; its lock expires."""
+        """Return the actions by which a writer crashes and by which the lock of a crashed writer expires."""
         outside = self.outside
         return (
             Action(

@@ -23,7 +23,9 @@ class Case(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A named rule. `find` yields the cases in a table. They concern `promises`, unless a case names its own."""
+    """A named rule. `find` yields the cases in a table. Cases concern the rule's `promises`, unless a case names its
+    own.
+    """
 
     name: str
     about: str
@@ -46,8 +48,8 @@ RESTORE = "restore it from a copy"
 
 
 def again(view: View, *paths: str) -> str:
-    """How to write the rows of logs again. This must be done by hand if a later write wins even with a smaller ordering
-    value.
+    """The remedy that writes the rows of these logs once more. An operator must write the rows by hand if a later write
+    wins even with a smaller ordering value.
     """
     values = view.audit.properties
     ranked = values.get("hoodie.record.merge.mode") == "EVENT_TIME_ORDERING" and not {PARTIAL, FUNCTION} & {*values}

@@ -32,7 +32,9 @@ def missing(view: View) -> Iterator[Case]:
 
 
 def _restored(view: View, path: str) -> str:
-    """The remedy: a copy of the file. If no snapshot reads it, a clean after which reads of the file are refused."""
+    """The remedy: a copy of the file. If no snapshot reads the file, the remedy is a clean after which reads of the
+    file are refused.
+    """
     until = None if path in view.read else view.superseded.get(path)
     since = len(view.writes) - bisect_left(view.writes, until) if until and view.audit.own else 0
     return f"{RESTORE}, or give up those reads: nbcc table {{table}} clean --retain {since}" if since else RESTORE
@@ -62,7 +64,7 @@ def broken(view: View) -> Iterator[Case]:
 
 
 def foreign(view: View) -> Iterator[Case]:
-    """A listed file whose name is not that of a data file, or names another instant: readers cannot place it."""
+    """A listed file whose name is no data file's name, or names another instant: readers cannot place the file."""
     for requested, stat in view.mismatches:
         if view.named_after(stat.path) != requested:
             because = f"the commit of {requested} lists it, but it is not named like a file of this instant"
@@ -129,7 +131,9 @@ def partition_metadata(view: View) -> Iterator[Case]:
 
 
 def stray_base(view: View) -> Iterator[Case]:
-    """An uncommitted base file. Hudi makes a slice of it, which hides the files that complete later in that slice."""
+    """An uncommitted base file. Hudi builds a slice from this file, and the slice hides the files that complete in it
+    later.
+    """
     for path, file in view.audit.files.items():
         if not isinstance(file, BaseFile) or file.completed is not None or not view.pending(file.requested):
             continue

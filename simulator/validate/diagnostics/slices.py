@@ -20,7 +20,7 @@ _DROP: Final = "nbcc table {table} plans --drop "
 def lost(view: View) -> Iterator[Case]:
     """A completed log that the plan of the next base file omitted: no reader or compaction sees it.
 
-    A replace takes no logs on purpose.
+    A replace is exempt, because its plan takes no logs.
     """
     commits = view.audit.commits.values()
     covers = {split_path(path)[1]: names for commit in commits for path, names in commit.covers}
@@ -43,7 +43,7 @@ def lost(view: View) -> Iterator[Case]:
 
 
 def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set[str]:
-    """These logs, and the logs that log compactions have replaced by them."""
+    """The logs, and the logs that log compactions have replaced by them."""
     if not covers:
         return names  # no copy of a million names for most tables
     logs, new = set[str](), names
@@ -75,7 +75,8 @@ def _logs(view: View, group: Group) -> Iterator[LogFile]:
 
 
 def twice(view: View) -> Iterator[Case]:
-    """A log that a plan took from another slice: it is merged into the base file, and then onto it again."""
+    """A log that a plan took from another slice: readers merge the log onto a base file that already contains its rows.
+    """
     for (partition, _), parts in view.plans.items():
         taken: dict[str, str] = {}
         barriers = {part.barrier for part in parts}

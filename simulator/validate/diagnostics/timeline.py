@@ -44,8 +44,8 @@ def undone(view: View) -> Iterator[Case]:
 
 
 def stale(view: View) -> Iterator[Case]:
-    """A write that has been pending for an hour without a heartbeat. If later instants are archived, its rows would
-    become visible.
+    """A write that has been pending for an hour without a heartbeat. If later instants are archived, the rows of the
+    write would become visible.
     """
     for instant in view.audit.timeline.pending:
         beats = f".hoodie/.heartbeat/{instant.requested}" in view.audit.listing

@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-Kind = Literal["refuse", "lose", "stall", "conflict", "fail", "slow", "drop"]
+from .faults import Fault, Meeting, Request, Stored
 
 _CODES: Final = {
     "conflict": (409, "ConditionalRequestConflict"),
@@ -28,54 +28,6 @@ _CODES: Final = {
     "slow": (503, "SlowDown"),
     "refuse": (412, "PreconditionFailed"),
 }
-
-
-class Stored(NamedTuple):
-    """One version of an object."""
-
-    data: bytes
-    tag: str
-    modified: float
-
-
-@dataclass
-class Request:
-    """A request: method, key (of a listing: the prefix), when it began and was answered (seconds), and its form."""
-
-    method: str
-    key: str
-    began: float = 0.0
-    ended: float = 0.0
-    is_conditional: bool = False
-    is_part: bool = False
-
-
-@dataclass
-class Fault:
-    """What the server does to `times` requests of `method` whose key matches, after the next `spared` of them.
-
-    refuse    execute the request, and answer 412
-    lose      execute the request, and close the connection without an answer
-    stall     execute the request, and answer after `Bucket.stall_seconds`: the client times out
-    conflict  change nothing, and answer 409
-    fail      change nothing, and answer 400
-    slow      change nothing, and answer 503 SlowDown
-    drop      change nothing, and close the connection without an answer
-
-    `end`: the end of the key, or a regular expression that the key contains if `pattern` is set.
-    """
-
-    kind: Kind
-    end: str
-    method: str = "PUT"
-    times: int = 1
-    spared: int = 0
-    pattern: bool = False
-
-    def is_for(self, request: Request) -> bool:
-        """Whether the fault concerns this request."""
-        found = re.search(self.end, request.key) is not None if self.pattern else request.key.endswith(self.end)
-        return found and self.times > 0 and self.method == request.method
 
 
 @dataclass
@@ -90,6 +42,7 @@ class Bucket:
     uploads: dict[str, dict[int, bytes]] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    meetings: list[Meeting] = field(default_factory=list)
     latency_seconds: float = 0.0
     listing_seconds: float = 0.0
     stall_seconds: float = 1.0
@@ -222,7 +175,8 @@ class _Handler(BaseHTTPRequestHandler):
         keys = [each.text or "" for each in ElementTree.fromstring(body).iter() if each.tag.rpartition("}")[2] == "Key"]
         if self._begins("DELETE", keys[0] if keys else ""):
             return
-        self.bucket.requests += [Request("DELETE", key, *2 * [self._request.began]) for key in keys[1:]]
+        began = self._request.began
+        self.bucket.requests += [Request("DELETE", key, began, began) for key in keys[1:]]
         for key in keys:
             self.bucket.delete(key)
         deleted = "".join(f"<Deleted><Key>{escape(key)}</Key></Deleted>" for key in keys)
@@ -256,7 +210,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._request = Request(method, key, time.monotonic())
         self._request.is_conditional = "If-None-Match" in self.headers or "If-Match" in self.headers
         self._request.is_part = "Range" in self.headers or "uploadId=" in self.path
-        self.bucket.requests.append(self._request)
+        with self.bucket.changing:
+            self.bucket.requests.append(self._request)
+            joined = [meeting for meeting in self.bucket.meetings if meeting.join(self._request)]
+        for meeting in joined:
+            meeting.wait()
         self._fault = self.bucket.fault(self._request)
         if self._fault not in ("conflict", "fail", "slow", "drop"):
             return False

@@ -1,0 +1,35 @@
+"""Put a state checkpoint: a later read begins there instead of at the first commit."""
+
+from __future__ import annotations
+
+from ..config import TableConfig
+from ..context import Context
+from ..reads.checkpointed import has_checkpoints, through_checkpoint
+from ..services.state_checkpoints import Listed, list_twice, state_checkpoint
+from ..timeline import Timeline
+from ..timeline.state_checkpoint import drop_superfluous, put_checkpoint
+
+
+def run(context: Context, config: TableConfig) -> str | None:
+    """Put a checkpoint of the state as of the greatest completion time, and drop superfluous checkpoints.
+
+    The operation takes no lock, because a checkpoint changes no answer (docs/contract.md, SAME). Returns the time of
+    the checkpoint. Returns None if there is no write, if another engine has cleaned the table, or if the rules of the
+    table use no checkpoints.
+    """
+    config.check_writable()
+    if not has_checkpoints(context.rules):
+        return None
+    listings: list[Listed] = []
+
+    def load(using: Context) -> Timeline:
+        listings.append(list_twice(using))
+        return listings[-1].timeline
+
+    using, timeline = through_checkpoint(context, load)
+    checkpoint = state_checkpoint(using, listings[-1])
+    if checkpoint is None:
+        return None
+    put_checkpoint(context.storage, checkpoint)
+    drop_superfluous(context.storage, timeline)
+    return checkpoint.time

@@ -1,0 +1,46 @@
+"""Delete the leftovers of failed writers, old batch ids, and old entries of the decision log."""
+
+from __future__ import annotations
+
+from ..config import TableConfig
+from ..config.maintenance import MaintenancePolicy
+from ..context import Context
+from ..lock import held
+from ..services.collecting import Leftovers, Listing, leftovers
+from ..timeline import load
+from ..writes.claims import forget
+from ..writes.decision_log import cut, latest_decision
+
+_DEFAULT = MaintenancePolicy()
+
+
+def run(
+    context: Context,
+    config: TableConfig,
+    batch_hours: int = _DEFAULT.batch_hours,
+    leftover_seconds: int = _DEFAULT.leftover_seconds,
+) -> Leftovers:
+    """Delete small files that no actor needs, and return their paths.
+
+    - Entries of the decision log and claims of times, as in `archive`.
+    - The ids of batches that completed more than `batch_hours` before the newest completion, unless an attempt at the
+      batch is pending, and the ids of attempts that were undone. A batch whose id is deleted would be written again.
+    - Markers and heartbeats of instants that ended and were requested more than `leftover_seconds` before the newest
+      completion. A data file whose marker remains is deleted first, unless a completed instant lists the file.
+
+    The selection is made under the lock. A file is deleted before its marker, so an interrupted call can be repeated.
+    """
+    config.check_writable()
+    listing = Listing.of(context)
+    with held(context.lock):
+        last = latest_decision(context)
+        timeline = load(context.storage)
+        forget(context, timeline)
+        cut(context, last)
+        chosen = leftovers(context, context.commits.whole(timeline), listing, batch_hours, leftover_seconds)
+        if chosen.batch_ids:  # a writer lists them under the lock
+            context.storage.delete_all(chosen.batch_ids)
+    for paths in (chosen.files, chosen.markers, chosen.heartbeats):
+        if paths:
+            context.storage.delete_all(paths)
+    return chosen

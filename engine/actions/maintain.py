@@ -1,0 +1,233 @@
+"""Run the services of a table that are due under a policy: one pass."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from ..config import TableConfig
+from ..config.maintenance import MaintenancePolicy
+from ..context import Context
+from ..errors import BadInput, Conflict, LockTimeout
+from ..lock import InProcessLock
+from ..services.triggers import Reasons, archive_due, clean_due, compaction_due, log_compaction_due, measure
+from ..storage.recording import Recording
+from ..timeline import CompactionPlan, Instant, Timeline, load
+from . import (
+    archive,
+    collect,
+    rollback,
+    run_clean,
+    run_compaction,
+    run_log_compaction,
+    schedule_clean,
+    schedule_compaction,
+    schedule_log_compaction,
+)
+
+_WOULD: Final = {
+    "undid failed writes": "would undo failed writes",
+    "ran": "would run",
+    "planned": "would plan",
+    "deleted files": "would delete files",
+    "archived": "would archive",
+    "deleted leftovers": "would delete leftovers",
+}
+"""What a step did -> the same in a dry run."""
+
+STATE: Final = "state"
+"""The service of the last step of a pass, which only measures the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStep:
+    """One action of a maintenance pass.
+
+    `service`: rollback, compact, log_compact, clean, archive, collect, or `state`. `did`: what the step did, such as
+    "ran" or "planned", or in a dry run "would plan". `instants`: the requested times of its instants. `counts`: the
+    numbers of what it handled. `because`: the triggers that fired, with what they counted.
+    """
+
+    service: str
+    did: str
+    instants: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    because: Reasons = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def record(self) -> dict[str, Any]:
+        """Return the step as a JSON-able record."""
+        return {
+            "service": self.service,
+            "did": self.did,
+            "instants": [*self.instants],
+            "counts": dict(self.counts),
+            "because": dict(self.because),
+            "seconds": round(self.seconds, 3),
+        }
+
+    def __str__(self) -> str:
+        """Return one line, such as ``compact 20260101120000000: ran, 8 logs, 4 file_groups (because 5 commits)``."""
+        names = f" {' '.join(self.instants[:1])}{f' and {len(self.instants) - 1} more' if self.instants[1:] else ''}"
+        counts = "".join(f", {count} {name}" for name, count in self.counts.items())
+        because = f" (because {', '.join(f'{n} {name}' for name, n in self.because.items())})" if self.because else ""
+        return f"{self.service}{names.rstrip()}: {self.did}{counts}{because}, {self.seconds:.1f} s"
+
+
+def run(
+    context: Context, config: TableConfig, policy: MaintenancePolicy | None = None, dry_run: bool = False
+) -> tuple[ServiceStep, ...]:
+    """Run the services that are due, and return one step for each action. The last step is a measurement.
+
+    The order: roll back failed writes, run and plan compactions, log compactions, clean, archive, collect leftovers.
+    Several processes may run passes on one table at the same time: if another process completes a plan first, its
+    instant is returned. With `dry_run` nothing is changed, and the steps are what the pass would do.
+    """
+    return tuple(steps(context, config, policy or MaintenancePolicy(), dry_run))
+
+
+def steps(
+    context: Context, config: TableConfig, policy: MaintenancePolicy, dry_run: bool = False
+) -> Iterator[ServiceStep]:
+    """Run one pass, and yield each step as soon as it has ended. A caller may stop between two steps."""
+    config.check_writable()
+    if dry_run:
+        # No lock is taken, because nothing is published. The pass reads what it would have put.
+        context = replace(
+            context, storage=Recording(context.storage, dry_run=True), lock=InProcessLock(f"dry run {id(context)}")
+        )
+    work = _Pass(context, config, policy, dry_run)
+    for service in (work.rollback, work.compact, work.log_compact, work.clean, work.archive, work.collect):
+        yield from service()
+    yield work.measured()
+
+
+def serve_writer(context: Context, config: TableConfig, policy: MaintenancePolicy) -> None:
+    """Run the services of a writer after its commit. If a service fails, the write stands, and a warning is given."""
+    try:
+        for _ in steps(context, config, policy):
+            pass
+    except Exception as failed:  # also errors of Spark, whose class is unknown: the write has committed
+        warnings.warn(f"the write is complete, but a service after it failed: {failed}", stacklevel=3)
+
+
+class _Pass:
+    """One pass over the services of a table."""
+
+    def __init__(self, context: Context, config: TableConfig, policy: MaintenancePolicy, dry_run: bool) -> None:
+        self.context, self.config, self.policy, self.dry_run = context, config, policy, dry_run
+
+    def rollback(self) -> Iterator[ServiceStep]:
+        if self.policy.rollback:
+            begun = time.monotonic()
+            if undone := rollback.run(self.context, self.config):
+                yield self._step("rollback", "undid failed writes", undone, begun, {"writes": len(undone)})
+
+    def compact(self) -> Iterator[ServiceStep]:
+        if self.config.merge_on_read and self.policy.compaction != "off":
+            commits = self.context.commits
+            yield from self._planned(
+                "compact", self.policy.compaction, commits.plan, self._compactions, compaction_due,
+                schedule_compaction.run, run_compaction.run,
+            )  # fmt: skip
+
+    def log_compact(self) -> Iterator[ServiceStep]:
+        if self.config.merge_on_read and self.policy.log_compaction != "off":
+            commits = self.context.commits
+            yield from self._planned(
+                "log_compact", self.policy.log_compaction, commits.log_plan,
+                lambda timeline: [i for i in timeline.pending if timeline.is_log_compaction(i)],
+                log_compaction_due, schedule_log_compaction.run, run_log_compaction.run,
+            )  # fmt: skip
+
+    def clean(self) -> Iterator[ServiceStep]:
+        if not self.policy.clean:
+            return
+        for pending in [i for i in load(self.context.storage).pending if i.action == "clean"]:
+            yield from self._cleaned(pending, {})
+        if because := clean_due(self.context, self._timeline(), self.policy):
+            name, retained = self.policy.clean_policy, self.policy.clean_retained
+            arguments: dict[str, Any] = {"policy": name, "retained": retained}
+            if planned := schedule_clean.run(self.context, self.config, **arguments):
+                yield from self._cleaned(planned, because)
+
+    def archive(self) -> Iterator[ServiceStep]:
+        if self.policy.archive and (because := archive_due(load(self.context.storage), self.policy)):
+            begun = time.monotonic()
+            if moved := archive.run(self.context, self.config, self.policy.archive_least):
+                yield self._step("archive", "archived", moved, begun, {"instants": len(moved)}, because)
+
+    def collect(self) -> Iterator[ServiceStep]:
+        if self.policy.collect:
+            begun = time.monotonic()
+            hours, seconds = self.policy.batch_hours, self.policy.leftover_seconds
+            counts = collect.run(self.context, self.config, batch_hours=hours, leftover_seconds=seconds).counts()
+            if any(counts.values()):
+                yield self._step("collect", "deleted leftovers", (), begun, counts)
+
+    def measured(self) -> ServiceStep:
+        begun = time.monotonic()
+        counts = measure(self.context, load(self.context.storage))
+        return ServiceStep(STATE, "measured", (), counts, {}, time.monotonic() - begun)
+
+    def _compactions(self, timeline: Timeline) -> list[Instant]:
+        """The pending plans of compactions; the plan of a replace is part of a write, which completes it."""
+        return [i for i in timeline.pending_compactions if not self.context.commits.plan(i.requested).replaces]
+
+    def _planned(
+        self,
+        service: str,
+        mode: str,
+        plan_of: Callable[[str], CompactionPlan],
+        pending_of: Callable[[Timeline], list[Instant]],
+        due: Callable[[Context, Timeline, MaintenancePolicy], Reasons],
+        schedule: Callable[[Context, TableConfig], Instant | None],
+        execute: Callable[[Context, TableConfig, str], Instant | None],
+    ) -> Iterator[ServiceStep]:
+        """Run the pending plans of a service, the oldest first. Then, if the service is due, make a plan and run it."""
+
+        def ran(plan: Instant, because: Reasons) -> ServiceStep:
+            begun = time.monotonic()
+            operations = plan_of(plan.requested).operations
+            counts = {"file_groups": len(operations), "logs": sum(len(each.logs) for each in operations)}
+            try:
+                if not self.dry_run:
+                    execute(self.context, self.config, plan.requested)
+                did = "ran"
+            except LockTimeout:
+                raise
+            except (Conflict, BadInput):  # docs/contract.md, Rivals; or a restore has removed the plan
+                did = "left to another runner"
+            return self._step(service, did, (plan,), begun, counts, because)
+
+        if mode == "run":
+            for plan in pending_of(load(self.context.storage)):
+                yield ran(plan, {"pending": 1})
+        if because := due(self.context, self._timeline(), self.policy):
+            begun = time.monotonic()
+            if (planned := schedule(self.context, self.config)) is not None:
+                if mode == "run":
+                    yield ran(planned, because)
+                else:
+                    groups = {"file_groups": len(plan_of(planned.requested).operations)}
+                    yield self._step(service, "planned", (planned,), begun, groups, because)
+
+    def _cleaned(self, plan: Instant, because: Reasons) -> Iterator[ServiceStep]:
+        begun = time.monotonic()
+        files = len(self.context.commits.clean(plan.requested).paths)
+        run_clean.run(self.context, self.config, plan.requested)
+        yield self._step("clean", "deleted files", (plan,), begun, {"files": files}, because)
+
+    def _timeline(self) -> Timeline:
+        return self.context.whole(load(self.context.storage))
+
+    def _step(
+        self, service: str, did: str, instants: tuple[Instant, ...], begun: float, counts: Reasons,
+        because: Reasons | None = None,
+    ) -> ServiceStep:  # fmt: skip
+        requested = tuple(instant.requested for instant in instants)
+        did = _WOULD[did] if self.dry_run and did in _WOULD else did
+        return ServiceStep(service, did, requested, counts, because or {}, time.monotonic() - begun)

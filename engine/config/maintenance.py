@@ -1,0 +1,173 @@
+"""The policy of a table's services: which services run, when they run, and how much they retain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, Literal, get_args
+
+from ..errors import BadInput
+from .options import AUTOMATIC, LEAST, MOST, Option, Refusal, choice, from_one, parsed
+
+Compaction = Literal["run", "plan", "off"]
+"""`run`: Plan compactions, and run all pending plans. `plan`: Only plan; another process runs the plans."""
+
+LARGEST: Final = 1 << 62
+
+POLICIES: Final = ("KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_FILE_VERSIONS")
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenancePolicy:
+    """The services that one pass of `Table.maintain` runs, and their triggers. The defaults are the ones of Hudi, where
+    Hudi has the option.
+
+    A compaction is planned as soon as one of its triggers fires. Trigger `compact_commits`: this many writes have
+    completed since the newest plan. The other triggers count the logs that no plan takes yet: `compact_logs` logs or
+    `compact_bytes` bytes in one file slice, or a log that completed `compact_seconds` ago. None switches a trigger off.
+
+    `log_compact_logs`: the logs of a slice from which a log compaction is planned, if `log_compaction` is on.
+    `clean_policy` and `clean_retained` are as in `Table.clean`; a clean is planned once `clean_commits` writes have
+    completed since the newest clean. If more than `archive_most` writes are active, all but `archive_least` are
+    archived. `batch_hours`: after this time the id of a batch is deleted, and a batch sent again would be written
+    again. `leftover_seconds`: the age from which files that belong to no instant are deleted.
+    """
+
+    rollback: bool = True
+    compaction: Compaction = "run"
+    compact_commits: int | None = 5
+    compact_logs: int | None = 10
+    compact_bytes: int | None = None
+    compact_seconds: int | None = 3600
+    log_compaction: Compaction = "off"
+    log_compact_logs: int = 5
+    clean: bool = True
+    clean_policy: str = "KEEP_LATEST_COMMITS"
+    clean_retained: int = 10
+    clean_commits: int = 1
+    archive: bool = True
+    archive_least: int = 20
+    archive_most: int = 30
+    collect: bool = True
+    batch_hours: int = 168
+    leftover_seconds: int = 3600
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            _check(field.name, getattr(self, field.name), field.default)
+        if self.archive_least >= self.archive_most:
+            exists = f"archive_least is {self.archive_least}"
+            raise _refused("archive_most", self.archive_most, exists, "give a number above archive_least")
+
+    @property
+    def runs(self) -> bool:
+        """Whether any service is on."""
+        services = self.rollback, self.clean, self.archive, self.collect
+        return any(services) or not self.compaction == self.log_compaction == "off"
+
+
+RETAINED: Final = ("commits", "hours", "versions")
+"""The fields that the options of each clean policy set, in the order of `POLICIES`."""
+
+
+def _check(name: str, value: object, default: object) -> None:
+    """Raise `BadInput` if the value of a field has another type than the field, or is not positive."""
+    if name == "clean_policy":
+        if value not in POLICIES:
+            raise _refused(name, value, f"the policies are {', '.join(POLICIES)}", "choose one of these")
+    elif isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise _refused(name, value, "a service is on or off", "give True or False")
+    elif isinstance(default, str):
+        if value not in get_args(Compaction):
+            raise _refused(name, value, f"the values are {', '.join(get_args(Compaction))}", "choose one of these")
+    elif value is None and (default is None or name.startswith("compact_")):
+        return
+    elif not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < LARGEST:
+        raise _refused(name, value, "it is a whole number from 1 on", "give such a number")
+
+
+def _refused(name: str, value: object, exists: str, remedy: str) -> BadInput:
+    return BadInput(f"maintain a table with {name}={value!r}", exists, remedy)
+
+
+_DEFAULT: Final = MaintenancePolicy()
+_FLAG: Final = choice(true=True, false=False)
+_COUNT: Final = "a whole number from 1 on"
+
+INLINE: Final = (
+    Option("hoodie.compact.inline", "inline", _FLAG, "true or false"),
+    Option("hoodie.compact.schedule.inline", "schedule", _FLAG, "true or false"),
+    Option("hoodie.compact.inline.max.delta.commits", "compact_commits", from_one, _COUNT),
+    Option("hoodie.compact.inline.max.delta.seconds", "compact_seconds", from_one, _COUNT),
+    Option(
+        "hoodie.compact.inline.trigger.strategy", "strategy",
+        choice(num_commits="commits", time_elapsed="seconds", num_or_time="both"),
+        "NUM_COMMITS, TIME_ELAPSED or NUM_OR_TIME",
+    ),
+    Option("hoodie.log.compaction.inline", "log_inline", _FLAG, "true or false"),
+    Option("hoodie.log.compaction.blocks.threshold", "log_compact_logs", from_one, _COUNT),
+    Option("hoodie.clean.automatic", "clean", _FLAG, "true or false"),
+    Option(
+        "hoodie.clean.policy", "clean_policy", choice(**{name.lower(): name for name in POLICIES}),
+        " or ".join(POLICIES),
+    ),
+    Option("hoodie.clean.commits.retained", "commits", from_one, _COUNT),
+    Option("hoodie.clean.hours.retained", "hours", from_one, _COUNT),
+    Option("hoodie.clean.fileversions.retained", "versions", from_one, _COUNT),
+    Option("hoodie.clean.trigger.max.commits", "clean_commits", from_one, _COUNT),
+    Option(AUTOMATIC, "archive", _FLAG, "true or false"),
+    Option(LEAST, "archive_least", from_one, _COUNT),
+    Option(MOST, "archive_most", from_one, _COUNT),
+)  # fmt: skip
+"""The options of a writer that runs services after its commit, by the names of Hudi 1.x."""
+
+ALIASES: Final[Mapping[str, str]] = {
+    "hoodie.cleaner.policy": "hoodie.clean.policy",
+    "hoodie.cleaner.commits.retained": "hoodie.clean.commits.retained",
+    "hoodie.cleaner.hours.retained": "hoodie.clean.hours.retained",
+    "hoodie.cleaner.fileversions.retained": "hoodie.clean.fileversions.retained",
+    "hoodie.clean.max.commits": "hoodie.clean.trigger.max.commits",
+}
+"""Names of older Hudi releases that Hudi still accepts."""
+
+
+def inline_policy(texts: Mapping[str, str], refuse: Refusal) -> MaintenancePolicy | None:
+    """The services that a writer runs after each commit, by Hudi's options; None if no option switches a service on.
+
+    A service is off unless its option is given. Hudi runs clean and archive by default. Raises the error that `refuse`
+    returns for an invalid value.
+    """
+    values = parsed(INLINE, {ALIASES.get(name, name): text for name, text in texts.items()}, refuse)
+    least, most = values.get("archive_least", _DEFAULT.archive_least), values.get("archive_most", LARGEST)
+    if least >= most:
+        raise refuse(MOST, str(most), f"a number above {LEAST}, which is {least}")
+    policy = _policy_of(values)
+    return policy if policy.runs else None
+
+
+def _policy_of(values: dict[str, Any]) -> MaintenancePolicy:
+    name = values.get("clean_policy", _DEFAULT.clean_policy)
+    given = {field: values[field] for field in ("log_compact_logs", "clean_commits") if field in values}
+    least = values.get("archive_least", _DEFAULT.archive_least)
+    strategy = values.get("strategy", "commits")
+    return MaintenancePolicy(
+        rollback=False,
+        compaction="run" if values.get("inline") else "plan" if values.get("schedule") else "off",
+        compact_commits=values.get("compact_commits", 5) if strategy != "seconds" else None,
+        compact_seconds=values.get("compact_seconds", 3600) if strategy != "commits" else None,
+        compact_logs=None,
+        log_compaction="run" if values.get("log_inline") else "off",
+        clean=values.get("clean", False),
+        clean_policy=name,
+        clean_retained=values.get(RETAINED[POLICIES.index(name)], _RETAINED[POLICIES.index(name)]),
+        archive=values.get("archive", False),
+        archive_least=least,
+        archive_most=values.get("archive_most", max(_DEFAULT.archive_most, least + 1)),
+        collect=False,
+        **given,
+    )
+
+
+_RETAINED: Final = (10, 24, 3)
+"""The defaults of the options in `RETAINED`."""

@@ -1,0 +1,94 @@
+"""Predicates: conditions on the rows that a read returns, and on the files that can contain such rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import and_
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from pyarrow import acero, fs
+
+from .columns import conform
+from .ranges import Range, Ranges
+
+_FORMAT: Final = ds.ParquetFileFormat()
+_NAME: Final = "selected"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predicate:
+    """A condition that selects the rows for which `expression` is true. A row for which it is null is not selected.
+
+    `schema`: the columns that the expression reads, with their types in the table. `equal`: the values of the columns
+    that must have a given value.
+    """
+
+    expression: pc.Expression
+    schema: pa.Schema
+    equal: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns that the expression reads."""
+        return tuple(self.schema.names)
+
+    def mask(self, rows: pa.Table) -> pa.ChunkedArray:
+        """Return True for each row that the predicate selects."""
+        if not len(rows):
+            return pa.chunked_array([], pa.bool_())
+        source = acero.Declaration("table_source", acero.TableSourceNodeOptions(conform(rows, self.schema)))
+        project = acero.Declaration("project", acero.ProjectNodeOptions([self.expression], [_NAME]))
+        masks = acero.Declaration.from_sequence([source, project]).to_table(use_threads=False)
+        return pc.fill_null(masks[_NAME], False)
+
+    def filter(self, rows: pa.Table) -> pa.Table:
+        """Return the selected rows, in their order."""
+        return rows.filter(self.mask(rows))
+
+    def may_match(self, ranges: Ranges) -> bool:
+        """Return False if no row with values in these ranges can be selected."""
+        return self.among([ranges])[0]
+
+    def among(self, ranges: Sequence[Ranges]) -> list[bool]:
+        """Return the result of `may_match` for each of the ranges.
+
+        pyarrow decides this as for the files of a dataset. An expression that pyarrow cannot simplify may match.
+        """
+        fragments = [
+            _FORMAT.make_fragment(str(number), fs.LocalFileSystem(), partition_expression=self._guarantee(each))
+            for number, each in enumerate(ranges)
+        ]
+        dataset = ds.FileSystemDataset(fragments, self.schema, _FORMAT, fs.LocalFileSystem())
+        left = {fragment.path for fragment in dataset.get_fragments(filter=self.expression)}
+        return [str(number) in left and not _has_no_rows(each) for number, each in enumerate(ranges)]
+
+    def _guarantee(self, ranges: Ranges) -> pc.Expression:
+        """Return an expression that is true for every row with values in the ranges."""
+        parts = [part for name in self.columns if name in ranges for part in _true(pc.field(name), ranges[name])]
+        return reduce(and_, parts, pc.scalar(True))
+
+
+def _has_no_rows(ranges: Ranges) -> bool:
+    """Return True if a column has neither values nor nulls."""
+    return any(not known.values and not known.nulls for known in ranges.values())
+
+
+def _true(column: pc.Expression, known: Range) -> list[pc.Expression]:
+    """Return the conditions that hold for a column. Each bound permits nulls on its own, as pyarrow expects."""
+    if not known.values:
+        return [column.is_null()]
+    if known.least is not None and known.most is not None and known.least.equals(known.most) and not known.nulls:
+        return [column == pc.scalar(known.least)]
+    bounds = []
+    if known.least is not None:
+        bounds.append(column >= pc.scalar(known.least))
+    if known.most is not None:
+        bounds.append(column <= pc.scalar(known.most))
+    if known.nulls:
+        return [bound | column.is_null() for bound in bounds]
+    return [*bounds, column.is_valid()]

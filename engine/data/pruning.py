@@ -1,0 +1,62 @@
+"""Decides which file groups can contain a row that a predicate selects, by partition path and bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ..names import bucket_of
+from .bucket import buckets_of
+from .keys import hashed_values, partition_values
+from .predicate import Predicate
+from .ranges import Range
+from .tasks import TableShape
+
+Group = tuple[str, str]
+
+
+def groups_to_read(where: Predicate, shape: TableShape, groups: Iterable[Group]) -> frozenset[Group]:
+    """Return the groups (partition, file id) that can contain a matching row. The table must be one of nbcc, in which
+    partition and key columns determine the file group of a row.
+    """
+    listed = list(groups)
+    paths = sorted({partition for partition, _ in listed})
+    matching = where.among([partition_ranges(path, shape) for path in paths])
+    kept = {path for path, matches in zip(paths, matching, strict=True) if matches}
+    bucket = _bucket(where.equal, shape)
+    return frozenset(
+        (partition, file_id)
+        for partition, file_id in listed
+        if partition in kept and (bucket is None or bucket_of(file_id) == bucket)
+    )
+
+
+def partition_ranges(path: str, shape: TableShape) -> dict[str, Range]:
+    """Return the values of the partition columns in a partition. A column is absent if its value is not determined: the
+    default partition contains null and the empty text.
+    """
+    if not shape.keys.partition_by:
+        return {}
+    ranges = {}
+    for name, texts in partition_values(pa.array([path]), shape.keys).items():
+        try:
+            value = texts.cast(shape.schema.field(name).type)[0]
+        except pa.ArrowInvalid:
+            continue
+        if value.is_valid:
+            ranges[name] = Range(value, value, nulls=False)
+    return ranges
+
+
+def _bucket(equal: Mapping[str, Any], shape: TableShape) -> int | None:
+    """Return the bucket of the rows with the given values; None if they do not determine it."""
+    names: Sequence[str] = shape.keys.record_key
+    if not equal.keys() >= {*names}:
+        return None
+    try:
+        row = pa.table({name: pa.array([equal[name]], shape.schema.field(name).type) for name in names})
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    return int(buckets_of(hashed_values(row, shape.keys), shape.buckets)[0])

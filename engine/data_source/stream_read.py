@@ -1,0 +1,137 @@
+"""The streaming source: `spark.readStream.format("nbcc")`.
+
+An offset is a completion time, and the time at which the stream began. If Spark stops before the first batch is
+complete, Spark calls `initialOffset` again, and a stream that begins "now" would begin later. Every offset therefore
+contains the time at which the stream first began. Spark's offset log stores the offset before the first batch runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes, ReadMaxFiles
+from pyspark.sql.types import StructType
+
+from ..data.columns import IS_DELETED, conform
+from ..data.jobs import run_read
+from ..data.shape import table_shape
+from ..definition.load import with_current_schema
+from ..errors import BadInput, Unsupported
+from ..reads.tasks import selected
+from ..reads.times import instant_of
+from ..schema import from_spark
+from ..services.consumers import publish_progress
+from ..spark.worker import keep_loaded
+from ..storage import open_storage
+from ..table import Table, open_table
+from ..wiring import context_of
+from .options import FORMAT, QUERY
+from .read import BATCH_ROWS, FileGroup
+from .stream_options import StreamOptions
+from .stream_windows import ASKED, end_of_next, newest_write, stream_tasks
+
+Offset = dict[str, str]
+
+
+class StreamReader(DataSourceStreamReader):
+    """A reader that follows a table. Spark creates one reader on the driver, and one reader for each batch to read the
+    partitions of the batch.
+    """
+
+    def __init__(self, options: StreamOptions, schema: StructType, own_columns: bool) -> None:
+        """`own_columns`: True if the user has chosen the columns of the stream, which may be fewer than the table's
+        columns.
+        """
+        self._options = options
+        self._columns = from_spark(schema)
+        self._own_columns = own_columns
+
+    @cached_property
+    def _table(self) -> Table:
+        return open_table(context_of(None, open_storage(self._options.path, self._options.storage)))
+
+    @cached_property
+    def _first(self) -> str:
+        """Return the time after which the stream begins."""
+        start = self._options.start
+        if start == "latest":
+            return newest_write(self._table.context)
+        return instant_of(start, ASKED)
+
+    def initialOffset(self) -> Offset:
+        self._publish(self._first)
+        return {"completed": self._first, "start": self._first}
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        if self._options.most_files is not None:
+            return ReadMaxFiles(self._options.most_files)
+        return ReadAllAvailable() if self._options.most_bytes is None else ReadMaxBytes(self._options.most_bytes)
+
+    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
+        files, size = self._options.most_files, self._options.most_bytes
+        if isinstance(limit, ReadAllAvailable):  # as Trigger.AvailableNow and Trigger.Once ask
+            files = size = None
+        return {**start, "completed": end_of_next(self._table.context, start["completed"], files, size)}
+
+    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
+        after = end["start"] if start["completed"] == start["start"] else start["completed"]
+        context = self._table.context
+        config = with_current_schema(context.storage, self._table.config)
+        shape = table_shape(config, context.rules)
+        self._check_columns(shape.changes_schema if self._options.changes else shape.window_schema)
+        tasks, _ = stream_tasks(context, config, after, end["completed"], self._options.changes)
+        return [FileGroup(task) for task in tasks]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        if partition.value is None:  # Spark makes one partition of an empty batch
+            return
+        rows = run_read(open_storage(self._options.path, self._options.storage), partition.value)
+        self._check_deletes(rows)
+        yield from conform(rows, self._columns).to_batches(BATCH_ROWS)
+        keep_loaded()
+
+    def commit(self, end: Offset) -> None:
+        self._publish(end["completed"])
+
+    def _publish(self, completed: str) -> None:
+        if self._options.consumer:
+            publish_progress(self._table.context, self._options.consumer, completed)
+
+    def _check_columns(self, there: pa.Schema) -> None:
+        """Raise `BadInput` if the table's columns have changed since the query began."""
+        if self._options.columns:
+            there = selected(there, self._options.columns)
+        names = [name for name in there.names if name in self._columns.names or name != IS_DELETED]
+        expected = pa.schema([there.field(name) for name in names])
+        if self._own_columns:
+            expected = pa.schema([there.field(name) for name in self._columns.names if name in there.names])
+        if {f.name: f.type for f in expected} == {f.name: f.type for f in self._columns}:
+            return
+        raise BadInput(
+            f"{ASKED} the columns {', '.join(self._columns.names)}",
+            f"the table's columns are {', '.join(there.names)} now",
+            "stop the query and start it again with the same checkpoint: it takes the columns at its start",
+        )
+
+    def _check_deletes(self, rows: pa.Table) -> None:
+        """Raise `Unsupported` if a row is a delete, and the query has no column that marks deletes."""
+        if IS_DELETED in self._columns.names or IS_DELETED not in rows.column_names:
+            return
+        if pc.any(pc.fill_null(rows[IS_DELETED], False)).as_py():
+            raise Unsupported(
+                f"{ASKED} its rows without {IS_DELETED}",
+                "a row was deleted, and nothing would show that",
+                f"start the query with {QUERY}=incremental, which adds that column, or with {FORMAT}=cdc as well",
+            )
+
+
+def stream_schema(options: StreamOptions) -> pa.Schema:
+    """Return the columns of a stream, which are the table's present columns."""
+    table = open_table(context_of(None, open_storage(options.path, options.storage)))
+    shape = table_shape(table.config, table.context.rules)
+    whole = shape.changes_schema if options.changes else shape.window_schema
+    return selected(whole, options.columns)

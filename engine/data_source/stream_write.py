@@ -1,0 +1,205 @@
+"""The streaming sink: `df.writeStream.format("nbcc")`.
+
+Spark makes the writer twice for each batch: before the tasks, and again in the process that commits. Spark passes the
+query's id to neither of the two constructor calls, so a constructor changes nothing in the table. Only a task can read
+the query's id, which is in the task's local properties. The first task of a batch that holds the lock requests the
+instant. All tasks return the instant's requested time, the query's id and the number of the batch, and the commit
+publishes the instant. A Python worker continues to renew the instant's heartbeat after its task has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMessage
+from pyspark.sql.types import StructType
+
+from ..actions.upsert import action_of, write_task
+from ..data.digest import digest_of
+from ..data.shape import table_shape
+from ..errors import BadInput, Unsupported
+from ..schema import from_spark
+from ..storage import Storage, open_storage
+from ..stream import QUERY_ID
+from ..table import Table
+from ..timeline import load
+from ..timeline.heartbeats import StoredHeartbeats
+from ..writes.commit_protocol import undo_own_write
+from ..writes.idempotency import Repeated, check, digest_of_files, repeated
+from ..writes.shared_request import shared_request
+from .options import BATCH_ID, WriteOptions
+from .write import Replay, TaskDigest, Writer, Written, checked_rows, writable
+
+BATCH_NUMBER: Final = "streaming.sql.batchId"
+RUN: Final = "spark.jobGroup.id"
+"""Local properties of Spark's tasks: the number of the batch, and the id of the run of the query."""
+
+HAND_OVER_SECONDS: Final = 600.0
+"""How long a worker renews the heartbeat after its task: until the commit, or until this time is up."""
+
+
+class BatchOfQuery(WriterCommitMessage):
+    """The message of one task: the batch of the task, and the files or the digest of the task's rows.
+
+    `requested` is the requested time of the files' instant; '' if the batch was already written before the task.
+    """
+
+    def __init__(self, query_id: str, number: int, requested: str, content: Written | TaskDigest) -> None:
+        self.batch = query_id, number
+        self.requested = requested
+        self.content = content
+
+
+@dataclass(frozen=True)
+class Place:
+    """The batch to which a task belongs."""
+
+    query_id: str
+    number: int
+    run: str
+
+    @property
+    def batch_id(self) -> str:
+        return batch_id_of(self.query_id, self.number)
+
+
+def batch_id_of(query_id: str, number: int) -> str:
+    """Return the id of a batch, which equals its id in `foreachBatch`, so that a query may change between both ways to
+    write.
+    """
+    return f"{query_id}/{number}"
+
+
+def stream_writer(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceStreamArrowWriter:
+    """Return the writer of a stream. Raises `BadInput` or `Unsupported` for options with which no batch could be
+    written.
+    """
+    asked = f"write a stream to {options.path}"
+    if overwrite:
+        remedy = 'use outputMode("append"), or foreachBatch(table.sink()) with outputMode("update")'
+        raise Unsupported(asked, "the output mode complete would replace the table by each batch", remedy)
+    if options.batch_id is not None:
+        exists = "each batch of a stream is identified by the id of its query and its number"
+        raise BadInput(f"{asked} with {BATCH_ID}={options.batch_id}", exists, "leave the option out")
+    check(None, options.replay_difference)
+    return StreamWriter(from_spark(schema), options)
+
+
+class StreamWriter(DataSourceStreamArrowWriter):
+    """Upserts each batch of a stream once."""
+
+    def __init__(self, columns: pa.Schema, options: WriteOptions) -> None:
+        self._columns = columns
+        self._options = options
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> BatchOfQuery:
+        place, table = place_of_task(), self._table()
+        context, config = table.context, table.config
+        rows = checked_rows(iterator, self._options, config, table_shape(config, context.rules))
+        heartbeats = heartbeats_of(context.storage)
+        try:
+            requested = shared_request(
+                replace(context, own_heartbeats=heartbeats), action_of(config), place.batch_id, place.run
+            )
+        except Repeated:
+            digest = digest_of(rows if rows is not None else pa.table({}))
+            return BatchOfQuery(place.query_id, place.number, "", TaskDigest(digest))
+        try:
+            written = self._writer(table, requested, place.batch_id).put(rows)
+        finally:
+            heartbeats.hand_over(requested, HAND_OVER_SECONDS)
+        return BatchOfQuery(place.query_id, place.number, requested, written)
+
+    def commit(self, messages: list[WriterCommitMessage | None], number: int) -> None:
+        done = _of_one_batch(messages, number)
+        table, batch_id = self._table(), batch_id_of(*done[0].batch)
+        attempts = {each.requested for each in done} - {""}
+        digests = [each.content for each in done if isinstance(each.content, TaskDigest)]
+        if not digests:
+            (requested,) = attempts
+            self._writer(table, requested, batch_id).commit([each.content for each in done])
+            return
+        # Another attempt completed before the last of these tasks asked for its instant.
+        for requested in attempts:
+            undo_own_write(table.context, requested, action_of(table.config))
+        files = [file for each in done if isinstance(each.content, Written) for file in each.content.files]
+        there = repeated(table.context, load(table.context.storage), batch_id)
+        assert there is not None, "a task has found the batch written"
+        replay = Replay(table.context.storage, table.config, self._options, there)
+        replay.commit([*digests, TaskDigest(digest_of_files(files))])
+
+    def abort(self, messages: list[WriterCommitMessage | None], number: int) -> None:
+        """Undo the instant of the batch, if a task has returned an instant. If the abort fails, the instant's heartbeat
+        expires, and a rollback undoes the instant.
+        """
+        done = [each for each in messages if isinstance(each, BatchOfQuery)]
+        for requested in {each.requested for each in done} - {""}:
+            self._writer(self._table(), requested, batch_id_of(*done[0].batch)).abort([])
+
+    def _table(self) -> Table:
+        """Open the table again, because its columns may have changed since the previous batch."""
+        storage = open_storage(self._options.path, self._options.storage)
+        try:
+            return writable(self._options, self._columns)
+        except BadInput as unfit:
+            raise BadInput(
+                f"write a stream to {storage.url}: {unfit.asked}",
+                unfit.exists,
+                f"{unfit.remedy}; if the table's columns have changed since the query began, stop the query, change"
+                " what it selects, and start it with the same checkpoint",
+            ) from None
+
+    def _writer(self, table: Table, requested: str, batch_id: str) -> Writer:
+        """Return the writer of a batch whose instant is on the timeline."""
+        context, config = table.context, table.config
+        sealed = load(context.storage).until(requested)
+        task = replace(write_task(context, config, requested, sealed), digests=True)
+        return Writer(context.storage, config, replace(self._options, batch_id=batch_id), task, sealed)
+
+
+def place_of_task() -> Place:
+    """Return the batch of the running task. Raises `Unsupported` if the task's local properties do not contain the
+    batch.
+    """
+    here = TaskContext.get()
+    values = [here.getLocalProperty(name) if here else None for name in (QUERY_ID, BATCH_NUMBER, RUN)]
+    query_id, number, run = values
+    if not query_id or not number or not run:
+        raise Unsupported(
+            "write a batch of a stream",
+            f"the task does not have the local properties {QUERY_ID}, {BATCH_NUMBER} and {RUN}",
+            "use foreachBatch(table.sink(query_id=...))",
+        )
+    return Place(query_id, int(number), run)
+
+
+def heartbeats_of(storage: Storage) -> StoredHeartbeats:
+    """Return the heartbeats of this worker. The next task of an instant replaces the heartbeat thread of the previous
+    task.
+    """
+    if storage.url not in _HEARTBEATS:
+        _HEARTBEATS[storage.url] = StoredHeartbeats(storage)
+    return _HEARTBEATS[storage.url]
+
+
+_HEARTBEATS: Final[dict[str, StoredHeartbeats]] = {}
+"""URL of a table -> the heartbeats that this worker renews. Workers live on from task to task."""
+
+
+def _of_one_batch(messages: list[WriterCommitMessage | None], number: int) -> list[BatchOfQuery]:
+    """Return the messages of the tasks. Raises `Unsupported` if a message is missing or belongs to another batch."""
+    done = [each for each in messages if isinstance(each, BatchOfQuery)]
+    batches = {each.batch for each in done}
+    instants = {each.requested for each in done} - {""}
+    if len(done) < len(messages) or len(batches) != 1 or next(iter(batches))[1] != number or len(instants) > 1:
+        raise Unsupported(
+            f"commit the batch {number} of a stream",
+            f"its {len(messages)} tasks returned {len(done)} messages of {len(batches)} batches and {len(instants)}"
+            " instants",
+            "start the query again with the same checkpoint: nothing was published",
+        )
+    return done

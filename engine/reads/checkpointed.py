@@ -1,0 +1,82 @@
+"""Reads a timeline through the newest state checkpoint, or together with all commits if no checkpoint can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..context import Context
+from ..rules import Rules
+from ..timeline import Timeline, load_settled
+from ..timeline.checkpointed import CheckpointedCommits
+from ..timeline.state_checkpoint import newest_checkpoint
+from .travel import settled_at
+
+
+class Loaded(NamedTuple):
+    """A timeline, and the context whose commits belong to it."""
+
+    context: Context
+    timeline: Timeline
+
+
+def load_present(context: Context, now: str | None = None) -> Loaded:
+    """The timeline of a snapshot; its commits are read through the newest state checkpoint if that saves requests."""
+    return through_checkpoint(context, lambda using: load_settled(using.storage, using.rules, now, using.commits))
+
+
+def load_at(context: Context, time: str, asked: str) -> Loaded:
+    """The timeline of a read as of `time`; its commits are read through a state checkpoint at or before `time`."""
+    return through_checkpoint(context, lambda using: settled_at(using, time, asked), time)
+
+
+def through_checkpoint(context: Context, load: Callable[[Context], Timeline], until: str = "~") -> Loaded:
+    """Load a timeline through the newest state checkpoint at or before the time `until`. Load it with all commits
+    instead if there is no such checkpoint, or if the timeline shows that the checkpoint does not hold.
+    """
+    commits = _commits_through(context, until)
+    if commits is not None:
+        using = replace(context, own_commits=commits, own_heartbeats=context.heartbeats)
+        timeline = load(using)
+        if commits.checkpoint.holds_in(timeline) and not cleaned_by_others(using, timeline):
+            return Loaded(using, timeline)
+        context.commits.checkpointed = None
+    return Loaded(context, load(context))
+
+
+def cleaned_by_others(context: Context, timeline: Timeline) -> bool:
+    """Whether another engine has cleaned the table. The horizon of such a clean depends on all commits."""
+    cleans = (instant for instant in timeline.completed if instant.action == "clean")
+    return any(not context.commits.clean(clean.requested).horizon for clean in cleans)
+
+
+def has_checkpoints(rules: Rules) -> bool:
+    """Whether reads by these rules use state checkpoints: files are listed by commits, and times are completion times.
+    """
+    usual = ("listed", "completed", "completion", "completion", "after_listing", "settled", "twice")
+    return usual == (
+        rules.files, rules.visibility, rules.as_of_axis, rules.slicing, rules.archive_lookup, rules.read_time,
+        rules.listing,
+    )  # fmt: skip
+
+
+def _commits_through(context: Context, until: str) -> CheckpointedCommits | None:
+    """The commits as read through a state checkpoint at or before `until`; None to use all commits.
+
+    A process that has read all commits already uses them. A process that has found a checkpoint continues to use it,
+    because it has also read the commits since then.
+    """
+    commits = context.commits
+    if commits.has_read or not has_checkpoints(context.rules):
+        return None
+    known = commits.checkpointed
+    if isinstance(known, CheckpointedCommits) and known.checkpoint.time <= until:
+        return known
+    checkpoint = newest_checkpoint(context.storage, until)
+    if checkpoint is None:
+        return None
+    found = CheckpointedCommits(commits, checkpoint)
+    if known is None:
+        commits.checkpointed = found
+    return found

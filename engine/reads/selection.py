@@ -1,0 +1,184 @@
+"""The part of an answer that a caller asks for: columns, rows that match a condition, and partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import acero
+
+from ..config import TableConfig
+from ..context import Context
+from ..data.predicate import Predicate
+from ..data.pruning import groups_to_read
+from ..data.ranges import LogRanges, decode_ranges
+from ..data.tasks import LogInput, ReadTask, TableShape
+from ..errors import BadInput
+from ..files.group_files import Group
+from ..timeline import Timeline
+from ..timeline.metadata import RANGES
+from ..writes.batch import named_paths
+from .tasks import completed_write, selected
+
+Triple = tuple[str, str, Any]
+Where: TypeAlias = "pc.Expression | Sequence[Triple]"
+
+_COMPARE: Final = {
+    "=": "__eq__",
+    "==": "__eq__",
+    "!=": "__ne__",
+    "<": "__lt__",
+    "<=": "__le__",
+    ">": "__gt__",
+    ">=": "__ge__",
+}
+_FORMS: Final = 'give a pyarrow expression, or triples like ("day", ">=", "2026-11-01"), all of which must be true'
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The columns of an answer, the condition on its rows, and its partitions. () and None mean all."""
+
+    columns: tuple[str, ...] = ()
+    where: Predicate | None = None
+    partitions: frozenset[str] | None = None
+
+    def groups(self, groups: Iterable[Group], config: TableConfig, shape: TableShape) -> frozenset[Group]:
+        """The groups that can contain a row of the answer. Only in a table of nbcc do the columns of a row determine
+        its group.
+        """
+        kept = frozenset(group for group in groups if self.partitions is None or group[0] in self.partitions)
+        return groups_to_read(self.where, shape, kept) if self.where and config.own else kept
+
+    def tasks(
+        self, context: Context, config: TableConfig, timeline: Timeline, tasks: Sequence[ReadTask]
+    ) -> list[ReadTask]:
+        """The tasks that return the selected part of the answer of `tasks`."""
+        if not tasks:
+            return []
+        ranges = RangesOfLogs(context, timeline)
+        kept = self.groups(((task.partition, task.file_id) for task in tasks), config, tasks[0].shape)
+        wanted = [task for task in tasks if (task.partition, task.file_id) in kept]
+        if not self.skips(context):
+            return [replace(task, columns=self.columns) for task in wanted]
+        return [
+            replace(
+                task,
+                columns=self.columns,
+                where=self.where,
+                tombstones=ranges.of(task.tombstones),
+                logs=ranges.of(task.logs),
+            )
+            for task in wanted
+        ]
+
+    def skips(self, context: Context) -> bool:
+        """Whether readers of the tasks may skip data: there is a condition, or one follows when the tasks run."""
+        return self.where is not None or context.jobs.takes_conditions_later
+
+
+EVERYTHING: Final = Selection()
+
+
+def selection(
+    config: TableConfig,
+    schema: pa.Schema,
+    columns: Sequence[str] = (),
+    where: Where | None = None,
+    partitions: Collection[str] | None = None,
+) -> Selection:
+    """Check the arguments of a read whose answer has the columns of `schema`. Raises `BadInput` for unknown columns, a
+    condition that cannot be evaluated on them, and a path that is not a partition of the table.
+    """
+    names = tuple(selected(schema, columns).names) if columns else ()
+    paths = None
+    if partitions is not None:
+        asked = "read the partition"
+        paths = frozenset(named_paths(partitions, config, asked) if config.own else [*partitions])
+    return Selection(names, None if where is None else predicate(where, schema), paths)
+
+
+def predicate(where: Where, schema: pa.Schema) -> Predicate:
+    """The predicate of a user's condition on the columns of `schema`."""
+    if isinstance(where, pc.Expression):
+        return _checked(where, schema, str(where), {})
+    if isinstance(where, str | tuple | Mapping) or not isinstance(where, Sequence) or not where:
+        raise BadInput(f"read where {where!r}", "that is not a condition", _FORMS)
+    parts = [_condition(triple, schema) for triple in where]
+    expression = parts[0]
+    for part in parts[1:]:
+        expression = expression & part
+    equal = {name: value for name, operator, value in where if _COMPARE.get(operator) == "__eq__" and value is not None}
+    return _checked(expression, schema, repr(list(where)), equal)
+
+
+def _condition(triple: object, schema: pa.Schema) -> pc.Expression:
+    asked = f"read where {triple!r}"
+    if not isinstance(triple, Sequence) or isinstance(triple, str) or len(triple) != 3:
+        raise BadInput(asked, "that is not a triple of column, operator and value", _FORMS)
+    name, operator, value = triple
+    if not isinstance(name, str):
+        raise BadInput(asked, f"the column {name!r} is of type {type(name).__qualname__}", "give the name of a column")
+    column = pc.field(selected(schema, [name]).field(0).name)
+    try:
+        if operator in ("in", "not in"):
+            inside = column.isin(list(value))
+            return inside if operator == "in" else ~inside
+        if operator in _COMPARE:
+            return getattr(column, _COMPARE[operator])(value)
+    except (pa.ArrowException, TypeError, ValueError) as unfit:
+        remedy = f"compare with a value of type {schema.field(name).type}"
+        raise BadInput(asked, f"its value does not fit ({unfit})", remedy) from None
+    raise BadInput(asked, f"there is no operator {operator!r}", f"use one of {', '.join([*_COMPARE, 'in', 'not in'])}")
+
+
+def _checked(expression: pc.Expression, schema: pa.Schema, text: str, equal: Mapping[str, Any]) -> Predicate:
+    asked = f"read where {text}"
+    if refused := _refusal(expression, schema):
+        raise BadInput(asked, refused, f"there are {', '.join(f'{each.name} ({each.type})' for each in schema)}")
+    names = [name for place, name in enumerate(schema.names) if _refusal(expression, schema.remove(place))]
+    if not names:
+        raise BadInput(asked, "the condition names no column", "name a column, or leave the condition out")
+    return Predicate(expression, pa.schema([schema.field(name) for name in names]), equal)
+
+
+def _refusal(expression: pc.Expression, schema: pa.Schema) -> str | None:
+    """The reason why an expression cannot select rows with these columns; None if it can."""
+    rows = acero.Declaration("table_source", acero.TableSourceNodeOptions(schema.empty_table()))
+    matching = acero.Declaration("filter", acero.FilterNodeOptions(expression))
+    try:
+        acero.Declaration.from_sequence([rows, matching]).to_table(use_threads=False)
+    except (pa.ArrowException, TypeError, ValueError) as unfit:
+        return str(unfit).partition(" in ")[0]
+    return None
+
+
+class RangesOfLogs:
+    """Looks up the ranges of logs in the commits that list them. Each commit is decoded once."""
+
+    def __init__(self, context: Context, timeline: Timeline) -> None:
+        self._context = context
+        self._timeline = timeline
+        self._listed: dict[str, dict[str, LogRanges]] = {}
+
+    def of(self, logs: Sequence[LogInput]) -> tuple[LogInput, ...]:
+        """The logs with their ranges. A log of another engine, or to which writes have appended, has none."""
+        return tuple(replace(log, ranges=None if log.appended else self._of(log)) for log in logs)
+
+    def _of(self, log: LogInput) -> LogRanges | None:
+        if log.requested not in self._listed:
+            self._listed[log.requested] = self._decoded(log.requested)
+        return self._listed[log.requested].get(log.path)
+
+    def _decoded(self, requested: str) -> dict[str, LogRanges]:
+        instant = completed_write(self._context, self._timeline, requested)
+        if instant is None or instant.completed is None:
+            return {}
+        commit = self._context.commits.commit(instant)
+        bounds = decode_ranges(commit.extra[RANGES]) if commit.own and RANGES in commit.extra else {}
+        return {
+            stat.path: LogRanges(bounds[stat.path], stat.deletes > 0) for stat in commit.stats if stat.path in bounds
+        }

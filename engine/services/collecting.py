@@ -1,0 +1,107 @@
+"""Selects leftovers: batch ids that no writer sends again, and small files of instants that have ended.
+
+An instant that is neither on the timeline nor in the archive was rolled back. Ages are compared with the newest
+completion, so no clock is read, and an idle table collects nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from ..clock import to_instant, to_millis
+from ..context import Context
+from ..file_names import marked_file
+from ..storage import Entry
+from ..timeline import Instant, Timeline
+from ..timeline.heartbeats import FOLDER as HEARTBEATS
+from ..writes.idempotency import FOLDER as BATCHES
+
+MARKERS: Final = ".hoodie/.temp"
+
+
+class Leftovers(NamedTuple):
+    """The paths to delete. `files` are data files that no completed instant lists; they are deleted first."""
+
+    files: tuple[str, ...] = ()
+    markers: tuple[str, ...] = ()
+    heartbeats: tuple[str, ...] = ()
+    batch_ids: tuple[str, ...] = ()
+
+    def counts(self) -> dict[str, int]:
+        """The number of paths of each kind."""
+        return {kind: len(paths) for kind, paths in self._asdict().items()}
+
+
+class Listing(NamedTuple):
+    """The small files of a table. They are listed before the timeline, so the request of each one's instant is on the
+    timeline, unless the instant has ended.
+    """
+
+    markers: list[Entry]
+    heartbeats: list[Entry]
+    batch_ids: list[Entry]
+
+    @classmethod
+    def of(cls, context: Context) -> Listing:
+        """List the small files."""
+        return cls(*(context.storage.list(folder) for folder in (MARKERS, HEARTBEATS, BATCHES)))
+
+
+def leftovers(
+    context: Context, whole: Timeline, listing: Listing, batch_hours: int, leftover_seconds: int
+) -> Leftovers:
+    """Select what to delete. `whole`: the timeline with the archive, listed after `listing` under the lock."""
+    newest = whole.greatest_completion
+    if newest is None:
+        return Leftovers()
+    bound, instants = _before(newest, leftover_seconds * 1000), _by_requested(whole)
+    markers = dict(_ended(instants, listing.markers, bound))
+    files = set[str]()
+    for path, requested in markers.items():
+        file = marked_file(requested, path)
+        if file is not None and file not in _listed(context, instants.get(requested, ())):
+            files.add(file)
+    beats = (path for path, _ in _ended(instants, listing.heartbeats, bound))
+    ids = _batch_ids(whole, listing.batch_ids, _before(newest, batch_hours * 3_600_000))
+    return Leftovers(tuple(sorted(files)), tuple(markers), tuple(beats), tuple(ids))
+
+
+def _before(time: str, millis: int) -> str:
+    return to_instant(max(to_millis(time) - millis, 0))
+
+
+def _by_requested(whole: Timeline) -> dict[str, list[Instant]]:
+    instants: dict[str, list[Instant]] = {}
+    for instant in whole.instants:
+        instants.setdefault(instant.requested, []).append(instant)
+    return instants
+
+
+def _ended(instants: Mapping[str, list[Instant]], entries: Iterable[Entry], bound: str) -> Iterator[tuple[str, str]]:
+    """The markers or heartbeats whose instant has ended and is older than `bound`, with its requested time."""
+    for entry in entries:
+        requested = entry.path.split("/")[2]
+        if requested < bound and all(instant.completed for instant in instants.get(requested, ())):
+            yield entry.path, requested
+
+
+def _listed(context: Context, instants: Iterable[Instant]) -> frozenset[str]:
+    """The files that the completed ones of these instants list."""
+    done = (instant for instant in instants if instant.writes)
+    return frozenset(stat.path for instant in done for stat in context.commits.commit(instant).stats)
+
+
+def _batch_ids(whole: Timeline, claims: Collection[Entry], bound: str) -> Iterator[str]:
+    """The claims of batches of which no attempt is pending: claims of attempts that were undone, and claims of attempts
+    that completed before `bound`.
+
+    A pending attempt finds by the other claims that its batch is written. So one pending attempt keeps them all.
+    """
+    attempts: dict[str, list[tuple[str, Instant | None]]] = {}
+    for entry in claims:
+        batch, _, requested = entry.path.rpartition("/")
+        attempts.setdefault(batch, []).append((entry.path, whole.find(requested)))
+    for each in attempts.values():
+        if not any(instant is not None and not instant.completed for _, instant in each):
+            yield from (path for path, instant in each if instant is None or (instant.completed or "") < bound)

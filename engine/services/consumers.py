@@ -1,0 +1,69 @@
+"""Named consumers: a stream reader publishes its progress, and cleaning waits for it up to a maximum age."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from ..clock import to_millis
+from ..context import Context
+from ..errors import BadInput
+from ..reads.times import BEGINNING
+from ..storage import NotFound
+from ..timeline import Timeline, completion_of
+from .cleaning import HOUR_MS, is_write
+
+FOLDER: Final = ".hoodie/.nbcc/consumers"
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_TIME: Final = re.compile(r"\d{17}")
+
+
+def check_name(name: str) -> str:
+    """Return the name of a consumer if it is valid. Raises `BadInput` if the name cannot be a file name in every
+    store.
+    """
+    if not _NAME.fullmatch(name):
+        needed = "a name has at most 100 letters, digits, dots, dashes and underscores, the first a letter or digit"
+        raise BadInput(f"follow a table as the consumer {name!r}", needed, "choose such a name")
+    return name
+
+
+def publish_progress(context: Context, name: str, completed: str) -> None:
+    """Record that the consumer `name` has processed everything that completed at or before `completed`. Only one
+    query may use a consumer name at a time.
+    """
+    context.storage.put(f"{FOLDER}/{name}", json.dumps({"format": 1, "completed": completed}).encode())
+
+
+def progress_of_consumers(context: Context) -> Mapping[str, str]:
+    """Consumer name -> the completion time until which that consumer has processed all writes."""
+    found = {}
+    for entry in context.storage.list(FOLDER):
+        try:
+            content = json.loads(context.storage.get(entry.path))
+        except (NotFound, ValueError):  # deleted meanwhile, or cut short by a power failure
+            continue
+        time = content.get("completed") if isinstance(content, dict) else None
+        if isinstance(time, str) and _TIME.fullmatch(time):
+            found[entry.path.rpartition("/")[2]] = time
+    return found
+
+
+def waits_for_consumers(context: Context, timeline: Timeline, horizon: str, now: str, hours: int) -> str | None:
+    """The horizon, moved back to the progress of the slowest consumer; None if that is the beginning of the history.
+
+    A clean ignores a consumer if the oldest write that it has not processed completed more than `hours` ago.
+    """
+    for progress in progress_of_consumers(context).values():
+        if progress < horizon:
+            unread = (
+                completion_of(instant)
+                for instant in timeline.completed
+                if instant.writes and completion_of(instant) > progress and is_write(timeline, context.commits, instant)
+            )
+            oldest = min(unread, default=None)
+            if oldest is not None and to_millis(now) - to_millis(oldest) <= hours * HOUR_MS:
+                horizon = progress
+    return None if horizon == BEGINNING else horizon

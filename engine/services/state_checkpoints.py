@@ -1,0 +1,76 @@
+"""Makes a state checkpoint: the files that a snapshot as of the newest settled time reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from ..context import Context
+from ..files.group_files import BaseFile, LogFile
+from ..files.slices import all_slices, to_read
+from ..reads.checkpointed import cleaned_by_others
+from ..reads.retention import horizon
+from ..timeline import CommitMetadata, Timeline, completion_of, encode_commit
+from ..timeline.archive import Archived
+from ..timeline.loading import list_again, list_once, read_time
+from ..timeline.metadata import COVERS, OWN_KEY, REPLACES
+from ..timeline.state_checkpoint import StateCheckpoint
+
+_NEEDED: Final = frozenset({OWN_KEY, COVERS, REPLACES})
+"""The extra metadata that a read of file slices uses."""
+
+
+class Listed(NamedTuple):
+    """Two listings of the timeline, joined: what completed by `time`. `archived`: the greatest requested time in the
+    archive after the first listing.
+    """
+
+    timeline: Timeline
+    time: str
+    archived: str
+
+
+def list_twice(context: Context) -> Listed:
+    """List the timeline twice. Every write that the archive contained after the first listing completed by `time`,
+    because the first listing, joined with the archive, shows that write.
+    """
+    storage, rules, commits = context.storage, context.rules, context.commits
+    listed = list_once(storage, rules, commits)
+    archived, time = commits.archive.newest(), read_time(listed, rules, None)
+    return Listed(list_again(listed, time, storage, rules, commits).until(time), time, archived)
+
+
+def state_checkpoint(context: Context, listed: Listed) -> StateCheckpoint | None:
+    """The state checkpoint of two listings; None if nothing was written, or if another engine has cleaned the table.
+
+    The commits of `context` may be read through an earlier checkpoint. Pending instants are not in the checkpoint: a
+    read finds them, and what completed later, on the timeline.
+    """
+    timeline = listed.timeline
+    writes = [instant for instant in timeline.completed if instant.writes]
+    if not writes or cleaned_by_others(context, timeline):
+        return None
+    live = frozenset(file.path for file in _live_files(context, timeline))
+    rows = []
+    for instant in writes:
+        commit = _with_files(context.commits.commit(instant), live)
+        if commit.stats or commit.replaced or instant is writes[-1]:
+            content = encode_commit(commit)
+            rows.append(Archived(instant.requested, completion_of(instant), instant.action, content, None))
+    return StateCheckpoint(listed.time, listed.archived, horizon(context, timeline) or "", tuple(rows))
+
+
+def _live_files(context: Context, timeline: Timeline) -> Iterator[BaseFile | LogFile]:
+    """The files of the slices that a snapshot reads, and the inputs of log compactions among them, which rank them."""
+    slices = all_slices(context.storage, timeline, context.commits, context.rules)
+    for piece in to_read(slices, context.rules):
+        if piece.base:
+            yield piece.base
+        for log in (*piece.tombstones, *piece.logs):
+            yield from log.files
+
+
+def _with_files(commit: CommitMetadata, paths: frozenset[str]) -> CommitMetadata:
+    extra = {key: value for key, value in commit.extra.items() if key in _NEEDED}
+    return replace(commit, stats=tuple(stat for stat in commit.stats if stat.path in paths), extra=extra)

@@ -1,0 +1,95 @@
+"""Decides which services are due under a maintenance policy. The reasons are counts, which a report prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from ..clock import to_millis
+from ..config.maintenance import MaintenancePolicy
+from ..context import Context
+from ..files.slices import FileSlice, load_slices, to_read
+from ..timeline import Instant, Timeline, completion_of
+from .cleaning import is_write
+from .plan import worth_compacting, worth_log_compacting
+
+Reasons = Mapping[str, int]
+"""The triggers that fired, each with the number that it counted; empty if the service is not due."""
+
+
+class Logs(NamedTuple):
+    """The logs of one file slice: their number, their bytes, and the time at which the oldest of them completed."""
+
+    number: int
+    size: int
+    oldest: str
+
+
+def logs_of(slices: Iterable[FileSlice]) -> list[Logs]:
+    """Count the completed logs of each slice that has any."""
+    done = ([log for log in piece.logs if log.completed] for piece in slices)
+    return [
+        Logs(len(logs), sum(log.size for log in logs), min(log.completed or "" for log in logs))
+        for logs in done
+        if logs
+    ]
+
+
+def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
+    """The triggers of a compaction that fired. Only file groups without a pending plan count: a plan that is pending
+    is run, not planned again.
+    """
+    logs = logs_of(worth_compacting(context, timeline))
+    newest = timeline.greatest_completion
+    if not logs or newest is None:
+        return {}
+    since = max((i.requested for i in timeline.instants if timeline.is_compaction(i)), default="")
+    age = (to_millis(newest) - to_millis(min(each.oldest for each in logs))) // 1000
+    counted = {
+        "commits": (_writes_since(context, timeline, since), policy.compact_commits),
+        "logs": (max(each.number for each in logs), policy.compact_logs),
+        "bytes": (max(each.size for each in logs), policy.compact_bytes),
+        "seconds": (age, policy.compact_seconds),
+    }
+    return {name: count for name, (count, most) in counted.items() if most is not None and count >= most}
+
+
+def log_compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
+    """The number of logs of the longest slice, if it reaches the trigger of a log compaction."""
+    most = max((each.number for each in logs_of(worth_log_compacting(context, timeline))), default=0)
+    return {"logs": most} if most >= policy.log_compact_logs else {}
+
+
+def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
+    """The number of writes since the newest clean, if it reaches the trigger of a clean."""
+    since = max((instant.requested for instant in timeline.instants if instant.action == "clean"), default="")
+    writes = _writes_since(context, timeline, since)
+    return {"commits": writes} if writes >= policy.clean_commits else {}
+
+
+def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
+    """The number of completed writes on the active timeline, if it exceeds the trigger of an archiving."""
+    active = sum(instant.writes for instant in timeline.completed)
+    return {"commits": active} if active > policy.archive_most else {}
+
+
+def _writes_since(context: Context, timeline: Timeline, time: str) -> int:
+    """The number of writes that completed after a time."""
+
+    def counts(instant: Instant) -> bool:
+        return instant.writes and completion_of(instant) > time and is_write(timeline, context.commits, instant)
+
+    return sum(counts(instant) for instant in timeline.completed)
+
+
+def measure(context: Context, timeline: Timeline) -> dict[str, int]:
+    """What a policy bounds: the instants on the active timeline, the pending ones, and the logs of the longest slice
+    that a read merges.
+    """
+    slices = load_slices(context.storage, context.whole(timeline), context.commits, context.rules)
+    logs = logs_of(to_read(slices, context.rules))
+    return {
+        "active_instants": len(timeline.instants),
+        "pending_instants": len(timeline.pending),
+        "logs_per_slice": max((each.number for each in logs), default=0),
+    }

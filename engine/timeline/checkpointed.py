@@ -1,0 +1,65 @@
+"""The commits of a table, read through a state checkpoint: older commits are not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from .archive import Archived
+from .cleans import CleanPlan
+from .commits import Commits
+from .instant import Instant
+from .metadata import CommitMetadata, decode_commit
+from .state_checkpoint import StateCheckpoint
+from .timeline import Timeline
+
+_WITHOUT_LIVE_FILES: Final = CommitMetadata((), "")
+
+
+class CheckpointedCommits(Commits):
+    """The commits as a read at or after the time of a state checkpoint needs them.
+
+    An instant that completed by the time of the checkpoint has the files that the checkpoint lists, and no others. The
+    commits of later instants are read from the timeline or the archive. Both kinds of `Commits` share one cache.
+    """
+
+    def __init__(self, commits: Commits, checkpoint: StateCheckpoint) -> None:
+        vars(self).update(vars(commits))
+        self.checkpoint = checkpoint
+        self._rows: dict[str, Archived] = {row.instant.file_name: row for row in checkpoint.rows}
+        self._live: dict[str, CommitMetadata] = {}
+
+    def whole(self, timeline: Timeline) -> Timeline:
+        """Join a listed timeline with the checkpoint, and with the archive files that may contain later writes."""
+        self.archive.refresh(timeline.archived)
+        later = self.archive.states_after(self.checkpoint.archived)
+        return timeline.with_archived((*(row.instant for row in self.checkpoint.rows), *later))
+
+    def commit(self, instant: Instant) -> CommitMetadata:
+        """The metadata of a completed instant, with its live files if the checkpoint covers the instant."""
+        if not self._is_covered(instant):
+            return super().commit(instant)
+        name = instant.file_name
+        row = self._rows.get(name)
+        if row is None or row.metadata is None:
+            return _WITHOUT_LIVE_FILES
+        if name not in self._live:
+            self._live[name] = decode_commit(row.metadata, name)
+        return self._live[name]
+
+    def fetch(self, instants: Iterable[Instant]) -> None:
+        """Read the commits of these instants that the checkpoint does not cover."""
+        super().fetch(instant for instant in instants if not self._is_covered(instant))
+
+    def clean(self, requested: str) -> CleanPlan:
+        """The plan of a clean; if the checkpoint covers the clean, a plan with the horizon of the checkpoint."""
+        if requested <= self.checkpoint.time:
+            return CleanPlan("", {}, horizon=self.checkpoint.horizon or None)
+        return super().clean(requested)
+
+    def horizon(self, timeline: Timeline) -> str | None:
+        """The horizon of the cleans that the checkpoint covers and of later ones."""
+        return max(super().horizon(timeline) or "", self.checkpoint.horizon) or None
+
+    def _is_covered(self, instant: Instant) -> bool:
+        return instant.completed is not None and instant.completed <= self.checkpoint.time

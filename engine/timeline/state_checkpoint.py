@@ -1,0 +1,121 @@
+"""State checkpoints: the files that are live as of a completion time, which a read uses instead of older commits.
+
+A state checkpoint is derived from commits and changes no answer (docs/contract.md, SAME). A checkpoint that is late,
+missing, doubled or damaged is not used. The name of a checkpoint contains its time and a digest of its content, so a
+checkpoint never changes and a damaged one is recognised. The folder is one that Hudi's readers do not list.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..errors import NbccError
+from ..storage import NotFound, Storage
+from .archive import Archived, decode_rows
+from .lsm import rows_table
+from .timeline import Timeline
+
+FOLDER: Final = ".hoodie/.nbcc/state"
+KEPT: Final = 4
+"""The number of state checkpoints that stay. A read as of an earlier time uses all commits."""
+
+_NAME: Final = re.compile(r"([0-9]{17})_([0-9a-f]{32})\.parquet")
+_FORMAT: Final = "1"
+_KEYS: Final = (b"nbcc.format", b"nbcc.time", b"nbcc.archived", b"nbcc.horizon")
+
+
+@dataclass(frozen=True, slots=True)
+class StateCheckpoint:
+    """The state of a table as of the completion time `time`.
+
+    `archived`: the greatest requested time in the archive when the checkpoint was made ('': none). Writes that were
+    requested by then and are in the archive completed by `time`. `horizon`: the completion time before which reads are
+    refused ('': none). `rows`: the writes with live files, each with a commit that lists only its live files.
+    """
+
+    time: str
+    archived: str
+    horizon: str
+    rows: tuple[Archived, ...]
+
+    def holds_in(self, timeline: Timeline) -> bool:
+        """Whether no restore of the timeline was planned after the checkpoint. The restore may have undone writes of
+        the checkpoint, and may have made files live that the checkpoint omits.
+        """
+        return all(plan.requested <= self.time for plan in timeline.restores)
+
+
+def encode_checkpoint(checkpoint: StateCheckpoint) -> bytes:
+    """The content of a state checkpoint: the rows of an archive file, and the other fields as metadata of the file."""
+    values = (_FORMAT, checkpoint.time, checkpoint.archived, checkpoint.horizon)
+    table = rows_table(checkpoint.rows)
+    sink = io.BytesIO()
+    metadata = {key: value.encode() for key, value in zip(_KEYS, values, strict=True)}
+    pq.write_table(table.replace_schema_metadata(metadata), sink, compression="zstd")
+    return sink.getvalue()
+
+
+def decode_checkpoint(data: bytes, name: str) -> StateCheckpoint | None:
+    """Decode a state checkpoint; None if the content is damaged, or does not have this name."""
+    named = _NAME.fullmatch(name)
+    if named is None or _digest(data) != named[2]:
+        return None
+    try:
+        metadata = pq.read_schema(pa.BufferReader(data)).metadata or {}
+        form, time, archived, horizon = (metadata[key].decode() for key in _KEYS)
+        rows = decode_rows(data, f"{FOLDER}/{name}")
+    except (NbccError, pa.ArrowException, KeyError, UnicodeDecodeError):
+        return None
+    return StateCheckpoint(time, archived, horizon, rows) if (form, time) == (_FORMAT, named[1]) else None
+
+
+def put_checkpoint(storage: Storage, checkpoint: StateCheckpoint) -> None:
+    """Put a state checkpoint. An equal checkpoint has the same path."""
+    data = encode_checkpoint(checkpoint)
+    storage.put_if_absent(f"{FOLDER}/{checkpoint.time}_{_digest(data)}.parquet", data)
+
+
+def newest_checkpoint(storage: Storage, until: str = "~") -> StateCheckpoint | None:
+    """The newest state checkpoint whose time is at or before `until` and which can be read; None if there is none."""
+    for path in reversed(checkpoint_paths(storage)):
+        name = path.rpartition("/")[2]
+        if time_of(path) > until:
+            continue
+        try:
+            checkpoint = decode_checkpoint(storage.get(path), name)
+        except NotFound:  # dropped after the listing
+            continue
+        if checkpoint is not None:
+            return checkpoint
+    return None
+
+
+def time_of(path: str) -> str:
+    """The time of the state checkpoint with this path."""
+    return path.rpartition("/")[2][:17]
+
+
+def checkpoint_paths(storage: Storage) -> list[str]:
+    """The paths of the state checkpoints, oldest first."""
+    paths = (entry.path for entry in storage.list(FOLDER))
+    return sorted(path for path in paths if _NAME.fullmatch(path.rpartition("/")[2]))
+
+
+def drop_superfluous(storage: Storage, timeline: Timeline) -> None:
+    """Delete all state checkpoints but the newest, and those that a restore has made useless."""
+    restored = max((plan.requested for plan in timeline.restores), default="")
+    paths = checkpoint_paths(storage)
+    useless = {path for path in paths if time_of(path) < restored}
+    if gone := [path for path in paths if path in {*paths[:-KEPT], *useless}]:
+        storage.delete_all(gone)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]

@@ -1,0 +1,51 @@
+"""Upkeep after an operation: archive old instants, and put a state checkpoint. The operation stands if upkeep fails."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Final
+
+from .config import TableConfig
+from .context import Context
+from .errors import NbccError
+from .storage import TRANSIENT
+from .timeline import Instant, completion_of, load
+from .timeline.state_checkpoint import checkpoint_paths, time_of
+
+CHECKPOINTED: Final = frozenset({"archive", "clean", "cluster", "compact", "run_clean", "run_compaction"})
+"""The operations after which a state checkpoint is put."""
+
+WRITES_BETWEEN: Final = 10
+"""The fewest writes and compactions between two state checkpoints."""
+
+
+def keep_up(run: Callable[..., Any], context: Context, config: TableConfig, operation: str, answer: Any) -> None:
+    """Do the upkeep that an operation with this answer requires. `run` runs an operation by name; a failure of upkeep
+    is a warning.
+    """
+    if operation in CHECKPOINTED:
+        failed = "the operation is complete, but no state checkpoint was put"
+        _try(failed, lambda: _since_checkpoint(context) >= WRITES_BETWEEN and run("checkpoint_state"))
+    policy = config.archive_policy
+    if policy and isinstance(answer, Instant) and answer.writes and answer.completed:
+        failed = "the write is complete, but old instants were not archived"
+        _try(failed, lambda: _writes(context) > policy.most and run("archive", retained=policy.least))
+
+
+def _writes(context: Context, since: str = "") -> int:
+    """The number of writes and compactions on the active timeline that completed after the time `since`."""
+    completed = (instant for instant in load(context.storage).completed if instant.writes)
+    return sum(completion_of(instant) > since for instant in completed)
+
+
+def _since_checkpoint(context: Context) -> int:
+    """The number of writes and compactions since the newest state checkpoint."""
+    return _writes(context, max(map(time_of, checkpoint_paths(context.storage)), default=""))
+
+
+def _try(failed: str, step: Callable[[], object]) -> None:
+    try:
+        step()
+    except (NbccError, *TRANSIENT) as refused:
+        warnings.warn(f"{failed}: {refused}", stacklevel=5)

@@ -1,0 +1,37 @@
+"""Lets all tasks of a batch share one instant, where no driver process can request the instant before the tasks start.
+
+Spark's streaming writer consists of tasks and a commit. The first task that holds the lock requests the instant; its
+claim names the owner of the batch: the run of the query. The other tasks find the claim of the first task when they
+hold the lock. A restart of the query, or a copy of its checkpoint, begins another run of the query. A run never
+continues an instant that another run has requested.
+"""
+
+from __future__ import annotations
+
+from ..context import Context
+from ..lock import held
+from ..timeline import load, put_inflight
+from .commit_protocol import put_request, stop_heartbeat_on_error
+from .idempotency import claim, pending_attempt, repeated
+
+
+def shared_request(context: Context, action: str, batch_id: str, owner: str) -> str:
+    """Return the requested time of the inflight instant with which `owner` attempts the batch. The first caller
+    requests the instant.
+
+    Renews the heartbeat of the instant from the present process. Raises `Repeated` if the batch has been written.
+    """
+    with held(context.lock):
+        timeline = load(context.storage)
+        if there := repeated(context, timeline, batch_id):
+            raise there
+        attempt = pending_attempt(context, timeline, batch_id, owner)
+        if attempt is not None:
+            requested = attempt.requested
+            context.heartbeats.start(requested)
+        else:
+            requested = put_request(context, timeline, action)
+        with stop_heartbeat_on_error(context, requested):
+            claim(context, requested, batch_id, owner)
+            put_inflight(context.storage, requested, action, again=True)
+        return requested

@@ -1,0 +1,189 @@
+"""Endless writers: worlds whose runs never end although they have finitely many states, so that a run can return to a
+state.
+
+Writers write, retry and lose locks without end, and no component counts how often. After each step, the table forgets
+the instants that no pending write can conflict with. All times are then replaced by small numbers in the same order.
+Guards only compare times, so a state allows the same runs before and after the replacement. Promises about runs are
+checked in endless worlds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from ..kernel.writer import Writer
+from ..machine.composition import Composition
+from ..machine.mechanism import Mechanism
+from ..machine.options import Limits, ProtocolOptions, limit
+from ..machine.selection import Selection
+from ..machine.transition import Changes, preset
+from ..world import World
+from .clock_waits import Held, Wait
+from .decision_log import Seen
+from .occ.options import Occ, Validation
+from .shared_logs import SharedLogs
+
+FORGOTTEN: Final = ("clock", "published", "decisions", "claims", "losses")
+"""The shared components that the numbering changes, if the world has them."""
+TIMES: Final[Mapping[type, tuple[str, ...]]] = {
+    Writer: ("requested", "completed"), Validation: ("conflict",), Held: ("requested",), Wait: ("until",),
+}  # fmt: skip
+"""The fields of an actor and of its records that are times."""
+
+
+class Endless(Limits):
+    """The limit that decides whether runs end."""
+
+    endless: int = limit(0, "1: writers write, retry and lose locks without end; limits of these are ignored")
+
+
+def compose(composition: Composition) -> None:
+    """Replace all times by small numbers after each step."""
+    if not composition.world[Endless].endless:
+        return
+    for me in composition.actors_of("writer"):
+        if not is_modelled(composition.protocol_of(me)):
+            raise ValueError("an endless world is not modelled with shared logs, or with a conflict check by requests")
+    writers = composition.actors_of("writer")
+    shared = tuple(name for name in FORGOTTEN if name == "clock" or name in composition.components)
+    for key in tuple(composition.transitions):
+        me, _ = key
+        effect = preset(number_again, acting=me, names=shared)
+        others = tuple(name for name in writers if name != me)
+        Selection(composition, (key,)).extend(effect, "own", *others, *shared)
+
+
+def is_modelled(protocol: ProtocolOptions) -> bool:
+    """True if endless worlds are modelled under a protocol.
+
+    Two options are not modelled. A shared log grows without end. A conflict check by requested times reads instants
+    that completed before the write began.
+    """
+    return protocol[SharedLogs].log_layout == "own" and protocol[Occ].conflict_window == "completion"
+
+
+def number_again(
+    acting: str, names: tuple[str, ...], every_writer: Mapping[str, Writer], clock: int, published: tuple[Any, ...],
+    decisions: tuple[Any, ...] = (), claims: frozenset[int] = frozenset(),
+) -> Changes:  # fmt: skip
+    """Forget instants, decisions and claims that no writer can observe, and replace the remaining times by small
+    numbers.
+    """
+    writers = {name: _unlimited(own) for name, own in every_writer.items()}
+    starts = {sealed for own in writers.values() if (sealed := _sealed(own)) is not None}
+    places = tuple(_places(published, starts, decisions[-1:]))
+    decided = min([max(len(decisions) - 1, 0), *(n for own in writers.values() if (n := _seen(own)))])
+    published, decisions = tuple(published[place] for place in places), decisions[decided:]
+    writers = {name: _with_counts(own, places, decided) for name, own in writers.items()}
+    claims = frozenset(time for time in claims if time > clock)
+    entries = [*published, *(entry for entry in decisions if not isinstance(entry, int))]
+    times = {time for own in writers.values() for time in _times(own)} | {t for e in entries for t in e[:2]}
+    past = {time: number for number, time in enumerate(sorted({t for t in times if 0 < t <= clock}), start=1)}
+    to = Renumbering(past, clock, len(past))
+    values: dict[str, object] = {
+        "clock": len(past), "losses": 0, "claims": frozenset(map(to, claims)),
+        "published": tuple(map(to.entry, published)), "decisions": tuple(map(to.entry, decisions)),
+    }  # fmt: skip
+    changed = {"own" if name == acting else name: to.actor(own) for name, own in writers.items()}
+    return {**changed, **{name: values[name] for name in names}}
+
+
+class Renumbering:
+    """A mapping from each time to its new number. Past times get numbers in their order. Later times keep their
+    distance from the clock.
+    """
+
+    def __init__(self, past: Mapping[int, int], clock: int, now: int) -> None:
+        self.past, self.clock, self.now = past, clock, now
+
+    def __call__(self, time: int) -> int:
+        return time - self.clock + self.now if time > self.clock else self.past.get(time, 0)
+
+    def entry(self, entry: Any) -> Any:
+        """Return an instant with new times. If `entry` is the time of a plan, return its new number."""
+        if isinstance(entry, int):
+            return self(entry)
+        return entry._replace(requested=self(entry.requested), completed=self(entry.completed))
+
+    def actor(self, own: Writer) -> Writer:
+        """Return the component of a writer with new times."""
+        numbered: Writer = self._fields(own)._replace(records=tuple(map(self._fields, own.records)))
+        return numbered
+
+    def _fields(self, value: Any) -> Any:
+        return value._replace(**{name: self(getattr(value, name)) for name in TIMES.get(type(value), ())})
+
+
+def _times(own: Writer) -> Iterable[int]:
+    for value in (own, *own.records):
+        yield from (getattr(value, name) for name in TIMES.get(type(value), ()))
+
+
+def _unlimited(own: Writer) -> Writer:
+    """Return the component of a writer with reset counts of writes and tries, so that no limit stops the writer."""
+    records = tuple(each._replace(tries=0) if isinstance(each, Validation) else each for each in own.records)
+    idle = own.step == "idle" and not own.requested and not any(_times(own))
+    return own._replace(number=0 if idle else 1, records=records)
+
+
+def _sealed(own: Writer) -> int | None:
+    """Return the number of instants that a pending optimistic writer listed when it began; None for any other writer.
+    """
+    return next((each.sealed for each in own.records if isinstance(each, Validation) and own.requested), None)
+
+
+def _places(published: tuple[Any, ...], starts: set[int], decided: tuple[Any, ...]) -> Iterable[int]:
+    """Yield the places of the published instants that a conflict check can still find.
+
+    A conflict check reads the instants since its writer began, and finds the first instant with files in the writer's
+    file groups. Therefore a later instant with the same files makes no difference, unless another writer began between
+    the two instants. The last decision of a decision log is retained, so that it stays published. The newest instant is
+    retained, so that promises are checked on it.
+    """
+    known = set[Any]()
+    begun = min(starts, default=len(published))
+    for place, entry in enumerate(published):
+        if place in starts:
+            known.clear()
+        newest = place + 1 == len(published)
+        if (place >= begun and entry.files not in known) or entry in decided or newest:
+            known.add(entry.files)
+            yield place
+
+
+def _seen(own: Writer) -> int:
+    """Return the number of decisions that a writer that is about to decide has listed; 0 for any other writer."""
+    return sum(each.decisions for each in own.records if isinstance(each, Seen))
+
+
+def _with_counts(own: Writer, places: tuple[int, ...], decisions: int) -> Writer:
+    """Return the component of a writer whose counts omit the forgotten instants and decisions."""
+
+    def counted(record: Any) -> Any:
+        if isinstance(record, Validation):
+            return record._replace(sealed=sum(place < record.sealed for place in places) if own.requested else 0)
+        if isinstance(record, Seen):
+            return record._replace(decisions=max(record.decisions - decisions, 0))
+        return record
+
+    return own._replace(records=tuple(map(counted, own.records)))
+
+
+def check(world: World) -> None:
+    """Raise ValueError for endless worlds with other actors than writers, or with limits that count."""
+    if not world[Endless].endless:
+        return
+    flat = world.flat()
+    others = [kind for kind, count in world.actors.items() if count and kind != "writer"]
+    counted = [name for name in ("crashes", "lost_answers", "resends", "skew", "stalls") if flat.get(name)]
+    if others or counted:
+        raise ValueError(f"world: endless worlds have writers alone, without {(others + counted)[0]}")
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    limits=Endless,
+    check=check,
+    after=("clock_waits", "clocks", "decision_log", "fencing", "lost_locks", "metadata_table", "*"),
+)

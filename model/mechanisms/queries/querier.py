@@ -1,0 +1,212 @@
+"""Queriers list the timeline, settle the time of the query, list the timeline again, and read the files.
+
+A time T is settled when an instant that completed at or after T is published. If the first listing shows no instant
+that completed at or after T, the querier takes a later time under the lock. After the querier has taken the later time,
+no instant can complete at or before T. Therefore the second listing shows every instant that completed by T. The first
+listing shows the active timeline alone. If the newest instant is archived, the querier therefore takes the lock. The
+read-optimised query states no time; its T is the greatest settled time of the first listing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from ...answers import BadInput, Cleaned, Kind, Query
+from ...kernel.clock import READS_CLOCK, TakeTime
+from ...kernel.lock import LOCK_IS_FREE
+from ...kernel.table import Instant, Table
+from ...kernel.timeline import Published
+from ...machine.composition import Composition
+from ...machine.mechanism import Kind as ActorKind
+from ...machine.transition import DEAD, Args, Changes, Guard, transition
+from ...refusals import ReadBounds, refusal_of
+from ...rules import Rules
+from ...variants.listing import Listing
+from ...world import World
+from ..cleaning.rules import Clean, DataFile, opened, published_horizon
+from ..restores.rules import Restore, is_gone
+from ..savepoints import Savepoint
+from .options import AskedQueries
+
+Restores = tuple[Restore, ...]
+
+FUTURE = 1000
+"""How far after the clock a time in the future is."""
+PUT_DATA = ("deltacommit", "commit", "replacecommit", "compaction", "logcompaction")
+"""The actions of instants that put data files."""
+
+UNSETTLED, SETTLED, READING, ANSWERED = "asked for an unsettled time", "asked", "has listed what it reads", "answered"
+
+
+class Querier(NamedTuple):
+    """A querier. `kind`, `after` and `until` describe its present or last query. `settled` is the greatest time that
+    the querier has found settled.
+
+    `table` is the table that the second listing shows. `refusal` is the class of the refusal; empty if the query is
+    answered. `queries` counts the queries that the querier has asked.
+    """
+
+    step: str = "idle"
+    kind: Kind = "snapshot"
+    after: int = 0
+    until: int = 0
+    settled: int = 0
+    table: Table | None = None
+    refusal: str = ""
+    queries: int = 0
+    records: tuple[Any, ...] = ()
+
+    @property
+    def query(self) -> Query:
+        """The present or last query. A read-optimised query states no time."""
+        if self.kind == "as_of":
+            return Query(self.kind, until=self.until)
+        stated = self.kind != "read_optimized"
+        return Query(self.kind, self.after, self.until) if stated else Query(self.kind)
+
+
+QUERIER = ActorKind(
+    name="querier", prefix="q", first=Querier(), idle_steps=("idle", ANSWERED), in_random_worlds=(0, 1)
+)
+
+
+def compose(composition: Composition) -> None:
+    """Add the transitions of every querier."""
+    for me in composition.actors_of("querier"):
+        asks = (IS_IDLE, QUERY_LEFT, HAS_COMPLETED)
+        asks_optimized = transition("querier_asks_read_optimized", me, to=SETTLED, effect=ask_read_optimized,
+                                    guards=asks)  # fmt: skip
+        if composition.protocol[Listing].listing == "once":  # by the choice of the reader; other queries list twice
+            asks_optimized = replace(asks_optimized.extend(list_again), to=READING)
+        composition.add(
+            asks_optimized,
+            transition("querier_asks_as_of", me, effect=ask_as_of, arguments=any_time, guards=asks),
+            transition("querier_asks_window", me, effect=ask_window, arguments=any_window, guards=asks),
+            transition("querier_asks_changes", me, effect=ask_changes, arguments=any_window, guards=asks),
+            transition("querier_settles", me, at=UNSETTLED, guards=(LOCK_IS_FREE,), effect=settle,
+                       changes=("own", "clock"), tags=(READS_CLOCK,)),
+            transition("querier_lists_again", me, at=SETTLED, to=READING, effect=list_again),
+            transition("querier_reads", me, at=READING, to=ANSWERED, effect=read),
+        )  # fmt: skip
+
+
+def is_idle(own: Querier) -> bool:
+    return own.step in QUERIER.idle_steps and own.step != DEAD
+
+
+def query_is_left(own: Querier, world: World) -> bool:
+    return own.queries < world[AskedQueries].queries
+
+
+def has_completed(published: Published, restores: Restores = ()) -> bool:
+    return found_settled(published, restores) > 0
+
+
+IS_IDLE = Guard("{me} must not be reading", is_idle, place=True)
+QUERY_LEFT = Guard("{me} must have a query left", query_is_left, limit=True)
+HAS_COMPLETED = Guard("something must have completed", has_completed)
+
+
+def any_time(clock: int) -> Iterator[Args]:
+    """Yield every time so far, the next time, and a time in the future."""
+    for time in (*range(1, clock + 2), clock + FUTURE):
+        yield (("at", (time,)),)
+
+
+def any_window(clock: int, published: Published) -> Iterator[Args]:
+    """Yield every window that begins and ends at 0, at a completion time, at the present time or at a future time."""
+    ends = sorted({0, *(entry.completed for entry in published), clock, clock + FUTURE})
+    for window in combinations(ends, 2):
+        yield (("window", window),)
+
+
+def ask_as_of(own: Querier, active_instants: Published, restores: Restores = (), *, at: tuple[int]) -> Changes:
+    """Ask an as-of query. The first listing of the timeline shows whether the time of the query is settled."""
+    return _ask(own, "as_of", (0, *at), found_settled(active_instants, restores))
+
+
+def ask_window(
+    own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
+) -> Changes:
+    """Ask a query of a window of completion times. The first listing of the timeline shows whether the end of the
+    window is settled.
+    """
+    return _ask(own, "incremental", window, found_settled(active_instants, restores))
+
+
+def ask_changes(
+    own: Querier, active_instants: Published, restores: Restores = (), *, window: tuple[int, int]
+) -> Changes:
+    """Ask a query of a window of completion times. The first listing of the timeline shows whether the end of the
+    window is settled.
+    """
+    return _ask(own, "changes", window, found_settled(active_instants, restores))
+
+
+def ask_read_optimized(own: Querier, published: Published, restores: Restores = ()) -> Changes:
+    """Ask a read-optimised query, which reads up to the greatest settled time in the listing."""
+    settled = found_settled(published, restores)
+    return _ask(own, "read_optimized", (0, settled), settled)
+
+
+def found_settled(published: Published, restores: Restores) -> int:
+    """Return the greatest time that a listing shows to be settled: a completion time, or the requested time of a
+    restore.
+    """
+    return max((*(each.completed for each in published), *(each.requested for each in restores)), default=0)
+
+
+def _ask(own: Querier, kind: Kind, window: tuple[int, int], settled: int) -> Changes:
+    after, until = window
+    step = SETTLED if until <= settled else UNSETTLED
+    asked = Querier(step, kind, after, until, settled, queries=own.queries + 1, records=own.records)
+    return {"own": asked}
+
+
+def settle(own: Querier, clock: int, request_time: TakeTime) -> Changes:
+    """Take a time under the lock, so that no later instant can complete at or before that time. A query of a time in
+    the future is refused.
+    """
+    time, clock = request_time(clock)
+    future = own.until > time
+    step, refusal = (READING, BadInput.__name__) if future else (SETTLED, "")
+    return {"own": own._replace(step=step, settled=time, refusal=refusal), "clock": clock}
+
+
+def list_again(
+    own: Querier, table: Table, published: Published, pending_instants: Iterable[Instant], rules: Rules,
+    cleans: tuple[Clean, ...] = (), restores: Restores = (), savepoints: tuple[Savepoint, ...] = (),
+) -> Changes:  # fmt: skip
+    """List the timeline again. The listing shows every instant that completed by the time of the query. The second
+    listing decides whether the query is refused.
+    """
+    instants = tuple(entry for entry in (*published, *pending_instants) if entry.action in PUT_DATA)
+    completions = {entry.completed for entry in published}
+    first = min((entry.completed for entry in instants if entry.completed), default=None)
+    bounds = ReadBounds(
+        own.settled,
+        first,
+        published_horizon(rules, cleans, published),
+        restores,
+        frozenset(each.at for each in savepoints if each.completed is not None),
+    )
+    refusal = refusal_of(own.kind, own.query.times, bounds, {entry.requested for entry in instants} - completions)
+    seen = rules.table_as_of(rules, table, own.until) if own.kind == "read_optimized" else table
+    return {"own": own._replace(table=seen, refusal=type(refusal).__name__ if refusal else "")}
+
+
+def read(
+    own: Querier, world: World, rules: Rules, deleted: frozenset[DataFile] = frozenset(),
+    restores: Restores = (),
+) -> Changes:  # fmt: skip
+    """Read the files of the query. The query is refused if a clean or a restore has deleted one of the files since the
+    listing.
+    """
+    if own.refusal or own.table is None or not (deleted or restores):
+        return {"own": own}
+    files = (file for group in range(world.groups) for file in opened(rules, own.table, group, own.query, own.until))
+    gone = any(file in deleted or is_gone(restores, file.requested) for file in files)
+    return {"own": own._replace(refusal=Cleaned.__name__) if gone else own}

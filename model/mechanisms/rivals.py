@@ -1,0 +1,242 @@
+"""Rivals: several live runners run one plan, and the first that publishes completes it.
+
+No actor can distinguish a slow runner from a dead one, so an idle runner may take up any plan that is pending. A plan
+fixes what its runner does, so that all its runners write the same content, each into files of its own. A runner checks
+under the lock whether another one has completed its plan. The loser deletes its files and publishes nothing.
+
+A runner that is about to publish first deletes the files that other runners of its plan have put. If it dies before it
+publishes, such a runner finds that its files are missing, and the plan stays pending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, Literal
+
+from ..kernel.compactor import READS_INPUT
+from ..kernel.lock import release_lock
+from ..kernel.publication import ABANDONS, BEGINS, COMMITS, TAKES_LOCK, Publication
+from ..kernel.table import Plan
+from ..kernel.timeline import Published
+from ..machine.composition import Composition
+from ..machine.mechanism import Mechanism
+from ..machine.options import Options, option
+from ..machine.plans import DONE, RESUMES_PLAN, STARTS_PLAN, Planner, Runner, Start, start_plan
+from ..machine.selection import Selection
+from ..machine.transition import DEAD, Action, Changes, Component, Effect, Guard, preset, transition
+from .cleaning.rules import DataFile, taken_files
+from .crashes import Crashes
+from .lost_locks import LostLocks
+
+WITH_FILES = {"compactor": "bases", "log_compactor": "logs"}
+"""The kinds of runners that read and put data files -> the field that counts the files that they have put."""
+SURE = "sure that its plan is pending"
+
+
+class PlanCheck(Options):
+    """When a runner checks that its plan is pending."""
+
+    plan_check: Literal["under_lock", "before_lock"] = option(
+        "under_lock",
+        "when a runner checks whether another one has completed its plan. under_lock: under the lock that covers its "
+        "publication; before_lock: before it takes that lock",
+    )
+
+
+def compose(composition: Composition) -> None:
+    """Let each runner take up the plans of the other runners of its kind, and let the slower one give way."""
+    composition.map_view(DONE, published_instants)
+    composition.refine_facts(Publication, partial(several_runners, composition))
+
+
+def published_instants(published: Published) -> Published:
+    return published
+
+
+def several_runners(composition: Composition, each: Publication) -> None:
+    """Add what an actor does if other actors of its kind run the same plans."""
+    runs = composition.facts(Runner).get(each.actor)
+    if runs is None or len(composition.actors_of(each.kind)) < 2:
+        return
+    resumes(composition, runs)
+    gives_way(composition, runs)
+    if each.kind in WITH_FILES:
+        if composition.actors_of("cleaner"):
+            misses_input(composition, runs)
+        if composition.world[Crashes].crashes or composition.world[LostLocks].lock_losses:
+            loses_files(composition, runs)
+
+
+def resumes(composition: Composition, runs: Runner) -> None:
+    """Add the transition by which an idle actor takes up the oldest pending plan."""
+    parameters = {"plans": Component(runs.plans), "runners": composition.actors_of(runs.kind),
+                  "completes": runs.completes}  # fmt: skip
+    pending = Guard(f"a {runs.what} must be pending", preset(pending_plan, **parameters))
+    resume = preset(resume_plan, **parameters, start=runs.start, component=runs.plans)
+    composition.add(transition(runs.resumes, runs.actor, at="idle", guards=(pending,), changes=("own", runs.plans),
+                               effect=resume, tags=(RESUMES_PLAN,)))  # fmt: skip
+
+
+def pending_plan(
+    instants_known_done: Published, plans: tuple[Any, ...], runners: tuple[str, ...], completes: type[Any]
+) -> Any:
+    """The oldest pending plan of these runners; None if there is none."""
+    theirs = [plan for plan in plans if plan.runner in runners]
+    done = {each.requested for each in instants_known_done if isinstance(each, completes)} if theirs else ()
+    return next((plan for plan in theirs if plan.requested not in done), None)
+
+
+def resume_plan(
+    own: Any, me: str, instants_known_done: Published, plans: tuple[Any, ...], runners: tuple[str, ...],
+    completes: type[Any], start: Start, component: str,
+) -> Changes:  # fmt: skip
+    """Carry a pending plan out, from the beginning."""
+    plan = pending_plan(instants_known_done, plans, runners, completes)
+    return start_plan(own, me, plan, plans, start, component)
+
+
+def gives_way(composition: Composition, runs: Runner) -> None:
+    """Require that a plan is pending before its runner starts it and before it publishes. Else its operation ends.
+
+    The runner checks in the step that takes the lock. If the lock can be lost, or a log decides, it checks in the next
+    step under the lock.
+    """
+    me = runs.actor
+    pending = is_pending(runs)
+    done = Guard(f"another {runs.kind} must have completed its {runs.what}", pending.holds)
+    starts = composition.select(STARTS_PLAN, actors=[me]).require(pending)
+    checks = checking(composition, runs).require(pending)
+    steps = preset(is_about_to, steps=(starts.one.at, checks.one.at))
+    about_to = Guard(f"{{me}} must be about to start or to complete its {runs.what}", steps)
+    ends = transition(f"{runs.kind}_finds_it_done", me, guards=(about_to, done), effect=idle(composition, me))
+    if COMMITS in checks.one.tags:
+        ends = ends.extend(release_lock, "lock")
+    elif TAKES_LOCK in checks.one.tags:
+        free = preset(lock_is_not_in_the_way, start=starts.one.at)
+        ends = ends.require(Guard("the lock must be free, unless it starts", free))
+    composition.add(ends)
+
+
+def is_pending(runs: Runner) -> Guard:
+    """The guard that no other runner has completed the plan."""
+    completed = preset(is_completed, completes=runs.completes, requested=runs.requested)
+    return Guard(f"no other {runs.kind} may have completed its {runs.what}", completed, negated=True)
+
+
+def checking(composition: Composition, runs: Runner) -> Selection:
+    """The transition of a runner that requires its plan to be pending."""
+    me, kind = runs.actor, runs.kind
+    if checks_before_lock(composition, me):
+        action = f"{kind}_checks_plan"
+        composition.select(BEGINS, actors=[me]).insert_before(SURE, lambda actor: transition(action, actor))
+        return composition.select(action, actors=[me])
+    return composition.select(COMMITS if checks_to_commit(composition, me) else TAKES_LOCK, actors=[me])
+
+
+def checks_before_lock(composition: Composition, me: str) -> bool:
+    """True if the runner checks its plan before it takes the lock."""
+    return composition.protocol_of(me)[PlanCheck].plan_check == "before_lock"
+
+
+def checks_to_commit(composition: Composition, me: str) -> bool:
+    """True if the runner checks its plan in its last step under the lock: the lock can be lost, or a log decides."""
+    lossy = composition.world[LostLocks].lock_losses or composition.protocol.to_mapping()["decision"] == "log"
+    return bool(lossy) and not checks_before_lock(composition, me)
+
+
+def idle(composition: Composition, me: str) -> Effect:
+    """The effect by which a runner ends its operation without an instant."""
+    return composition.facts(Planner)[me].give_up
+
+
+def is_completed(own: Any, published: Published, completes: type[Any], requested: str) -> bool:
+    time = getattr(own, requested)
+    return any(isinstance(entry, completes) and entry.requested == time for entry in published)
+
+
+def is_about_to(own: Any, steps: tuple[str, ...]) -> bool:
+    return own.step in steps
+
+
+def lock_is_not_in_the_way(own: Any, lock: str | None, start: str) -> bool:
+    return lock is None or own.step == start
+
+
+def misses_input(composition: Composition, runs: Runner) -> None:
+    """Let a slower runner find that a clean has deleted a file of its plan after another runner completed the plan."""
+    cleaned = preset(input_is_deleted, plans=Component(runs.plans))
+    gone = Guard("a clean must have deleted a file of its plan", cleaned)
+    there = Guard("no clean may have deleted a file of its plan", cleaned, negated=True)
+    reads = composition.select(READS_INPUT, actors=[runs.actor]).require(there)
+    ends = idle(composition, runs.actor)
+    reads.exit(lambda me: transition(f"{runs.kind}_finds_input_cleaned", me, guards=(gone,), effect=ends))
+
+
+def input_is_deleted(own: Any, plans: tuple[Plan, ...], deleted: frozenset[DataFile]) -> bool:
+    """Whether a clean has deleted a file that the plan takes in the next file group."""
+    part = next((plan.part_in(own.group) for plan in plans if plan.requested == own.plan), None)
+    return part is not None and not deleted.isdisjoint(taken_files(part))
+
+
+def loses_files(composition: Composition, runs: Runner) -> None:
+    """Let a runner delete the files of its rivals before it publishes, and a rival find that its files are missing.
+
+    If a runner checks its plan in the same step, it misses its files only while the plan is pending.
+    """
+    me, kind = runs.actor, runs.kind
+    gone = (is_pending(runs), ~HAS_FILES) if checks_to_commit(composition, me) else (~HAS_FILES,)
+    if WITHOUT_FILES not in composition.components:
+        composition.add_component(WITHOUT_FILES, frozenset())
+    removes = preset(remove_files, peers=Component(f"every_{kind}"), count=WITH_FILES[kind])
+    commits = composition.select(COMMITS, actors=[me]).require(HAS_FILES).precede(removes, WITHOUT_FILES)
+    commits.exit(lambda _: transition(f"{kind}_misses_files", me, guards=gone, effect=idle(composition, me),
+                                      tags=(ABANDONS,)).extend(release_lock, "lock"))  # fmt: skip
+    ends = (f"{kind}_misses_files", f"{kind}_finds_it_done", f"{kind}_finds_input_cleaned")
+    composition.find(STARTS_PLAN, RESUMES_PLAN, *ends, actors=[me]).extend(forget_files, WITHOUT_FILES)
+
+
+WITHOUT_FILES = "without_files"
+"""The component of the runners whose files another runner of their plan has deleted."""
+
+
+def has_files(me: str, without_files: frozenset[str]) -> bool:
+    return me not in without_files
+
+
+HAS_FILES = Guard("no other runner may have deleted its files", has_files)
+
+
+def remove_files(
+    own: Any, me: str, without_files: frozenset[str], peers: Mapping[str, Any], count: str
+) -> Changes:
+    """Under the lock: delete the files that other runners have put for the plan. Nothing observes those of the dead."""
+    rivals = {name for name, peer in peers.items() if peer.plan == own.plan and getattr(peer, count)}
+    alive = {name for name in rivals if peers[name].step != DEAD}
+    return {WITHOUT_FILES: without_files | alive - {me}}
+
+
+def forget_files(me: str, without_files: frozenset[str]) -> Changes:
+    """The runner begins or ends an operation: it has no file that another could have deleted."""
+    return {WITHOUT_FILES: without_files - {me}}
+
+
+def _actions() -> Iterator[Action]:
+    for kind, plan in (("compactor", "plan"), ("log_compactor", "plan"), ("cleaner", "clean"), ("restorer", "restore")):
+        service = kind != "restorer"
+        yield Action(f"{kind}_resumes_{plan}", f"takes up the oldest pending {plan}, whose runner may be alive",
+                     f"{{actor}} takes up a pending {plan}", service=service)  # fmt: skip
+        yield Action(f"{kind}_finds_it_done", f"finds that another actor has completed its {plan}; deletes its files",
+                     f"{{actor}} finds its {plan} completed", service=service)  # fmt: skip
+        yield Action(f"{kind}_checks_plan", f"checks without the lock that no other actor has completed its {plan}",
+                     f"{{actor}} finds its {plan} pending", service=service)  # fmt: skip
+    for kind in WITH_FILES:
+        yield Action(f"{kind}_misses_files",
+                     "under the lock: finds its files deleted by another actor, which has not completed the plan",
+                     "{actor} finds its files deleted", service=True)  # fmt: skip
+        yield Action(f"{kind}_finds_input_cleaned",
+                     "finds a file of its plan deleted by a clean, and its plan completed by another actor",
+                     "{actor} finds its input deleted and its plan completed", service=True)  # fmt: skip
+
+
+MECHANISM = Mechanism(compose=compose, options=PlanCheck, actions=tuple(_actions()))

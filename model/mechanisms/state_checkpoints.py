@@ -1,0 +1,196 @@
+"""State checkpoints: a read begins at a checkpoint of the table's state instead of at the first commit.
+
+A checkpointer lists the timeline and takes the greatest settled time T. It lists again and puts a checkpoint of the
+state as of T: the live base file and the live logs of each file group. A read at or after T merges the files of the
+checkpoint with the commits that completed after T. The checkpointer takes no lock, because a checkpoint is derived
+from commits: by promise SAME it changes no answer. A checkpoint does not hold once a restore was planned after T, since
+the restore may undo writes of the checkpoint and make older files live again.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, Literal, NamedTuple
+
+from ..kernel.table import Plan, Table, Write
+from ..kernel.timeline import Published
+from ..machine.composition import Composition
+from ..machine.mechanism import Kind, Mechanism
+from ..machine.options import Limits, Options, limit, option
+from ..machine.transition import Action, Changes, Guard, transition
+from ..rules import Rules
+from ..world import World
+from .restores.rules import Restore
+
+TOOK_TIME, LISTED = "has taken the time of its checkpoint", "has listed the state of its checkpoint"
+
+
+class StateCheckpoint(NamedTuple):
+    """The state as of `time`. In `table` a write has only its live files, and only live base files are complete."""
+
+    time: int
+    table: Table
+
+
+class Checkpointer(NamedTuple):
+    """A checkpointer. `time` is the time of its present checkpoint, and `checkpoint` is the one that it will put."""
+
+    step: str = "idle"
+    time: int = 0
+    checkpoint: StateCheckpoint | None = None
+    records: tuple[Any, ...] = ()
+
+
+class StateCheckpoints(Options):
+    """The options of reads through a state checkpoint."""
+
+    state_checkpoint_tail: Literal["completion", "requested"] = option(
+        "completion",
+        "which commits a read adds to a state checkpoint as of T. completion: those that completed after T; requested: "
+        "those that were requested after T, so that a write that was pending at T is lost",
+    )
+    state_checkpoint_restored: Literal["dropped", "used"] = option(
+        "dropped",
+        "what a reader does with a state checkpoint whose time is before the request of a restore. dropped: it uses "
+        "another one, or all commits; used: it shows what the restore has undone",
+    )
+
+
+class CheckpointLimits(Limits):
+    """The limit of checkpointers."""
+
+    state_checkpoints: int = limit(0, "how many state checkpoints may be put", needs="checkpointer")
+
+
+CHECKPOINTER = Kind(name="checkpointer", prefix="ckpt", first=Checkpointer(), service=True)
+
+
+def compose(composition: Composition) -> None:
+    """Add the component of the checkpoints, and the transitions of every checkpointer."""
+    if not composition.actors_of("checkpointer"):
+        return
+    composition.add_component("state_checkpoints", ())
+    for me in composition.actors_of("checkpointer"):
+        composition.add(
+            transition("checkpointer_takes_time", me, at="idle", to=TOOK_TIME, effect=take_settled_time,
+                       guards=(CHECKPOINT_LEFT, HAS_COMPLETED)),
+            transition("checkpointer_lists_again", me, at=TOOK_TIME, to=LISTED, effect=list_state),
+            transition("checkpointer_puts_checkpoint", me, at=LISTED, effect=put_checkpoint,
+                       changes=("own", "state_checkpoints")),
+        )  # fmt: skip
+
+
+def checkpoint_is_left(state_checkpoints: tuple[StateCheckpoint, ...], world: World) -> bool:
+    return len(state_checkpoints) < world[CheckpointLimits].state_checkpoints
+
+
+def has_completed(settled_time: int) -> bool:
+    return settled_time > 0
+
+
+CHECKPOINT_LEFT = Guard("a state checkpoint must be left", checkpoint_is_left, limit=True)
+HAS_COMPLETED = Guard("something must have completed", has_completed)
+
+
+def take_settled_time(own: Checkpointer, settled_time: int) -> Changes:
+    """List the timeline. The greatest settled time is the time of the checkpoint."""
+    return {"own": own._replace(time=settled_time)}
+
+
+def list_state(
+    own: Checkpointer, table: Table, published: Published, unpublished_writes: tuple[Write, ...], rules: Rules,
+    world: World,
+) -> Changes:  # fmt: skip
+    """List the timeline again, which shows everything that completed by the time of the checkpoint."""
+    writes = writes_of_state(table.writes, unpublished_writes, own.time)
+    there = rules.table_as_of(rules, table, own.time)._replace(writes=writes)
+    return {"own": own._replace(checkpoint=StateCheckpoint(own.time, live_files(rules, there, world.groups)))}
+
+
+def put_checkpoint(own: Checkpointer, state_checkpoints: tuple[StateCheckpoint, ...]) -> Changes:
+    """Put the checkpoint. A later read may begin there."""
+    assert own.checkpoint is not None, "the second listing made it"
+    return {
+        "own": own._replace(step="idle", time=0, checkpoint=None),
+        "state_checkpoints": (*state_checkpoints, own.checkpoint),
+    }
+
+
+def writes_of_state(writes: tuple[Write, ...], unpublished: tuple[Write, ...], time: int) -> tuple[Write, ...]:
+    """The writes in a checkpoint as of `time`: those that completed by then. No unpublished write has completed."""
+    return tuple(write for write in writes if (write.completed or inf) <= time)
+
+
+def live_files(rules: Rules, table: Table, groups: int) -> Table:
+    """The table with the files that a snapshot reads: in each file group one base file, and the logs since."""
+    read = [rules.base_and_writes(rules, table, group, inf) for group in range(groups)]
+    logs = {(group, write.requested) for group, (_, writes) in enumerate(read) for write in writes}
+    bases = {barrier for barrier, _ in read}
+    left = tuple(w._replace(files=tuple(f for f in w.files if (f[0], w.requested) in logs)) for w in table.writes)
+    done = zip(table.plans, table.completed, strict=True)
+    return table._replace(writes=left, completed=tuple(c if p.requested in bases else None for p, c in done))
+
+
+def holds_after(rules: Rules, checkpoint: StateCheckpoint, restores: tuple[Restore, ...]) -> bool:
+    """True if a reader uses the checkpoint: no restore was planned after its time."""
+    if rules[StateCheckpoints].state_checkpoint_restored == "used":
+        return True
+    return all(restore.requested <= checkpoint.time for restore in restores)
+
+
+def is_later(rules: Rules, checkpoint: StateCheckpoint, requested: int, completed: int | None) -> bool:
+    """True if a read through the checkpoint takes an instant from its commit: it completed after the checkpoint."""
+    if rules[StateCheckpoints].state_checkpoint_tail == "requested":
+        return completed is not None and requested > checkpoint.time
+    return completed is not None and completed > checkpoint.time
+
+
+def table_through(rules: Rules, checkpoint: StateCheckpoint, table: Table, time: float) -> Table:
+    """The table whose snapshot is the read as of `time` through a checkpoint: all files of the checkpoint, and those of
+    later commits.
+    """
+    now, state = rules.table_as_of(rules, table, time), checkpoint.table
+    held = {write.requested for write in state.writes}
+    tail = (w for w in now.writes if w.requested not in held and is_later(rules, checkpoint, w.requested, w.completed))
+    plans: dict[int, tuple[Plan, int | None]] = {}
+    for plan, done in zip(state.plans, state.completed, strict=True):
+        plans[plan.requested] = plan, done
+    for plan, done in zip(now.plans, now.completed, strict=True):
+        if plan.requested not in plans or is_later(rules, checkpoint, plan.requested, done):
+            plans[plan.requested] = plan, done
+    ordered = sorted(plans.items())
+    found = tuple(plan for _, (plan, _) in ordered), tuple(done for _, (_, done) in ordered)
+    writes = sorted((*state.writes, *tail), key=lambda write: write.completed or inf)
+    return Table(tuple(writes), *found, now.marks)
+
+
+OTHERS = frozenset({
+    "archiver", "checkpointer", "compactor", "consumer", "querier", "reader", "restorer", "rollbacker", "savepointer",
+    "writer",
+})  # fmt: skip
+"""The kinds of actors that a world with a checkpointer may have."""
+
+
+def check(world: World) -> None:
+    """Raise ValueError for actors that are not modelled with a checkpointer."""
+    there = {kind for kind, count in world.actors.items() if count}
+    if "checkpointer" in there and (refused := sorted(there - OTHERS)):
+        raise ValueError(f"world: a {refused[0]} together with a checkpointer is not modelled; leave one of them out")
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    check=check,
+    kinds=(CHECKPOINTER,),
+    options=StateCheckpoints,
+    limits=CheckpointLimits,
+    after=("restores", "archiving", "*"),
+    actions=(
+        Action("checkpointer_takes_time", "lists the timeline; its checkpoint is as of the greatest settled time",
+               "{actor} takes the time of a state checkpoint", service=True),
+        Action("checkpointer_lists_again", "lists again, and finds the files that are live as of that time",
+               "{actor} lists the state for its checkpoint", service=True),
+        Action("checkpointer_puts_checkpoint", "puts the state checkpoint, at which later reads may begin",
+               "{actor} puts a state checkpoint", service=True),
+    ),
+)  # fmt: skip

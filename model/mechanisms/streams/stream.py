@@ -1,0 +1,234 @@
+"""A stream is a Spark query that follows the table. The sink of a stream writes each batch once.
+
+A batch has four steps. First, the stream chooses the next offset, which is a completion time. Second, Spark stores the
+offset in the offset log. Third, the stream reads a window, and the sink writes the rows under the id of the batch.
+Fourth, Spark stores the number of the batch in the commit log. After a restart, Spark resends a batch that is in the
+offset log but not in the commit log.
+
+The Spark checkpoint consists of the offset log, the commit log and the id of the query. A restart may find the Spark
+checkpoint, no Spark checkpoint, or an earlier copy of the Spark checkpoint.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...kernel.table import Write
+from ...kernel.timeline import Published
+from ...machine.composition import Composition
+from ...machine.mechanism import Kind
+from ...machine.transition import Changes, Guard, transition
+from ...protocol import Protocol
+from ...world import World
+from .options import StreamLimits, Streams
+
+
+class Checkpoint(NamedTuple):
+    """A Spark checkpoint: the id of the query, the end of each batch in the offset log, and the length of the commit
+    log.
+    """
+
+    query: int = 1
+    ends: tuple[int, ...] = ()
+    committed: int = 0
+
+
+class SinkBatch(NamedTuple):
+    """A batch that the sink has written: the id of its query, its number, and the requested times of its writes."""
+
+    query: int
+    number: int
+    writes: tuple[int, ...]
+
+
+class Stream(NamedTuple):
+    """A stream. `next_end` is the offset that the stream has chosen. `sink` lists the batches that the sink of the
+    stream has written.
+
+    `copy` is a copy of the Spark checkpoint. `queries` counts the ids of queries that exist. `sent` counts the batches
+    that the stream has sent. `restarts` counts all restarts of the stream, and `lost` the restarts without a Spark
+    checkpoint. `copies` counts the copies of the Spark checkpoint.
+    """
+
+    step: str = "idle"
+    checkpoint: Checkpoint = Checkpoint()
+    next_end: int = 0
+    sink: tuple[SinkBatch, ...] = ()
+    copy: Checkpoint | None = None
+    queries: int = 1
+    sent: int = 0
+    restarts: int = 0
+    lost: int = 0
+    copies: int = 0
+    records: tuple[Any, ...] = ()
+
+
+NEWEST_OFFSET = "newest_offset"
+"""The view of the offset at which a batch ends that is chosen now."""
+
+LOGS, SENDS, COMMITS_BATCH, REFUSED = "logs offset", "sends batch", "commits batch", "refused"
+
+STREAM = Kind(name="stream", prefix="stream", first=Stream(), idle_steps=("idle", REFUSED))
+
+
+def compose(composition: Composition) -> None:
+    """Add the transitions of every stream."""
+    for me in composition.actors_of("stream"):
+        composition.add(
+            transition("stream_chooses_offset", me, at="idle", to=LOGS, guards=(BATCH_LEFT, HAS_NEWER),
+                       effect=choose_offset),
+            transition("stream_logs_offset", me, at=LOGS, to=SENDS, effect=log_offset),
+            transition("stream_sends_batch", me, at=SENDS, to=COMMITS_BATCH, guards=(NOT_OTHER_ROWS,),
+                       effect=send_batch),
+            transition("stream_is_refused", me, at=SENDS, to=REFUSED, guards=(~NOT_OTHER_ROWS,)),
+            transition("stream_commits_batch", me, at=COMMITS_BATCH, to="idle", effect=commit_batch),
+            transition("stream_restarts", me, guards=(RUNS, RESTART_LEFT), effect=restart),
+            transition("stream_loses_checkpoint", me, guards=(RESTART_LEFT, LOSS_LEFT), effect=lose_checkpoint),
+            transition("stream_copies_checkpoint", me, at="idle", guards=(COPY_LEFT,), effect=copy_checkpoint),
+            transition("stream_restores_checkpoint", me, guards=(RESTART_LEFT, HAS_COPY), effect=restore_checkpoint),
+        )  # fmt: skip
+
+
+def offset_of(write: Any) -> int:
+    """Return the offset of a completed write: its completion time."""
+    time: int = write.completed
+    return time
+
+
+def newest_offset(published: Published) -> int:
+    """Return the offset of the newest write that a listing shows; 0 if there is no write. Without a new write, the
+    offset does not change.
+    """
+    return max((offset_of(entry) for entry in published if isinstance(entry, Write)), default=0)
+
+
+def present_offset(published: Published, clock: int) -> int:
+    """Return the present time. The time is not settled, because a write with an earlier completion time may not be
+    published yet.
+    """
+    return max(newest_offset(published), clock)
+
+
+def begin_of(checkpoint: Checkpoint) -> int:
+    """Return the offset at which the next batch begins."""
+    return checkpoint.ends[-1] if checkpoint.ends else 0
+
+
+def window_of(published: Published, checkpoint: Checkpoint) -> tuple[int, ...]:
+    """Return the requested times of the writes in the last window of the offset log."""
+    after, until = (0, *checkpoint.ends)[-2:]
+    writes = (entry for entry in published if isinstance(entry, Write))
+    return tuple(sorted(write.requested for write in writes if after < offset_of(write) <= until))
+
+
+def written_as(sink: tuple[SinkBatch, ...], query: int, number: int, protocol: Protocol) -> SinkBatch | None:
+    """Return the batch that the sink has written under this id; None if the sink has no such batch."""
+    by_number = protocol[Streams].batch_identity == "number"
+    return next((each for each in sink if each.number == number and (by_number or each.query == query)), None)
+
+
+def batch_is_left(own: Stream, world: World) -> bool:
+    return own.sent < world[StreamLimits].batches
+
+
+def has_newer(own: Stream, newest_offset: int) -> bool:
+    return newest_offset > begin_of(own.checkpoint)
+
+
+def is_not_other_rows(own: Stream, published: Published, protocol: Protocol) -> bool:
+    """True if the sink has no other rows under the id of the batch. If a number alone identifies a batch, the sink
+    compares no rows.
+    """
+    if protocol[Streams].batch_identity == "number":
+        return True
+    checkpoint = own.checkpoint
+    there = written_as(own.sink, checkpoint.query, len(checkpoint.ends), protocol)
+    return there is None or there.writes == window_of(published, checkpoint)
+
+
+def runs(own: Stream) -> bool:
+    return own.step != "idle"
+
+
+def restart_is_left(own: Stream, world: World) -> bool:
+    return own.restarts < world[StreamLimits].restarts
+
+
+def loss_is_left(own: Stream, world: World) -> bool:
+    return own.lost < world[StreamLimits].lost_checkpoints and own.checkpoint != Checkpoint(own.checkpoint.query)
+
+
+def copy_is_left(own: Stream, world: World) -> bool:
+    return own.copies < world[StreamLimits].copied_checkpoints
+
+
+def has_copy(own: Stream) -> bool:
+    return own.copy is not None and own.copy != own.checkpoint
+
+
+BATCH_LEFT = Guard("{me} must have a batch left", batch_is_left, limit=True)
+HAS_NEWER = Guard("a write must have completed since the last offset of {me}", has_newer)
+NOT_OTHER_ROWS = Guard("the sink must not have other rows under the id of the batch", is_not_other_rows)
+RUNS = Guard("{me} must have begun a batch", runs)
+RESTART_LEFT = Guard("{me} must have a restart left", restart_is_left, limit=True)
+LOSS_LEFT = Guard("{me} must have a checkpoint that it can still lose", loss_is_left, limit=True)
+COPY_LEFT = Guard("a copy of the checkpoint of {me} must be left", copy_is_left, limit=True)
+HAS_COPY = Guard("a copy of the checkpoint of {me} must differ from the checkpoint", has_copy)
+
+
+def choose_offset(own: Stream, newest_offset: int) -> Changes:
+    """List the timeline, and let the next batch end at the newest completed write."""
+    return {"own": own._replace(next_end=newest_offset, sent=own.sent + 1)}
+
+
+def log_offset(own: Stream) -> Changes:
+    """Store the end of the batch in the offset log."""
+    checkpoint = own.checkpoint._replace(ends=(*own.checkpoint.ends, own.next_end))
+    return {"own": own._replace(checkpoint=checkpoint, next_end=0)}
+
+
+def send_batch(own: Stream, published: Published, protocol: Protocol) -> Changes:
+    """Read the window. The sink writes the rows, or answers that it has already written the batch."""
+    checkpoint = own.checkpoint
+    number = len(checkpoint.ends)
+    if written_as(own.sink, checkpoint.query, number, protocol) is not None:
+        return {"own": own}
+    batch = SinkBatch(checkpoint.query, number, window_of(published, checkpoint))
+    return {"own": own._replace(sink=tuple(sorted((*own.sink, batch))))}
+
+
+def commit_batch(own: Stream) -> Changes:
+    """Store the batch in the commit log."""
+    return {"own": own._replace(checkpoint=own.checkpoint._replace(committed=len(own.checkpoint.ends)))}
+
+
+def restart(own: Stream) -> Changes:
+    """Stop, and start from the Spark checkpoint. The stream resends a batch that is in the offset log but not in the
+    commit log.
+    """
+    return resumed(own._replace(restarts=own.restarts + 1), own.checkpoint)
+
+
+def lose_checkpoint(own: Stream) -> Changes:
+    """Start a new query without a Spark checkpoint. The new query reads from the beginning of the table and numbers its
+    batches from 1.
+    """
+    begun = own._replace(restarts=own.restarts + 1, lost=own.lost + 1, queries=own.queries + 1)
+    return resumed(begun, Checkpoint(begun.queries))
+
+
+def copy_checkpoint(own: Stream) -> Changes:
+    """Copy the Spark checkpoint."""
+    return {"own": own._replace(copy=own.checkpoint, copies=own.copies + 1)}
+
+
+def restore_checkpoint(own: Stream) -> Changes:
+    """Start from the copy of the Spark checkpoint, which contains the id of the copied query."""
+    assert own.copy is not None
+    return resumed(own._replace(restarts=own.restarts + 1, copy=None), own.copy)
+
+
+def resumed(own: Stream, checkpoint: Checkpoint) -> Changes:
+    """Let a stream start from a Spark checkpoint."""
+    step = SENDS if len(checkpoint.ends) > checkpoint.committed else "idle"
+    return {"own": own._replace(step=step, checkpoint=checkpoint, next_end=0)}

@@ -1,0 +1,68 @@
+"""BOUND: while services run, what they handle stays below a bound (docs/contract.md).
+
+Three things would grow without a bound. A state breaks the promise if a file group is in two pending plans: a service
+that plans what is pending adds an instant each time. A state without a next step breaks the promise if a live compactor
+left logs in the newest slice of a file group, or a live rollbacker left a failed write.
+
+Worlds with services have finitely many writes, so that their runs end. The promise is not judged in endless worlds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..kernel.slicing import writes_by_slice
+from ..kernel.table import Table
+from ..machine.state import State
+from ..machine.transition import DEAD, Step
+from ..model import Model
+from .progress import limited
+from .promise import Promise
+
+
+def bound_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """Judge BOUND in one state. Returns a sentence if the state breaks BOUND; None if BOUND holds."""
+    table = model.table(after)
+    pending = [plan for plan, done in zip(table.plans, table.completed, strict=True) if done is None]
+    for group in range(model.world.groups):
+        if (plans := sum(bool(plan.part_in(group)) for plan in pending)) > 1:
+            return f"group {group} is in {plans} pending plans: a service plans what is planned, without a bound"
+    if next(model.successors(after), None) is not None or limited(model, after):
+        return None
+    if _is_live(model, after, "compactor") and (left := _logs_left(model, table)):
+        return f"no step is possible any more, and {left}"
+    failed = [i for i in model.pending(after) if i.action == "deltacommit" and i.state != "completed"]
+    if failed and _is_live(model, after, "rollbacker"):
+        return f"no step is possible any more, and the failed write of t{failed[0].requested} is left"
+    return None
+
+
+def first_excess(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
+    """Return the index of the first state that breaks BOUND, and the message; None if no state breaks BOUND."""
+    messages = ((number, bound_holds(model, None, None, state)) for number, state in enumerate(states))
+    return next(((number, message) for number, message in messages if message), None)
+
+
+def _logs_left(model: Model, table: Table) -> str | None:
+    """Return a sentence about a file group whose newest slice has completed logs that no plan takes."""
+    for group in range(model.world.groups):
+        newest = max(model.rules.barriers(model.rules, table, group), default=None)
+        if any(write.completed for write in writes_by_slice(model.rules, table, group)[newest]):
+            return f"the newest slice of group {group} has completed logs that a compactor could merge"
+    return None
+
+
+def _is_live(model: Model, state: State, kind: str) -> bool:
+    return any(model.component(state, name).step != DEAD for name in model.actors_of(kind))
+
+
+BOUND = Promise(
+    name="BOUND",
+    about="Logs per slice, active instants and leftovers of failed writers stay below a bound while services run.",
+    source="RFC-66, table services; docs/contract.md, BOUND",
+    kind="run",
+    holds=bound_holds,
+    sometimes=lambda model, state: bool(model.component(state, "published")),
+    reads=lambda model: ("published",),
+    first=first_excess,
+)

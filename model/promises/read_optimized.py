@@ -1,0 +1,89 @@
+"""The promise of read-optimised reads: RO."""
+
+from __future__ import annotations
+
+from ..kernel.merge import logs_of
+from ..kernel.reads import read_optimized
+from ..kernel.table import Log
+from ..machine.state import State
+from ..machine.transition import Step
+from ..mechanisms.bulk_insert.rules import loaded
+from ..mechanisms.insert_overwrite import ranks_at
+from ..model import Model
+from . import oracle
+from .compare import against_oracle
+from .promise import Promise
+from .shape import shape_of
+from .view import View, on_table, view_of
+
+
+def read_optimized_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """RO: a read-optimised read of a file group returns the merge of the writes that had completed at the barrier of
+    the newest base file.
+    """
+    view = view_of(model, after)
+    for group in view.groups:
+        barrier = newest_barrier(view, group)
+        shape = read_optimized(model.rules, view.table, group, float("inf"))
+        right = state_at_barrier(view, group, barrier)
+        if broken := against_oracle(view, f"read-optimised read at the barrier t{barrier}", group, shape, right=right):
+            return broken
+    return None
+
+
+def newest_barrier(view: View, group: int) -> int:
+    """Return the requested time of the newest completed instant that put a base file into the group; 0 if the group has
+    no base file.
+    """
+    planned = [
+        plan.requested
+        for plan, completed in zip(view.table.plans, view.table.completed, strict=True)
+        if completed is not None and plan.part_in(group) is not None
+    ]
+    put = [write.requested for write in view.completions if write.marks and group in loaded(write)]
+    return max((*planned, *put), default=0)
+
+
+def state_at_barrier(view: View, group: int, barrier: int) -> tuple[Log, ...]:
+    """Return the logs that had completed before the barrier, by rank. If a write put the base file, the result also has
+    the logs of that write.
+    """
+    writes = (
+        write
+        for write in view.completions
+        if (ranks_at(write, group) or 0) <= barrier
+        or (write.requested == barrier and write.marks and group in loaded(write))
+    )
+    return oracle.logs_by_rank(writes, group)
+
+
+def _has_later_write(model: Model, state: State) -> bool:
+    """True if a base file is complete, and a log of the same file group completed after the barrier of that base file.
+    """
+    view = view_of(model, state)
+    barriers = ((group, newest_barrier(view, group)) for group in view.groups)
+    return any(
+        barrier and {*logs_of(view.as_of(group))} != {*state_at_barrier(view, group, barrier)}
+        for group, barrier in barriers
+    )
+
+
+def _no_barrier(model: Model) -> str | None:
+    """Return the reason why RO does not apply to this model, or None if RO applies."""
+    if model.world.flat().get("table_type") == "COPY_ON_WRITE":
+        return "every read of a copy-on-write table reads base files alone"
+    there = any(model.actors_of(kind) for kind in ("compactor", "clusterer", "bulk_inserter", "overwriter"))
+    return None if there else "no actor of the world puts base files"
+
+
+RO = Promise(
+    name="RO",
+    about="A read-optimised read is, in each file group, the state at the barrier of its newest completed base file.",
+    source="docs/contract.md, RO; RFC-66, file slices",
+    kind="state",
+    holds=read_optimized_holds,
+    sometimes=_has_later_write,
+    reads=on_table,
+    unfit=_no_barrier,
+    shape=shape_of,
+)

@@ -1,0 +1,60 @@
+"""Decides for which times a table refuses a read, and defines the class of each refusal (docs/contract.md, ANSWER)."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import NamedTuple
+
+from .answers import BadInput, Cleaned, Kind
+from .mechanisms.restores.rules import Restore, hides
+
+
+class ReadBounds(NamedTuple):
+    """The values that decide which times of a table can be read.
+
+    `settled` is the greatest settled time. `first` is the completion time of the first write; None if no write has
+    completed. `horizon` is the value of `Model.horizon`. `pinned` contains the times of savepoints. A read as of a
+    savepoint's time is answered even if that time is before the horizon.
+    """
+
+    settled: int
+    first: int | None
+    horizon: int = 0
+    restores: tuple[Restore, ...] = ()
+    pinned: frozenset[int] = frozenset()
+
+
+def refusal_of(
+    kind: Kind, times: Sequence[float], bounds: ReadBounds, requests: Container[float]
+) -> BadInput | Cleaned | None:
+    """Return the refusal of a read because of its times; None if the table can answer a read of these times.
+
+    `times` is the value of `Query.times`. `requests` contains the requested times of instants with data files.
+    `requests` omits a requested time at which another instant completed.
+    """
+    return _no_point_in_history(kind, times, bounds, requests) or _no_longer_retained(kind, times, bounds)
+
+
+def _no_point_in_history(
+    kind: Kind, times: Sequence[float], bounds: ReadBounds, requests: Container[float]
+) -> BadInput | None:
+    if unsettled := [time for time in times if time > bounds.settled]:
+        return BadInput(f"a read of t{max(unsettled)} is refused: the greatest settled time is t{bounds.settled}")
+    if kind != "as_of":
+        return None
+    if bounds.first is None or times[0] < bounds.first:
+        return BadInput(f"a read as of t{times[0]} is refused: no write had completed by then")
+    if times[0] in requests:
+        return BadInput(f"a read as of t{times[0]} is refused: that is the requested time of an instant")
+    return None
+
+
+def _no_longer_retained(kind: Kind, times: Sequence[float], bounds: ReadBounds) -> Cleaned | None:
+    pinned = bounds.pinned if kind == "as_of" else ()
+    if times and times[0] < bounds.horizon and times[0] not in pinned:
+        return Cleaned(f"a read of t{times[0]} is refused: cleaning has published the horizon t{bounds.horizon}")
+    for time in times:
+        if undone := hides(bounds.restores, time):
+            restore = f"the restore of t{undone.requested} went back to t{undone.at}"
+            return Cleaned(f"a read of t{time} is refused: {restore}")
+    return None

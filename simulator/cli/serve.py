@@ -1,0 +1,185 @@
+"""`nbcc serve TABLE`: run a table's services again and again."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .check import Duration
+from .command import WholeNumber, debug_option
+from .outcome import Exit
+from .table.clean import POLICIES
+from .table.service import master_option
+from .tables import opened, storage_option, storage_options
+
+if TYPE_CHECKING:
+    from nbcc.engine.actions.maintain import ServiceStep
+    from nbcc.engine.config.maintenance import MaintenancePolicy
+
+SERVICES = ("rollback", "compact", "clean", "archive", "collect")
+
+_count = WholeNumber(min=1)
+
+
+def _policy_options(function: Callable[..., Exit]) -> Callable[..., Exit]:
+    """Add the options from which `_policy` makes a policy."""
+    options: tuple[Callable[[Any], Any], ...] = (
+        click.option("--without", multiple=True, type=click.Choice(SERVICES),
+                     help="Do not run this service; may be repeated."),
+        click.option("--plan-only", is_flag=True, help="Plan compactions; another process runs them."),
+        click.option("--compact-commits", type=_count, default=5, show_default=True, metavar="N",
+                     help="Compact after N writes."),
+        click.option("--compact-logs", type=_count, default=10, show_default=True, metavar="N",
+                     help="Compact as soon as a file slice has N logs."),
+        click.option("--compact-bytes", type=_count, metavar="N",
+                     help="Compact as soon as the logs of a file slice have N bytes.  [default: any size]"),
+        click.option("--compact-age", type=Duration(), default="1h", show_default=True, metavar="TIME",
+                     help="Compact as soon as a log is older than this."),
+        click.option("--log-compact", type=_count, metavar="N",
+                     help="Merge the logs of a file slice into one log as soon as it has N.  [default: never]"),
+        click.option("--retain", type=_count, default=10, show_default=True, metavar="N",
+                     help="How many commits, hours or file versions a clean leaves readable."),
+        click.option("--by", "unit", type=click.Choice([*POLICIES]), default="commits", show_default=True,
+                     help="The unit of --retain."),
+        click.option("--active", type=_count, default=30, show_default=True, metavar="N",
+                     help="Archive as soon as more than N writes are active."),
+        click.option("--keep", type=_count, default=20, show_default=True, metavar="N",
+                     help="How many of the newest writes archiving leaves active."),
+        click.option("--batch-ids", "batch_hours", type=_count, default=168, show_default=True, metavar="HOURS",
+                     help="Delete the id of a batch after this time; a batch sent again later is written again."),
+    )  # fmt: skip
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@click.command(short_help="Run the services of one table again and again: compact, clean, archive.")
+@click.argument("table")
+@click.option("--once", is_flag=True, help="End after one pass.")
+@click.option("--every", type=Duration(), default="60s", show_default=True, metavar="TIME",
+              help="Begin a pass this long after the end of the last one.")  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Only report what one pass would do.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line, for metrics.")
+@_policy_options
+@master_option
+@storage_option
+@debug_option
+def command(
+    table: str, once: bool, every: float, dry_run: bool, as_json: bool, master: str | None, **options: Any
+) -> Exit:
+    """Run the services of TABLE, so that no writer has to: one pass after the other, until SIGTERM.
+
+    A pass rolls back the writes of dead writers, runs pending compactions, plans and runs those that are due, cleans,
+    archives, and collects leftovers: batch ids, decisions and markers. It prints a line for each action, and at its end
+    a measurement. Writers never wait for a service, and no service changes an answer.
+
+    Several processes may serve one table. If both run one plan, the first to publish completes it, and the other
+    deletes its files. SIGTERM and Ctrl-C end the process after the action at hand. A failed pass is reported, and the
+    next pass tries again; with --once the command fails.
+
+    \b
+    Examples:
+      nbcc serve /data/trips --once --dry-run       what is due now?
+      nbcc serve /data/trips --every 5m --compact-logs 20
+      nbcc serve /data/trips --json >> metrics.jsonl
+      nbcc serve /data/trips --without compact      a writer with hoodie.compact.inline compacts
+    """
+    policy = _policy(**options)
+    with opened(table, "serve"), _stop_on_signal() as stop:
+        from nbcc.engine import Table
+        from nbcc.engine.actions.maintain import steps
+        from nbcc.engine.errors import CannotRun, Conflict
+
+        served = Table.open(_session(master), table, storage_options())
+        while True:
+            try:
+                for step in steps(served.context, served.config, policy, dry_run):
+                    _report(step, as_json)
+                    if stop.is_set():
+                        break
+            except (Conflict, CannotRun) as failed:
+                if once or dry_run:
+                    raise
+                click.echo(f"this pass failed, the next begins in {every:g} s: {failed}", err=True)
+            if once or dry_run or stop.wait(every):
+                break
+        if stop.is_set():
+            click.echo("stopped by a signal, between two actions", err=True)
+    return Exit.AGREES
+
+
+def _policy(
+    *, without: tuple[str, ...], plan_only: bool, compact_commits: int, compact_logs: int, compact_bytes: int | None,
+    compact_age: float, log_compact: int | None, retain: int, unit: str, active: int, keep: int, batch_hours: int,
+) -> MaintenancePolicy:  # fmt: skip
+    """The policy that the options describe."""
+    from nbcc.engine.config.maintenance import MaintenancePolicy
+
+    if keep >= active:
+        raise click.UsageError(f"--keep {keep} is not below --active {active}, so that nothing would be archived")
+    mode: Any = "plan" if plan_only else "run"
+    return MaintenancePolicy(
+        rollback="rollback" not in without,
+        compaction="off" if "compact" in without else mode,
+        compact_commits=compact_commits,
+        compact_logs=compact_logs,
+        compact_bytes=compact_bytes,
+        compact_seconds=max(1, round(compact_age)),
+        log_compaction="off" if log_compact is None or "compact" in without else mode,
+        log_compact_logs=log_compact or 5,
+        clean="clean" not in without,
+        clean_policy=POLICIES[unit],
+        clean_retained=retain,
+        archive="archive" not in without,
+        archive_least=keep,
+        archive_most=active,
+        collect="collect" not in without,
+        batch_hours=batch_hours,
+    )
+
+
+def _report(step: ServiceStep, as_json: bool) -> None:
+    """Print one line about a step, and flush it: a monitor may follow the output."""
+    if as_json:
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        click.echo(json.dumps({"format": 1, "at": now, **step.record()}, ensure_ascii=False))
+    else:
+        click.echo(str(step))
+    sys.stdout.flush()
+
+
+@contextmanager
+def _stop_on_signal() -> Iterator[threading.Event]:
+    """Yield an event that SIGTERM and Ctrl-C set. A second signal has the usual effect."""
+    stop = threading.Event()
+    before: dict[int, Any] = {}
+
+    def requested(number: int, _frame: FrameType | None) -> None:
+        stop.set()
+        signal.signal(number, before[number])
+
+    main = threading.current_thread() is threading.main_thread()
+    for each in (signal.SIGTERM, signal.SIGINT) if main else ():
+        before[each] = signal.signal(each, requested)
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _session(master: str | None) -> Any:
+    if master is None:
+        return None
+    from nbcc.engine.spark.session import session
+
+    return session("nbcc serve", master=master)

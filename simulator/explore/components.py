@@ -1,0 +1,82 @@
+"""Strongly connected components of a graph of numbered states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Any
+
+from .space import Space
+
+Following = Callable[[int], Iterator[int | None]]
+"""Number of a state -> the numbers of the states that follow it; None stands for a state that is not in the graph."""
+
+
+def numbered(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) -> Following:
+    """Yield the numbers of the states that follow another state in a search.
+
+    Successors are computed again from cached transitions, because a list of all edges would take ten times the memory
+    of the states.
+    """
+    canonical = space.canonical
+
+    def following(number: int) -> Iterator[int | None]:
+        for _, after in space.successors(states[number]):
+            yield numbers.get(canonical(after) if canonical else after)
+
+    return following
+
+
+def components(
+    following: Following, count: int, within: Container[int] | None = None
+) -> Iterator[list[int]]:
+    """Yield the strongly connected components, as numbers of states. Each component comes after all components that its
+    states lead to.
+
+    `count` is the number of states. `within` restricts the graph to some states. The function is Tarjan's algorithm
+    without recursion.
+    """
+    order: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    on_stack: set[int] = set()
+    for root in range(count):
+        if root in order or (within is not None and root not in within):
+            continue
+        work = [(root, _inside(following, root, within))]
+        order[root] = low[root] = len(order)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            at, left = work[-1]
+            new = next((n for n in _lowering(left, at, order, low, on_stack)), None)
+            if new is not None:
+                order[new] = low[new] = len(order)
+                stack.append(new)
+                on_stack.add(new)
+                work.append((new, _inside(following, new, within)))
+                continue
+            work.pop()
+            if work:
+                low[work[-1][0]] = min(low[work[-1][0]], low[at])
+            if low[at] == order[at]:
+                cut = stack.index(at) if len(stack) < 64 else len(stack) - 1 - stack[::-1].index(at)
+                yield (found := stack[cut:])
+                on_stack.difference_update(found)
+                del stack[cut:]
+
+
+def _lowering(
+    following: Iterator[int], at: int, order: dict[int, int], low: dict[int, int], on_stack: set[int]
+) -> Iterator[int]:
+    """Yield the successors of the state `at` that were not visited yet. Each successor that is on Tarjan's stack lowers
+    the low link of `at`.
+    """
+    for number in following:
+        if number not in order:
+            yield number
+        elif number in on_stack:
+            low[at] = min(low[at], order[number])
+
+
+def _inside(following: Following, number: int, within: Container[int] | None) -> Iterator[int]:
+    return (after for after in following(number) if after is not None and (within is None or after in within))

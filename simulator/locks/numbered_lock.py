@@ -1,0 +1,347 @@
+"""Lock files with increasing numbers that are only created: RFC-22, option 2.
+
+Source: RFC-22, "Locking", and the lock `nbcc.engine.lock.numbered.NumberedLock`. A transition contains at most one
+request, or one listing with the reads that follow it. A put of a number may fail like a put of the lease
+(`storage_lock`). The puts of heartbeats and releases have equal outcomes if they are repeated, so they do not fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from ..explore import Guard, Transition, TransitionSystem
+from .limits import LockLimits, may_tick
+from .promises import PROMISES
+
+IDLE, CLEARING, CREATING, CHECKING, VERIFYING, TIDYING, HOLDING, RENEWING, LOST, RELEASING, DEAD = (
+    "idle", "clearing", "creating", "checking", "verifying", "tidying", "holding", "renewing", "lost", "releasing",
+    "dead",
+)  # fmt: skip
+UNDER_WAY: Final = (CREATING, CHECKING, VERIFYING, TIDYING, RENEWING, RELEASING)
+
+
+class Number(NamedTuple):
+    """The files of one number. `since` is the time in its newest heartbeat, or in the file that took the number."""
+
+    number: int
+    owner: str
+    attempt: int
+    since: int
+    released: bool = False
+
+
+Numbers = tuple[Number, ...]
+
+
+class Contender(NamedTuple):
+    """One contender. `since` is the time of its newest heartbeat, `until` the end of the lock that it holds; 0 if it
+    holds none. `beat` is the time of a heartbeat under way. Other fields are as in `storage_lock.Contender`.
+    """
+
+    step: str = IDLE
+    clock: int = 0
+    number: int = 0
+    since: int = 0
+    beat: int = 0
+    until: int | None = None
+    tries: int = 0
+    attempts: tuple[int, ...] = ()
+
+    @property
+    def is_alive(self) -> bool:
+        """True unless the contender has crashed."""
+        return self.step != DEAD
+
+    @property
+    def holds(self) -> bool:
+        """True if the contender has the lock and its own clock has not passed the end of the lease."""
+        return self.is_alive and self.until is not None and self.clock <= self.until
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberedLockRules:
+    """The rules of the protocol. Every other value than the default is a mutant.
+
+    margin: The ticks between the end of a lease and the first moment at which another contender releases it.
+    recognises_own: After a put without a useful answer, the contender reads the file and recognises its own content.
+    renews_late: A heartbeat that was put after the end of the lease extends the lease.
+    tidies_newest: The holder deletes its own number together with older ones.
+    """
+
+    margin: int = 1
+    recognises_own: bool = True
+    renews_late: bool = False
+    tidies_newest: bool = False
+
+
+class _After(NamedTuple):
+    """The result of an effect. `fault` is set if a request failed. `ended` is set if the lock counts as held at this
+    moment: the contender has learnt that it has the lock, or will never learn it.
+    """
+
+    own: Contender
+    numbers: Numbers
+    fault: bool = False
+    ended: bool = False
+
+
+class NumberedLockModel(TransitionSystem):
+    """Contenders for numbers. `unheld_since` is the greatest clock at the last moment at which an actor held one."""
+
+    promises = PROMISES
+    uniform = True
+
+    def __init__(self, limits: LockLimits | None = None, rules: NumberedLockRules | None = None) -> None:
+        self.limits, self.rules = limits or LockLimits(), rules or NumberedLockRules()
+        self.contenders = tuple(f"c{number + 1}" for number in range(self.limits.contenders))
+        shared = {"numbers": (), "unheld_since": 0, "faults": 0, "crashes": 0}
+        first = {**shared, **dict.fromkeys(self.contenders, Contender())}
+        super().__init__(first, self._transitions(), {"contender": self.contenders})
+
+    def _transitions(self) -> Iterator[Transition]:
+        for me in self.contenders:
+            contender = _Effects(me, self.limits, self.rules)
+            yield from (
+                self._one(me, "contender_finds_number_free", IDLE, contender.finds_free, contender.take),
+                self._one(me, "contender_finds_number_taken", IDLE, contender.finds_taken, contender.wait),
+                self._one(me, "contender_finds_lease_expired", IDLE, contender.finds_expired, contender.clear),
+                self._one(me, "contender_releases_for_another", CLEARING, _always, contender.release_newest),
+                self._one(me, "number_is_created", CREATING, contender.is_absent, contender.create),
+                self._one(me, "number_is_refused", CREATING, contender.is_present, contender.give_up),
+                self._one(me, "answer_is_lost", CREATING, contender.is_absent, contender.create_unanswered, True),
+                self._one(me, "request_is_lost", CREATING, _always, contender.fail, True),
+                self._one(me, "contender_recognises_number", CHECKING, contender.recognises, contender.verify),
+                self._one(me, "contender_repeats_put", CHECKING, contender.is_absent, contender.repeat),
+                self._one(me, "contender_finds_another_owner", CHECKING, contender.finds_another, contender.give_up),
+                self._one(me, "check_fails", CHECKING, _always, contender.fail_to_check, True),
+                self._one(me, "contender_has_newest_number", VERIFYING, contender.has_newest, contender.tidy_next),
+                self._one(me, "contender_finds_newer_number", VERIFYING, contender.has_older, contender.give_up),
+                self._one(me, "contender_tidies", TIDYING, _always, contender.tidy),
+                self._one(me, "contender_begins_renewal", HOLDING, contender.may_renew, contender.renew),
+                self._one(me, "heartbeat_is_put", RENEWING, _always, contender.beat),
+                self._one(me, "contender_begins_release", HOLDING, _always, contender.release),
+                self._one(me, "contender_releases_lost_lock", LOST, _always, contender.release),
+                self._one(me, "release_is_put", RELEASING, _always, contender.end),
+                self._tick(me),
+                self._crash(me),
+            )
+
+    def _reads(self, me: str) -> tuple[str, ...]:
+        shared = ("numbers", "unheld_since", "faults", "crashes")
+        return (me, *shared, *(name for name in self.contenders if name != me))
+
+    def _one(self, me: str, action: str, at: str, holds: Any, effect: Any, fault: bool = False) -> Transition:
+        """Return a transition. `holds` and `effect` get the contender and the numbers; docstrings name conditions."""
+
+        def done(own: Contender, numbers: Numbers, since: int, faults: int, crashes: int, *others: Contender) -> Any:
+            after = effect(own, numbers)
+            everyone = (after.own, *others)
+            if after.ended or any(each.holds for each in everyone):
+                since = max(each.clock for each in everyone)
+            return after.own, after.numbers, since, faults + after.fault
+
+        condition = Guard(str(holds.__doc__), lambda own, numbers, *_: holds(own, numbers))
+        left = Guard("a fault must be left", lambda own, numbers, since, faults, *_: faults < self.limits.faults, True)
+        writes = (me, "numbers", "unheld_since", "faults")
+        step = Guard(f"the contender must be {at}", lambda own: own.step == at)
+        return Transition(action, me, self._reads(me), writes, (step,), done, (condition, *((left,) if fault else ())))
+
+    def _tick(self, me: str) -> Transition:
+        def may(own: Contender, numbers: Any, since: Any, faults: Any, crashes: Any, *others: Contender) -> bool:
+            return own.is_alive and may_tick(own, others, self.limits)
+
+        def done(own: Contender, numbers: Any, since: int, faults: Any, crashes: Any, *others: Contender) -> Any:
+            everyone = (own._replace(clock=own.clock + 1), *others)
+            held = any(each.holds for each in everyone)
+            return everyone[0], max(each.clock for each in everyone) if held else since
+
+        guard = Guard("clocks must differ by at most the drift", may, True)
+        return Transition("clock_ticks", me, self._reads(me), (me, "unheld_since"), (), done, (guard,))
+
+    def _crash(self, me: str) -> Transition:
+        def may(own: Contender, numbers: Any, since: Any, faults: Any, crashes: int, *_: Contender) -> bool:
+            return own.is_alive and crashes < self.limits.crashes
+
+        def done(own: Contender, numbers: Numbers, since: int, faults: Any, crashes: int, *others: Contender) -> Any:
+            if numbers and newest(numbers).owner == me:  # its lock counts as held until now
+                since = max(each.clock for each in (own, *others))
+            return Contender(step=DEAD, clock=own.clock), since, crashes + 1
+
+        guard = Guard("a crash must be left", may, True)
+        writes = (me, "unheld_since", "crashes")
+        return Transition("contender_crashes", me, self._reads(me), writes, (), done, (guard,))
+
+    def components(self) -> tuple[str, ...]:
+        return ("numbers", "unheld_since", *self.contenders)
+
+    def contender(self, state: int, name: str) -> Contender:
+        """Return a contender in a state."""
+        found: Contender = self.component(state, name)
+        return found
+
+    def holders(self, state: int) -> list[str]:
+        return [name for name in self.contenders if self.contender(state, name).holds]
+
+    def refused(self, state: int) -> list[str]:
+        numbers, refused = self.component(state, "numbers"), []
+        for name in self.contenders:
+            own = self.contender(state, name)
+            if own.step == IDLE and _Effects(name, self.limits, self.rules).finds_taken(own, numbers):
+                refused.append(name)
+        return refused
+
+    def unheld(self, state: int, contender: str) -> int:
+        since: int = self.component(state, "unheld_since")
+        return self.contender(state, contender).clock - since
+
+    def asking(self, state: int) -> bool:
+        numbers = self.component(state, "numbers")
+        return bool(numbers) and self.contender(state, newest(numbers).owner).step in UNDER_WAY
+
+
+def newest(numbers: Numbers) -> Number:
+    """Return the greatest number."""
+    return max(numbers)
+
+
+def _always(own: Contender, numbers: Numbers) -> bool:
+    """no further condition"""
+    return True
+
+
+class _Effects:
+    """The conditions and effects of one contender. Each gets the contender and the numbers in the store."""
+
+    def __init__(self, me: str, limits: LockLimits, rules: NumberedLockRules) -> None:
+        self.me, self.limits, self.rules = me, limits, rules
+
+    def finds_free(self, own: Contender, numbers: Numbers) -> bool:
+        """an attempt must be left; the newest number must be released"""
+        return self._may_try(own) and (not numbers or newest(numbers).released)
+
+    def finds_expired(self, own: Contender, numbers: Numbers) -> bool:
+        """an attempt must be left; the newest number must be its own, or its lease must have expired"""
+        return self._may_try(own) and self._may_clear(own, numbers)
+
+    def finds_taken(self, own: Contender, numbers: Numbers) -> bool:
+        """the newest number must be taken"""
+        return bool(numbers) and not newest(numbers).released and not self._may_clear(own, numbers)
+
+    def _may_clear(self, own: Contender, numbers: Numbers) -> bool:
+        if not numbers or newest(numbers).released:
+            return False
+        last = newest(numbers)
+        is_own = last.owner == self.me and last.attempt in own.attempts
+        return is_own or own.clock > last.since + self.limits.lease + self.rules.margin
+
+    def is_absent(self, own: Contender, numbers: Numbers) -> bool:
+        """its number must not exist"""
+        return self._entry(own, numbers) is None
+
+    def is_present(self, own: Contender, numbers: Numbers) -> bool:
+        """its number must exist"""
+        return self._entry(own, numbers) is not None
+
+    def recognises(self, own: Contender, numbers: Numbers) -> bool:
+        """the number must contain the content that it put"""
+        return self.rules.recognises_own and self._is_own(own, numbers)
+
+    def finds_another(self, own: Contender, numbers: Numbers) -> bool:
+        """the number must contain the content of another contender"""
+        return self.is_present(own, numbers) and not self.recognises(own, numbers)
+
+    def has_newest(self, own: Contender, numbers: Numbers) -> bool:
+        """its number must be the newest, and not released"""
+        return bool(numbers) and newest(numbers).number == own.number and not newest(numbers).released
+
+    def has_older(self, own: Contender, numbers: Numbers) -> bool:
+        """its number must be released, or not the newest"""
+        return not self.has_newest(own, numbers)
+
+    def may_renew(self, own: Contender, numbers: Numbers) -> bool:
+        """its clock must have advanced since its last heartbeat"""
+        return own.clock > own.since and (self.rules.renews_late or own.holds)
+
+    def take(self, own: Contender, numbers: Numbers) -> _After:
+        return _After(self._begin(own, newest(numbers).number + 1 if numbers else 1), numbers)
+
+    def wait(self, own: Contender, numbers: Numbers) -> _After:
+        return _After(own, numbers)
+
+    def clear(self, own: Contender, numbers: Numbers) -> _After:
+        return _After(own._replace(step=CLEARING, number=newest(numbers).number), numbers)
+
+    def release_newest(self, own: Contender, numbers: Numbers) -> _After:
+        return _After(self._begin(own, own.number + 1), _released(numbers, own.number))
+
+    def create(self, own: Contender, numbers: Numbers) -> _After:
+        created = Number(own.number, self.me, own.tries, own.since)
+        return _After(own._replace(step=VERIFYING), (*numbers, created))
+
+    def create_unanswered(self, own: Contender, numbers: Numbers) -> _After:
+        """Create the number; the contender gets no answer, or 412."""
+        created = self.create(own, numbers)
+        return created._replace(own=own._replace(step=CHECKING), fault=True)
+
+    def fail(self, own: Contender, numbers: Numbers) -> _After:
+        """Let the put have no effect; the contender gets an error."""
+        return _After(own._replace(step=CHECKING), numbers, fault=True)
+
+    def fail_to_check(self, own: Contender, numbers: Numbers) -> _After:
+        """End the attempt with an error."""
+        return _After(own._replace(step=IDLE), numbers, fault=True, ended=self._is_own(own, numbers))
+
+    def repeat(self, own: Contender, numbers: Numbers) -> _After:
+        return _After(own._replace(step=CREATING), numbers)
+
+    def verify(self, own: Contender, numbers: Numbers) -> _After:
+        return _After(own._replace(step=VERIFYING), numbers)
+
+    def give_up(self, own: Contender, numbers: Numbers) -> _After:
+        return _After(own._replace(step=IDLE), numbers)
+
+    def tidy_next(self, own: Contender, numbers: Numbers) -> _After:
+        return _After(own._replace(step=TIDYING, attempts=(own.tries,)), numbers)
+
+    def tidy(self, own: Contender, numbers: Numbers) -> _After:
+        last = own.number + 1 if self.rules.tidies_newest else own.number - 1
+        left = tuple(each for each in numbers if each.number >= last)
+        return _After(own._replace(step=HOLDING, until=own.since + self.limits.lease), left, ended=True)
+
+    def renew(self, own: Contender, numbers: Numbers) -> _After:
+        return _After(own._replace(step=RENEWING, beat=own.clock), numbers)
+
+    def beat(self, own: Contender, numbers: Numbers) -> _After:
+        """Put the heartbeat. It extends the lease only if the lease has not expired."""
+        put = tuple(each._replace(since=own.beat) if each.number == own.number else each for each in numbers)
+        if own.holds or self.rules.renews_late:
+            renewed = own._replace(step=HOLDING, since=own.beat, until=own.beat + self.limits.lease, beat=0)
+            return _After(renewed, put)
+        return _After(own._replace(step=LOST, until=None, beat=0), put)
+
+    def release(self, own: Contender, numbers: Numbers) -> _After:
+        return _After(own._replace(step=RELEASING, until=None), numbers)
+
+    def end(self, own: Contender, numbers: Numbers) -> _After:
+        return _After(own._replace(step=IDLE), _released(numbers, own.number))
+
+    def _may_try(self, own: Contender) -> bool:
+        return own.tries < self.limits.attempts
+
+    def _begin(self, own: Contender, number: int) -> Contender:
+        tries = own.tries + 1
+        begun = own._replace(step=CREATING, number=number, since=own.clock, tries=tries)
+        return begun._replace(attempts=(*own.attempts, tries))
+
+    def _entry(self, own: Contender, numbers: Numbers) -> Number | None:
+        return next((each for each in numbers if each.number == own.number), None)
+
+    def _is_own(self, own: Contender, numbers: Numbers) -> bool:
+        entry = self._entry(own, numbers)
+        return entry is not None and (entry.owner, entry.attempt) == (self.me, own.tries)
+
+
+def _released(numbers: Numbers, number: int) -> Numbers:
+    return tuple(each._replace(released=True) if each.number == number else each for each in numbers)

@@ -1,0 +1,170 @@
+"""Runs the operations of the engine's locks in threads, and stops each before every access to the store."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+from nbcc.engine.errors import StorageError
+from nbcc.engine.storage import Entry, NotFound
+from nbcc.engine.storage.conditional import ConditionalObject, Version
+
+from ..control.storage import MemoryStorage
+
+T = TypeVar("T")
+PATIENCE_SECONDS: Final = 10.0
+
+
+class Stopped(BaseException):
+    """Raised in the thread of a contender that has crashed."""
+
+
+class Stepper:
+    """One contender's operation at its lock.
+
+    `parked` is the access before which the operation waits; '' if no operation is under way. `content` is the data of
+    this access. `fault` is what happens to the next access: ``lose`` executes it and loses the answer, ``drop`` does
+    not execute it. In both cases the store raises an error, or answers that the condition failed if `refuses` is set.
+    """
+
+    def __init__(self) -> None:
+        self.parked, self.content, self.fault, self.refuses = "", b"", "", False
+        self.result: object = None
+        self.error: BaseException | None = None
+        self.dead = False
+        self._thread: threading.Thread | None = None
+        self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
+
+    def start(self, operation: Callable[[], object]) -> None:
+        """Run an operation up to its first access."""
+        assert not self.parked, "the last operation has ended"
+        self.result, self.error = None, None
+        self._thread = threading.Thread(target=self._main, args=(operation,), daemon=True)
+        self._thread.start()
+        self._wait()
+
+    def advance(self, fault: str = "", refuses: bool = False) -> None:
+        """Execute the access, and run the operation up to its next access or to its end."""
+        assert self.parked, "an operation is under way"
+        self.fault, self.refuses = fault, refuses
+        self._go.release()
+        self._wait()
+
+    def crash(self) -> None:
+        """End the operation under way, and permit no other access."""
+        self.dead = True
+        if self.parked:
+            self._go.release()
+            self._wait()
+
+    def access(self, name: str, execute: Callable[[], T], refusal: T, content: bytes = b"") -> T:
+        """Announce an access, wait, and execute it with its fault."""
+        if threading.current_thread() is not self._thread:
+            raise Stopped  # a renewal by the lock's own thread: the runs of the model contain every renewal
+        if self.dead:
+            raise Stopped
+        self.parked, self.content = name, content
+        self._back.release()
+        self._go.acquire()
+        self.parked = ""
+        if self.dead:
+            raise Stopped
+        fault, self.fault = self.fault, ""
+        done = execute() if fault != "drop" else refusal
+        if not fault:
+            return done
+        if self.refuses:
+            return refusal
+        raise StorageError("reach the store", "no answer arrived", "try again", operation="put", unsure=True)
+
+    def _wait(self) -> None:
+        if not self._back.acquire(timeout=PATIENCE_SECONDS):
+            raise TimeoutError(f"an operation of a lock was silent for {PATIENCE_SECONDS:g} s")
+
+    def _main(self, operation: Callable[[], object]) -> None:
+        try:
+            self.result = operation()
+        except (Exception, Stopped) as error:
+            self.error = error
+        finally:
+            self.parked = ""
+            self._back.release()
+
+
+class MemoryObject:
+    """An object in memory with conditional replacement. The mark is a counter, as unique as the tag of a store."""
+
+    def __init__(self) -> None:
+        self.version: Version | None = None
+        self._puts = 0
+
+    def read(self) -> Version | None:
+        """Return the current version; None if there is no object."""
+        return self.version
+
+    def write(self, data: bytes, known: Version | None) -> Version | None:
+        """Replace the version `known`; return None if it is not the current one."""
+        if (self.version and self.version.mark) != (known and known.mark):
+            return None
+        self._puts += 1
+        self.version = Version(data, self._puts)
+        return self.version
+
+
+class SteppedObject:
+    """The lease object as one contender sees it."""
+
+    def __init__(self, inner: ConditionalObject, stepper: Stepper) -> None:
+        self._inner, self._stepper = inner, stepper
+
+    def read(self) -> Version | None:
+        """Return the current version, at a step of the run."""
+        return self._stepper.access("read", self._inner.read, None)
+
+    def write(self, data: bytes, known: Version | None) -> Version | None:
+        """Replace the version `known`, at a step of the run."""
+        return self._stepper.access("write", lambda: self._inner.write(data, known), None, data)
+
+
+class SteppedStorage:
+    """The store of numbered files as one contender sees it. Deletions are no steps of a run."""
+
+    def __init__(self, inner: MemoryStorage, stepper: Stepper) -> None:
+        self._inner, self._stepper = inner, stepper
+        self.url = inner.url
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        """Create the file, at a step of the run. The access is named after the end of the path."""
+        name = path.rpartition(".")[2]
+        return self._stepper.access(name, lambda: self._inner.put_if_absent(path, data), False, data)
+
+    def put(self, path: str, data: bytes) -> None:
+        """Create or replace the file, at a step of the run."""
+        self._stepper.access("heartbeat", lambda: self._inner.put(path, data), None, data)
+
+    def get(self, path: str) -> bytes:
+        """Return the content, at a step of the run."""
+
+        def content() -> bytes | None:
+            try:
+                return self._inner.get(path)
+            except NotFound:
+                return None
+
+        found = self._stepper.access("get", content, None)
+        if found is None:
+            raise NotFound(path)
+        return found
+
+    def list(self, prefix: str) -> list[Entry]:
+        """List the files, at a step of the run."""
+        return self._stepper.access("list", lambda: self._inner.list(prefix), [])
+
+    def delete(self, path: str) -> None:
+        """Delete the file."""
+        self._inner.delete(path)
+
+    def delete_all(self, paths: Any) -> None:
+        """Delete the files."""
+        self._inner.delete_all(paths)

@@ -1,0 +1,333 @@
+"""A lease in one object that is replaced only if it has not changed: the protocol of Hudi's StorageBasedLockProvider.
+
+Source: RFC-91 (storage-based lock provider), and the lock `nbcc.engine.lock.storage_lock.StorageLock`. A transition
+contains at most one request. A put is executed and answered; or executed without a useful answer (lost, late, or 412
+to the client's own repetition); or refused; or not executed (409, 503, dropped).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+from ..explore import Guard, Transition, TransitionSystem
+from .limits import LockLimits, may_tick
+from .promises import PROMISES
+
+IDLE, PUTTING, CHECKING, HOLDING, LOST, DEAD = "idle", "putting", "checking", "holding", "lost", "dead"
+UNDER_WAY: Final = (PUTTING, CHECKING)
+
+
+class Lease(NamedTuple):
+    """The content of the lease object. `attempt` is the number of the owner's attempt that put it."""
+
+    owner: str
+    attempt: int
+    until: int
+    released: bool = False
+
+
+class Contender(NamedTuple):
+    """One contender.
+
+    `request` names the purpose of a put under way, `put` its content, and `known` the version that it replaces. `until`
+    is the end of the lease that the contender holds, or None. `attempts` are the attempts whose put may have been
+    executed. `released` is the lease that it released last. With `was_last` it replaces that lease without a read;
+    `quick` is set during this attempt.
+    """
+
+    step: str = IDLE
+    clock: int = 0
+    request: Literal["", "take", "renew", "release"] = ""
+    known: Lease | None = None
+    put: Lease | None = None
+    until: int | None = None
+    number: int = 0
+    attempts: tuple[int, ...] = ()
+    released: Lease | None = None
+    was_last: bool = False
+    quick: bool = False
+
+    @property
+    def is_alive(self) -> bool:
+        """True unless the contender has crashed."""
+        return self.step != DEAD
+
+    @property
+    def holds(self) -> bool:
+        """True if the contender has a lease and its own clock has not passed the end of the lease."""
+        return self.is_alive and self.until is not None and self.clock <= self.until
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageLockRules:
+    """The rules of the protocol. Every other value than the default is a mutant.
+
+    margin: The ticks between the end of a lease and the first moment at which another contender takes the lock.
+    recognises_own: After a put without a useful answer, the contender reads the object and recognises its own content.
+    renews_after_412: A holder whose renewal was refused reads the object before it gives up its lease.
+    """
+
+    margin: int = 1
+    recognises_own: bool = True
+    renews_after_412: bool = True
+
+
+class _After(NamedTuple):
+    """The result of an effect. `fault` is set if a request failed. `ended` is set if the lock counts as held at this
+    moment: the contender has learnt that its lease is stored, or will never learn it.
+    """
+
+    own: Contender
+    lease: Lease | None
+    fault: bool = False
+    ended: bool = False
+
+
+class StorageLockModel(TransitionSystem):
+    """Contenders for one lease. `unheld_since` is the greatest clock at the last moment at which an actor held it."""
+
+    promises = PROMISES
+    uniform = True
+
+    def __init__(self, limits: LockLimits | None = None, rules: StorageLockRules | None = None) -> None:
+        self.limits, self.rules = limits or LockLimits(), rules or StorageLockRules()
+        self.contenders = tuple(f"c{number + 1}" for number in range(self.limits.contenders))
+        shared = {"lease": None, "unheld_since": 0, "faults": 0, "crashes": 0}
+        first = {**shared, **dict.fromkeys(self.contenders, Contender())}
+        super().__init__(first, self._transitions(), {"contender": self.contenders})
+
+    def _transitions(self) -> Iterator[Transition]:
+        for me in self.contenders:
+            contender = _Effects(me, self.limits, self.rules)
+            yield from (
+                self._one(me, "contender_finds_lease_free", IDLE, contender.finds_free, contender.take),
+                self._one(me, "contender_finds_lease_taken", IDLE, contender.finds_taken, contender.wait),
+                self._one(me, "contender_replaces_its_release", IDLE, contender.was_last, contender.take_at_once),
+                self._one(me, "put_is_answered", PUTTING, _unchanged, contender.finish),
+                self._one(me, "put_is_refused", PUTTING, _changed, contender.doubt),
+                self._one(me, "contender_recognises_put", CHECKING, contender.recognises, contender.finish),
+                self._one(me, "contender_repeats_put", CHECKING, contender.may_repeat, contender.repeat),
+                self._one(me, "contender_finds_another_lease", CHECKING, contender.finds_another, contender.react),
+                self._one(me, "contender_begins_renewal", HOLDING, contender.may_renew, contender.renew),
+                self._one(me, "contender_begins_release", HOLDING, _always, contender.release),
+                self._one(me, "contender_releases_lost_lease", LOST, _always, contender.release),
+                self._one(me, "answer_is_lost", PUTTING, _unchanged, contender.execute_unanswered, fault=True),
+                self._one(me, "request_is_lost", PUTTING, _always, contender.fail, fault=True),
+                self._one(me, "check_fails", CHECKING, _always, contender.fail_to_check, fault=True),
+                self._tick(me),
+                self._crash(me),
+            )
+
+    def _reads(self, me: str) -> tuple[str, ...]:
+        shared = ("lease", "unheld_since", "faults", "crashes")
+        return (me, *shared, *(name for name in self.contenders if name != me))
+
+    def _one(self, me: str, action: str, at: str, holds: Any, effect: Any, *, fault: bool = False) -> Transition:
+        """Return a transition. `holds` and `effect` get the contender and the lease; docstrings name the conditions."""
+
+        def done(own: Contender, lease: Lease | None, since: int, faults: int, crashes: int, *others: Contender) -> Any:
+            after = effect(own, lease)
+            everyone = (after.own, *others)
+            if after.ended or any(each.holds for each in everyone):
+                since = max(each.clock for each in everyone)
+            return after.own, after.lease, since, faults + after.fault
+
+        condition = Guard(str(holds.__doc__), lambda own, lease, *_: holds(own, lease))
+        left = Guard("a fault must be left", lambda own, lease, since, faults, *_: faults < self.limits.faults, True)
+        writes = (me, "lease", "unheld_since", "faults")
+        step = Guard(f"the contender must be {at}", lambda own: own.step == at)
+        return Transition(action, me, self._reads(me), writes, (step,), done, (condition, *((left,) if fault else ())))
+
+    def _tick(self, me: str) -> Transition:
+        def may(own: Contender, lease: Any, since: Any, faults: Any, crashes: Any, *others: Contender) -> bool:
+            return own.is_alive and may_tick(own, others, self.limits)
+
+        def done(own: Contender, lease: Any, since: int, faults: Any, crashes: Any, *others: Contender) -> Any:
+            everyone = (own._replace(clock=own.clock + 1), *others)
+            held = any(each.holds for each in everyone)
+            return everyone[0], max(each.clock for each in everyone) if held else since
+
+        guard = Guard("clocks must differ by at most the drift", may, True)
+        return Transition("clock_ticks", me, self._reads(me), (me, "unheld_since"), (), done, (guard,))
+
+    def _crash(self, me: str) -> Transition:
+        def may(own: Contender, lease: Any, since: Any, faults: Any, crashes: int, *_: Contender) -> bool:
+            return own.is_alive and crashes < self.limits.crashes
+
+        def done(own: Contender, lease: Any, since: int, faults: Any, crashes: int, *others: Contender) -> Any:
+            if lease is not None and lease.owner == me:  # its lease counts as held until now
+                since = max(each.clock for each in (own, *others))
+            return Contender(step=DEAD, clock=own.clock), since, crashes + 1
+
+        guard = Guard("a crash must be left", may, True)
+        writes = (me, "unheld_since", "crashes")
+        return Transition("contender_crashes", me, self._reads(me), writes, (), done, (guard,))
+
+    def components(self) -> tuple[str, ...]:
+        return ("lease", "unheld_since", *self.contenders)
+
+    def contender(self, state: int, name: str) -> Contender:
+        """Return a contender in a state."""
+        found: Contender = self.component(state, name)
+        return found
+
+    def holders(self, state: int) -> list[str]:
+        return [name for name in self.contenders if self.contender(state, name).holds]
+
+    def refused(self, state: int) -> list[str]:
+        lease, found = self.component(state, "lease"), []
+        for name in self.contenders:
+            own = self.contender(state, name)
+            if own.step == IDLE and not is_free(own, lease, name, self.rules.margin):
+                found.append(name)
+        return found
+
+    def unheld(self, state: int, contender: str) -> int:
+        since: int = self.component(state, "unheld_since")
+        return self.contender(state, contender).clock - since
+
+    def asking(self, state: int) -> bool:
+        lease = self.component(state, "lease")
+        return lease is not None and self.contender(state, lease.owner).step in UNDER_WAY
+
+
+def is_free(own: Contender, lease: Lease | None, me: str, margin: int) -> bool:
+    """Return whether a contender that does not hold the lock finds the lease free."""
+    if lease is None or lease.released or (lease.owner == me and lease.attempt in own.attempts):
+        return True
+    return own.clock > lease.until + margin
+
+
+def _always(own: Contender, lease: Lease | None) -> bool:
+    """no further condition"""
+    return True
+
+
+def _unchanged(own: Contender, lease: Lease | None) -> bool:
+    """the lease must be the version that the put replaces"""
+    return lease == own.known
+
+
+def _changed(own: Contender, lease: Lease | None) -> bool:
+    """the lease must not be the version that the put replaces"""
+    return lease != own.known
+
+
+class _Effects:
+    """The conditions and effects of one contender. Each gets the contender and the stored lease."""
+
+    def __init__(self, me: str, limits: LockLimits, rules: StorageLockRules) -> None:
+        self.me, self.limits, self.rules = me, limits, rules
+
+    def finds_free(self, own: Contender, lease: Lease | None) -> bool:
+        """an attempt must be left; the lease must be free"""
+        return self._may_try(own) and not own.was_last and is_free(own, lease, self.me, self.rules.margin)
+
+    def finds_taken(self, own: Contender, lease: Lease | None) -> bool:
+        """the lease must be taken"""
+        return not own.was_last and not is_free(own, lease, self.me, self.rules.margin)
+
+    def was_last(self, own: Contender, lease: Lease | None) -> bool:
+        """an attempt must be left; the contender must have released the lease last"""
+        return self._may_try(own) and own.was_last
+
+    def recognises(self, own: Contender, lease: Lease | None) -> bool:
+        """the lease must be the one that it put"""
+        return self.rules.recognises_own and lease == own.put
+
+    def may_repeat(self, own: Contender, lease: Lease | None) -> bool:
+        """the lease must be the version that the put replaces, and not the one that it put"""
+        return lease == own.known and not self.recognises(own, lease)
+
+    def finds_another(self, own: Contender, lease: Lease | None) -> bool:
+        """the lease must be neither the version that the put replaces nor the one that it put"""
+        return lease != own.known and not self.recognises(own, lease)
+
+    def may_renew(self, own: Contender, lease: Lease | None) -> bool:
+        """its clock must have advanced since its last put"""
+        return own.known is not None and own.clock + self.limits.lease > own.known.until
+
+    def take(self, own: Contender, lease: Lease | None) -> _After:
+        was_last = lease is not None and lease == own.released
+        return _After(self._begin(own, lease)._replace(was_last=was_last, quick=False), lease)
+
+    def take_at_once(self, own: Contender, lease: Lease | None) -> _After:
+        return _After(self._begin(own, own.released)._replace(quick=True), lease)
+
+    def wait(self, own: Contender, lease: Lease | None) -> _After:
+        return _After(own._replace(was_last=lease is not None and lease == own.released), lease)
+
+    def finish(self, own: Contender, lease: Lease | None) -> _After:
+        """Store the put, and end the request."""
+        put = own.put
+        assert put is not None, "a put is under way"
+        ended = own._replace(request="", put=None, quick=False)
+        if own.request == "release":
+            return _After(ended._replace(step=IDLE, known=None, until=None, released=put, was_last=True), put)
+        held = ended._replace(step=HOLDING, known=put, until=put.until, attempts=(put.attempt,))
+        return _After(held, put, ended=True)
+
+    def doubt(self, own: Contender, lease: Lease | None) -> _After:
+        """Read the object next, because the put was refused."""
+        if own.request == "renew" and not self.rules.renews_after_412:
+            return _After(own._replace(step=LOST, request="", put=None, until=None), lease)
+        return _After(own._replace(step=CHECKING), lease)
+
+    def execute_unanswered(self, own: Contender, lease: Lease | None) -> _After:
+        """Store the put; the contender gets no answer, or 412."""
+        return self.doubt(own, own.put)._replace(fault=True)
+
+    def fail(self, own: Contender, lease: Lease | None) -> _After:
+        """Let the put have no effect; the contender gets an error."""
+        return _After(own._replace(step=CHECKING), lease, fault=True)
+
+    def fail_to_check(self, own: Contender, lease: Lease | None) -> _After:
+        """End the request with an error."""
+        step = HOLDING if own.request == "renew" else IDLE
+        known, until = (own.known, own.until) if own.request == "renew" else (None, None)
+        failed = own._replace(step=step, request="", put=None, known=known, until=until, quick=False)
+        return _After(failed, lease, fault=True, ended=lease is not None and lease.owner == self.me)
+
+    def repeat(self, own: Contender, lease: Lease | None) -> _After:
+        return _After(own._replace(step=PUTTING), lease)
+
+    def react(self, own: Contender, lease: Lease | None) -> _After:
+        """Continue after the contender has read a lease that it did not expect."""
+        ended = own._replace(request="", put=None, quick=False)
+        is_own = own.known is not None and lease is not None and lease[:2] == own.known[:2]
+        if own.request == "take":
+            was_last = own.was_last and (not own.quick or (lease is not None and lease == own.released))
+            if own.quick and is_free(own, lease, self.me, self.rules.margin):
+                return _After(self._begin(own, lease)._replace(was_last=was_last, quick=False), lease)
+            return _After(ended._replace(step=IDLE, known=None, was_last=was_last), lease)
+        if own.request == "release":
+            if is_own and lease is not None:
+                return _After(own._replace(step=PUTTING, known=lease, put=lease._replace(released=True)), lease)
+            return _After(ended._replace(step=IDLE, known=None, until=None, released=None, was_last=False), lease)
+        if is_own and lease is not None and not lease.released:
+            return _After(self._renewal(own, lease), lease)
+        return _After(ended._replace(step=LOST, until=None), lease)
+
+    def renew(self, own: Contender, lease: Lease | None) -> _After:
+        assert own.known is not None, "a holder has a lease"
+        return _After(self._renewal(own, own.known), lease)
+
+    def release(self, own: Contender, lease: Lease | None) -> _After:
+        assert own.known is not None, "it has had a lease"
+        put = own.known._replace(released=True)
+        return _After(own._replace(step=PUTTING, request="release", put=put, until=None), lease)
+
+    def _may_try(self, own: Contender) -> bool:
+        return own.number < self.limits.attempts
+
+    def _begin(self, own: Contender, known: Lease | None) -> Contender:
+        number = own.number + 1
+        put = Lease(self.me, number, own.clock + self.limits.lease)
+        attempts = (*own.attempts, number)
+        return own._replace(step=PUTTING, request="take", known=known, put=put, number=number, attempts=attempts)
+
+    def _renewal(self, own: Contender, known: Lease) -> Contender:
+        put = known._replace(until=own.clock + self.limits.lease)
+        return own._replace(step=PUTTING, request="renew", known=known, put=put)

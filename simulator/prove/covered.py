@@ -1,0 +1,53 @@
+"""Translates the log compactions in a state of the model into facts of the relation in `lemmas/log_compaction.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbcc.model import Model, State
+from nbcc.model.kernel.table import GroupPlan
+from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
+
+from .finite import Table
+
+
+def logs_of(part: GroupPlan, by_time: dict[int, Any], covers: dict[int, set[Any]]) -> set[Any]:
+    """Return the logs of writes that a plan takes in a file group. In place of the log of a log compaction, the result
+    has the logs that it covers.
+    """
+    taken: set[Any] = set()
+    for requested, version in part.logs:
+        if requested in by_time:
+            taken.add((*by_time[requested], part.group, version))
+        else:
+            taken |= {log for log in covers[requested] if log[2] == part.group}
+    return taken
+
+
+def covers(model: Model, state: State, by_time: dict[int, Any]) -> dict[int, set[Any]]:
+    """Return a mapping from the requested time of each log compaction to the logs of writes that it covers."""
+    found: dict[int, set[Any]] = {}
+    for plan in model.component(state, "log_plans") if "log_plans" in model.components else ():
+        found[plan.requested] = set().union(*(logs_of(part, by_time, found) for part in plan.groups))
+    return found
+
+
+def interpret(model: Model, state: State, facts: Table, covered: dict[int, set[Any]]) -> None:
+    """Add the facts of log compactions. `covered` is the result of `covers`."""
+    if "log_plans" not in model.components:
+        return
+    plans = model.component(state, "log_plans")
+    place = {plan.requested: number for number, plan in enumerate(plans)}
+    for number, plan in enumerate(plans):
+        facts |= {("logs_planned", number): True, ("logs_started", number): plan.inflight,
+                  ("logs_requested", number): plan.requested}  # fmt: skip
+        facts |= {("logs_part", number, part.group): True for part in plan.groups}
+        facts |= {("covers", number, log): True for log in covered[plan.requested]}
+    done = [each for each in model.component(state, "published") if isinstance(each, LogCompaction)]
+    for each in done:
+        facts |= {("logs_done", place[each.requested]): True, ("logs_completed", place[each.requested]): each.completed}
+    for me in model.actors_of("log_compactor"):
+        own = model.component(state, me)
+        if own.step != "idle":
+            facts |= {("log_plan_of", me): place[own.plan], ("logs_completing", me): own.completed}
+            facts |= {("log_written", me, group): True for group in own.groups[: own.logs]}

@@ -1,0 +1,277 @@
+"""Archiving: completed instants are copied to the archive, then removed from the active timeline, oldest first.
+
+A reader that lists the active timeline may miss an instant that is removed during the listing. Therefore a reader reads
+the archive after each listing. The relation allows an archiver to archive any instant that may be archived. The
+relation does not distinguish archivers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from ..logic import Relation, Term, Update, at, both, choose, either, implies, no
+from ..system import Action, Claim, Formula, Predicate
+from . import core, options
+from .readers import is_greatest
+from .state import HELD, IDLE, LISTED, OPENED, PLAN, PUBLISHED, READER, SURE, WRITE, published
+
+TIMELINES: Final = (
+    Relation("archived", (WRITE,)),
+    Relation("archived_plan", (PLAN,)),
+    Relation("removed", (WRITE,)),  # from the active timeline
+    Relation("removed_plan", (PLAN,)),
+)
+OPENED_FIRST: Final = (
+    Relation("opened", (READER,)),  # the reader has read the archive before its first listing
+    Relation("found", (READER, WRITE)),
+    Relation("found_plan", (READER, PLAN)),
+)
+BOUND = "nothing is archived past a pending instant, or before an older one"
+
+
+@dataclass(frozen=True)
+class Options(options.Options):
+    """The options of the model on which archiving depends, with the model's names and values."""
+
+    completion_time: Literal["under_lock"] = "under_lock"
+    listing: Literal["twice"] = "twice"
+    read_time: Literal["settled"] = "settled"
+    archive_bound: Literal["pending", "none"] = "pending"
+    archive_lookup: Literal["after_listing", "before_listing", "never"] = "after_listing"
+
+
+class Archiving(core.Core):
+    """The core relation, extended by archivers."""
+
+    options: Options
+
+    @property
+    def first(self) -> bool:
+        """True if a reader reads the archive before it lists the active timeline."""
+        return self.options.archive_lookup == "before_listing"
+
+    def relations(self) -> tuple[Relation, ...]:
+        return (*super().relations(), *TIMELINES, *(OPENED_FIRST if self.first else ()))
+
+    def initially(self, s: Any) -> Term:
+        return both(
+            super().initially(s),
+            s.every(WRITE, lambda w: both(no(s.archived(w)), no(s.removed(w)))),
+            s.every(PLAN, lambda p: both(no(s.archived_plan(p)), no(s.removed_plan(p)))),
+            not self.first or s.every(READER, lambda d: no(s.opened(d))),
+        )  # fmt: skip
+
+    def is_listed(self, s: Any, w: Term) -> Term:
+        return both(published(s, w), no(s.removed(w)))
+
+    def is_listed_plan(self, s: Any, p: Term) -> Term:
+        return both(s.done(p), no(s.removed_plan(p)))
+
+    def actions(self) -> tuple[Action, ...]:
+        archives = Action(
+            "archiver archives instants", (Predicate((WRITE,)), Predicate((PLAN,))), self.may_archive,
+            lambda s, writes, plans: {
+                "archived": lambda w: either(s.archived(w), writes(w)),
+                "archived_plan": lambda p: either(s.archived_plan(p), plans(p)),
+            },
+            ("archiver_archives_instants",),
+        )  # fmt: skip
+        removes = Action(
+            "archiver removes write", (WRITE,),
+            lambda s, w: both(s.archived(w), older_are_removed(s, s.requested(w))),
+            lambda s, w: {"removed": at(s.removed, w, to=True)}, ("archiver_removes_instant",),
+        )  # fmt: skip
+        removes_plan = Action(
+            "archiver removes compaction", (PLAN,),
+            lambda s, p: both(s.archived_plan(p), older_are_removed(s, s.barrier(p))),
+            lambda s, p: {"removed_plan": at(s.removed_plan, p, to=True)}, ("archiver_removes_instant",),
+        )  # fmt: skip
+        return (*super().actions(), archives, removes, removes_plan)
+
+    def may_archive(self, s: Any, writes: Any, plans: Any) -> Term:
+        """True if the lock is free, no instant is on both timelines, and the given completed instants are the oldest
+        instants that may be archived.
+        """
+
+        def goes(requested: Term, completed: Term) -> Term:
+            taken_with_older = both(
+                s.every(WRITE, lambda v: implies(
+                    both(published(s, v), s.requested(v) < requested), either(s.archived(v), writes(v)))),
+                s.every(PLAN, lambda q: implies(
+                    both(s.done(q), s.barrier(q) < requested), either(s.archived_plan(q), plans(q)))),
+            )  # fmt: skip
+            if self.options.archive_bound == "none":
+                return taken_with_older
+            return both(taken_with_older, before_pending(s, requested, completed))
+
+        return both(
+            self.lock_is_free(s),
+            s.every(WRITE, lambda w: implies(s.archived(w), s.removed(w))),
+            s.every(PLAN, lambda p: implies(s.archived_plan(p), s.removed_plan(p))),
+            s.every(WRITE, lambda w: implies(writes(w), both(
+                published(s, w), no(s.archived(w)), goes(s.requested(w), s.completed(w))))),
+            s.every(PLAN, lambda p: implies(plans(p), both(
+                s.done(p), no(s.archived_plan(p)), goes(s.barrier(p), s.compacted(p))))),
+        )  # fmt: skip
+
+    def readers(self) -> tuple[Action, ...]:
+        """Return the actions of readers that read the archive before or after each listing, as the option requires."""
+        actions = {action.name: action for action in super().readers()}
+        if self.options.archive_lookup == "never":
+            return tuple(actions.values())
+        if self.first:
+            start, again = actions["reader starts listing"], actions["reader ends listing again"]
+            actions[start.name] = start.extend(lambda s, d: s.opened(d))
+            actions[again.name] = replace(again, updates=self.keeps_found)
+            return (*actions.values(), self.opens())
+        again = actions["reader starts listing again"]
+        actions[again.name] = replace(again, guard=lambda s, d: s.reading(d) == OPENED)
+        last = actions["reader ends listing again"]
+        actions[last.name] = last.extend(None, lambda s, d, sw, sp: {"reading": at(s.reading, d, to=HELD)})
+        return (*actions.values(), *self.looks())
+
+    def opens(self) -> Action:
+        return Action(
+            "reader opens archive", (READER,), lambda s, d: both(s.reading(d) == 0, no(s.opened(d))),
+            lambda s, d: {
+                "opened": at(s.opened, d, to=True),
+                "found": lambda r, w: choose(r == d, s.archived(w), s.found(r, w)),
+                "found_plan": lambda r, p: choose(r == d, s.archived_plan(p), s.found_plan(r, p)),
+            },
+            ("reader_opens_archive",),
+        )  # fmt: skip
+
+    def keeps_found(self, s: Any, d: Term, sw: Term, sp: Term) -> Mapping[str, Update]:
+        write, plan = self.shown(s, d, sw, sp)
+        t = s.reads_at(d)
+        return {
+            "there_write": lambda r, w: both(r != d, s.there_write(r, w)),
+            "there_plan": lambda r, p: both(r != d, s.there_plan(r, p)),
+            "kept_write": lambda r, w: choose(
+                r == d, both(either(write(w), s.found(d, w)), s.completed(w) <= t), s.kept_write(r, w)),
+            "kept_plan": lambda r, p: choose(
+                r == d, both(either(plan(p), s.found_plan(d, p)), s.compacted(p) <= t), s.kept_plan(r, p)),
+            "reading": at(s.reading, d, to=SURE),
+        }  # fmt: skip
+
+    def looks(self) -> tuple[Action, ...]:
+        """Return the actions by which a reader reads the archive. After the first listing the archive may raise the
+        reader's time. After the second listing the reader keeps the instants that the archive shows.
+        """
+        return (
+            Action(
+                "reader looks into archive", (READER, "time"),
+                lambda s, d, t: both(s.reading(d) == LISTED, is_greatest(
+                    s, s.archived, s.archived_plan, t)),
+                lambda s, d, t: {
+                    "reads_at": at(s.reads_at, d, to=choose(t > s.reads_at(d), t, s.reads_at(d))),
+                    "reading": at(s.reading, d, to=OPENED),
+                },
+                ("reader_looks_into_archive",),
+            ),
+            Action(
+                "reader keeps what is archived", (READER,), lambda s, d: s.reading(d) == HELD,
+                lambda s, d: {
+                    "kept_write": lambda r, w: either(s.kept_write(r, w), both(
+                        r == d, s.archived(w), s.completed(w) <= s.reads_at(d))),
+                    "kept_plan": lambda r, p: either(s.kept_plan(r, p), both(
+                        r == d, s.archived_plan(p), s.compacted(p) <= s.reads_at(d))),
+                    "reading": at(s.reading, d, to=SURE),
+                },
+                ("reader_looks_into_archive",),
+            ),
+        )  # fmt: skip
+
+    def covers(self, s: Any, d: Term, w: Term) -> Term:
+        """True also if the write is in the archive and the reader has not read the archive yet."""
+        return either(super().covers(s, d, w), s.archived(w))
+
+    def keeps_time(self, s: Any, n: Any, d: Term) -> Term:
+        """True if the archive raises the reader's time, which happens at most once."""
+        raised = s.every(WRITE, lambda w: implies(s.archived(w), s.completed(w) <= n.reads_at(d)))
+        looks = both(s.reading(d) == LISTED, n.reading(d) == OPENED)
+        return choose(looks, both(raised, n.reads_at(d) >= s.reads_at(d)), n.reads_at(d) == s.reads_at(d))
+
+    def clauses(self) -> dict[str, Formula]:
+        return super().clauses() | {
+            "only completed instants are archived, and only archived ones are removed": lambda s: both(
+                s.every(WRITE, lambda w: both(
+                    implies(s.archived(w), published(s, w)), implies(s.removed(w), s.archived(w)))),
+                s.every(PLAN, lambda p: both(
+                    implies(s.archived_plan(p), s.done(p)), implies(s.removed_plan(p), s.archived_plan(p))))),
+            "a reader holds what completed up to its time and is not archived": lambda s: both(
+                s.every(READER, WRITE, lambda d, w: implies(s.reading(d) == HELD, both(
+                    implies(s.kept_write(d, w), both(published(s, w), s.completed(w) <= s.reads_at(d))),
+                    implies(both(published(s, w), s.completed(w) <= s.reads_at(d), no(s.archived(w))),
+                            s.kept_write(d, w))))),
+                s.every(READER, PLAN, lambda d, p: implies(s.reading(d) == HELD, both(
+                    implies(s.kept_plan(d, p), both(s.done(p), s.compacted(p) <= s.reads_at(d))),
+                    implies(both(s.done(p), s.compacted(p) <= s.reads_at(d), no(s.archived_plan(p))),
+                            s.kept_plan(d, p)))))),
+            BOUND: lambda s: both(
+                s.every(WRITE, lambda w: implies(s.archived(w), both(
+                    before_pending(s, s.requested(w), s.completed(w)), with_older(s, s.requested(w))))),
+                s.every(PLAN, lambda p: implies(s.archived_plan(p), both(
+                    before_pending(s, s.barrier(p), s.compacted(p)), with_older(s, s.barrier(p))))),
+            ),
+            "instants are removed oldest first": lambda s: both(
+                s.every(WRITE, lambda w: implies(s.removed(w), older_are_removed(s, s.requested(w)))),
+                s.every(PLAN, lambda p: implies(s.removed_plan(p), older_are_removed(s, s.barrier(p))))),
+        }  # fmt: skip
+
+    def common(self) -> frozenset[str]:
+        """Return the clauses that support reads, without the clauses about pending instants and about the order of
+        removal.
+        """
+        return frozenset(self.clauses()) - {BOUND, "instants are removed oldest first"}
+
+    def claims(self) -> tuple[Claim, ...]:
+        return (
+            *super().claims(),
+            Claim("ARCH", "each completed instant is active or archived, and readers find it; no pending instant is "
+                  "older than an archived one; the oldest leave first", self.is_found),
+        )  # fmt: skip
+
+    def is_found(self, s: Any) -> Term:
+        return both(
+            s.every(WRITE, lambda w: implies(
+                published(s, w), either(both(self.is_listed(s, w), no(s.removed(w))), s.archived(w)))),
+            s.every(PLAN, lambda p: implies(
+                s.done(p), either(both(self.is_listed_plan(s, p), no(s.removed_plan(p))), s.archived_plan(p)))),
+            s.every(WRITE, lambda w: implies(s.removed(w), both(
+                before_pending(s, s.requested(w), s.completed(w)),
+                s.every(WRITE, lambda v: implies(
+                    both(published(s, v), s.requested(v) < s.requested(w)), s.removed(v)))))),
+            s.every(READER, WRITE, lambda d, w: implies(
+                both(s.reading(d) >= SURE, s.archived(w), s.completed(w) <= s.reads_at(d)), s.kept_write(d, w))),
+        )  # fmt: skip
+
+
+def before_pending(s: Any, requested: Term, completed: Term) -> Term:
+    """True if the requested time and the completion time are before the requested time of every pending instant."""
+    return both(
+        s.every(WRITE, lambda v: implies(both(s.phase(v) > IDLE, s.phase(v) < PUBLISHED), both(
+            requested < s.requested(v), completed < s.requested(v)))),
+        s.every(PLAN, lambda q: implies(
+            both(s.planned(q), no(s.done(q))), both(requested < s.barrier(q), completed < s.barrier(q)))),
+    )  # fmt: skip
+
+
+def with_older(s: Any, requested: Term) -> Term:
+    """True if every completed instant that was requested before the time `requested` is archived."""
+    return both(
+        s.every(WRITE, lambda v: implies(both(published(s, v), s.requested(v) < requested), s.archived(v))),
+        s.every(PLAN, lambda q: implies(both(s.done(q), s.barrier(q) < requested), s.archived_plan(q))),
+    )
+
+
+def older_are_removed(s: Any, requested: Term) -> Term:
+    """True if every archived instant that was requested before the time `requested` is removed from the active
+    timeline.
+    """
+    return both(
+        s.every(WRITE, lambda v: implies(both(s.archived(v), s.requested(v) < requested), s.removed(v))),
+        s.every(PLAN, lambda q: implies(both(s.archived_plan(q), s.barrier(q) < requested), s.removed_plan(q))),
+    )

@@ -1,0 +1,55 @@
+"""Translates the replacing writes in a state of the model into facts of the relation in `lemmas/replaces.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbcc.model import Model, State
+from nbcc.model.kernel.table import Plan, Write
+from nbcc.model.mechanisms.insert_overwrite import REPLACING, SCHEDULED, replaced_groups
+
+from .finite import Instance, Table
+from .lemmas import state as core
+
+WORKS = {SCHEDULED: core.SCHEDULED, REPLACING: core.RUNNING, "written": core.RUNNING,
+         "under the lock": core.COMPLETING, "ready to publish": core.TIMED}  # fmt: skip
+
+
+def fixed(model: Model, groups: list[int]) -> Table:
+    """Return the facts that say which compactors of the relation are overwriters, and which file groups each overwriter
+    replaces.
+    """
+    found: Table = {}
+    for me in model.actors_of("overwriter"):
+        found["overwriter", me] = True
+        found |= {("overwrites", me, group): group in replaced_groups(model.world, me) for group in groups}
+    return found
+
+
+def interpret(model: Model, state: State, elements: Instance, facts: Table, plans: list[Plan]) -> None:
+    """Add the facts about replaces and overwriters in a state of the model."""
+    overwriters = model.actors_of("overwriter")
+    if not overwriters:
+        return
+    place = {plan.requested: number for number, plan in enumerate(plans)}
+    done = {e.actor: e for e in model.component(state, "published") if isinstance(e, Write) and e.actor in overwriters}
+    for number, plan in enumerate(plans):
+        for part in plan.groups:
+            if plan.runner in overwriters:
+                facts |= {("replaces", number): True, ("shows", number, number, part.group): True}
+            elif part.base is not None:
+                facts |= {("shows", number, other, part.group): True for other in range(len(plans))
+                          if facts.get(("shows", place[part.base], other, part.group))}  # fmt: skip
+    for me, entry in done.items():
+        number = place[entry.requested]
+        facts |= {("done", number): True, ("compacted", number): entry.completed, ("own_plan", me): number,
+                  ("completing", me): entry.completed}  # fmt: skip
+        facts |= {("base_written", me, part.group): True for part in plans[number].groups}
+    for me in overwriters:
+        own: Any = model.component(state, me)
+        if own.step in WORKS:
+            facts |= {("work", me): WORKS[own.step], ("own_plan", me): place[own.requested],
+                      ("completing", me): own.completed,
+                      ("compactor_locks", me): model.component(state, "lock") == me}  # fmt: skip
+            groups = replaced_groups(model.world, me)
+            facts |= {("base_written", me, group): True for group in groups[: own.bases]}

@@ -1,0 +1,52 @@
+"""Computes records of one key in the logs of a world, and the records that win the model's merge into base files."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+from nbcc.model import Model, State
+from nbcc.model.kernel.merge import Ranked, evaluate
+from nbcc.model.promises.view import view_of
+
+from .finite import Instance, Table
+from .lemmas import state as core
+
+
+def with_records(elements: Instance, seed: int) -> Instance:
+    """Return the instance with a record of the key in most logs. A record is a row or a delete with an ordering value
+    of 1 to 3.
+    """
+    draw = random.Random(seed)
+    records: Table = {}
+    for log in elements.elements[core.LOG]:
+        records |= {("record", log): draw.random() < 0.8, ("ordering", log): draw.randint(1, 3),
+                    ("deleted", log): draw.random() < 0.4}  # fmt: skip
+    return replace(elements, fixed={**elements.fixed, **records})
+
+
+def interpret(
+    model: Model, state: State, elements: Instance, facts: Table, place: dict[int, int], by_time: dict[int, Any]
+) -> None:
+    """Add, for each base file, the record that wins the model's merge of the content of the base file.
+
+    `place` maps the requested time of each plan to the number of the plan. `by_time` maps the requested time of each
+    write to the write.
+    """
+    records = elements.fixed
+    if not any(key[0] == "record" for key in records):
+        return
+    view = view_of(model, state)
+    for group in elements.elements[core.GROUP]:
+
+        def record_of(log: tuple[int, int], group: int = group) -> Ranked | None:
+            element = (*by_time[log[0]], group, log[1])
+            if not records["record", element]:
+                return None
+            return Ranked(records["ordering", element], 0.0, records["deleted", element], element)
+
+        for barrier, shape in view.bases(group):
+            winner = evaluate(shape, record_of, model.merger)
+            if winner is not None:
+                facts["kept", place[barrier], winner.content] = True

@@ -1,0 +1,26 @@
+"""A schedule that ends a history early, while actors have not finished their operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nbcc.model import Step
+
+from .protocol import Choose, Schedule
+
+
+class Limited:
+    """Wraps a schedule: the history ends after ``most`` steps."""
+
+    def __init__(self, inner: Schedule, most: int) -> None:
+        self._inner = inner
+        self._left = most
+
+    def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
+        """Begin the inner schedule."""
+        self._inner.begin(choose, actors, actions)
+
+    def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
+        """Return the step that the inner schedule chooses, or None after ``most`` steps."""
+        self._left -= 1
+        return self._inner.next(choose, enabled) if self._left >= 0 else None

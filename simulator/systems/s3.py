@@ -1,0 +1,214 @@
+"""The engine on an S3 server, as a system: requests of a history fail at random, and the engine must agree.
+
+The server is `nbcc.simulator.s3`, on 127.0.0.1 in this process. The requests of actors reach it through
+`ObjectStorage`; the harness reads the objects directly. A failed request costs an actor no step of the model: the
+engine repeats it, or recognises its own success, within one call to its storage.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import ExitStack
+from datetime import timedelta
+from itertools import count
+from typing import Any, Final, TypeVar
+
+from nbcc.engine.storage import Entry
+from nbcc.engine.storage.object_storage import ObjectStorage
+from nbcc.model import Protocol, World
+
+from ..control.harness import Handle, Harness
+from ..control.storage import ControlledStorage, MemoryStorage
+from ..s3.faults import Fault, Kind
+from ..s3.server import Bucket, s3_server
+from .engine import EngineSystem
+from .engine_operation import EngineOperation
+
+T = TypeVar("T")
+
+FAULTS: Final[Mapping[str, tuple[Kind, ...]]] = {
+    "PUT": ("lose", "refuse", "conflict", "slow", "drop"),
+    "GET": ("slow", "drop"),
+    "LIST": ("slow", "drop"),
+    "DELETE": ("lose", "slow", "drop"),
+}
+"""Method of a request -> how the request may fail. Only a conditional put may be executed and answered 412."""
+
+FAULT_ONE_IN: Final = 12
+"""One call of an actor to its storage in so many meets a fault."""
+
+PAGES: Final = (1, 3, 1000)
+"""The most keys of a page of a listing; each history has one of these sizes."""
+
+_BACKOFF: Final = {"init_backoff": timedelta(milliseconds=1), "max_backoff": timedelta(milliseconds=2), "base": 2}
+_RETRIES: Final = {"backoff": _BACKOFF, "max_retries": 10, "retry_timeout": timedelta(seconds=30)}
+
+Choose = Callable[[random.Random, str], Kind | None]
+"""Returns the fault of the next request of a method, or None."""
+
+_SERVERS: dict[int, tuple[ExitStack, Bucket]] = {}
+_NUMBERS: Final = count(1)
+
+
+def one_in_some(chance: random.Random, method: str) -> Kind | None:
+    """Let one request in `FAULT_ONE_IN` fail."""
+    return chance.choice(FAULTS[method]) if chance.randrange(FAULT_ONE_IN) == 0 else None
+
+
+def every_answer(chance: random.Random, method: str) -> Kind | None:
+    """Lose the answer of every put."""
+    return "lose" if method == "PUT" else None
+
+
+class _Objects(MutableMapping[str, bytes]):
+    """The objects of a folder of a bucket, by path."""
+
+    def __init__(self, bucket: Bucket, folder: str) -> None:
+        self._bucket, self._folder = bucket, folder
+
+    def __getitem__(self, path: str) -> bytes:
+        return self._bucket.objects[self._folder + path].data
+
+    def __setitem__(self, path: str, data: bytes) -> None:
+        self._bucket.put(self._folder + path, data)
+
+    def __delitem__(self, path: str) -> None:
+        del self._bucket.objects[self._folder + path]
+
+    def __iter__(self) -> Iterator[str]:
+        return (key.removeprefix(self._folder) for key in list(self._bucket.objects) if key.startswith(self._folder))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class BucketView(MemoryStorage):
+    """A folder of a bucket without requests, for the harness."""
+
+    def __init__(self, bucket: Bucket, folder: str) -> None:
+        super().__init__()
+        self.objects = _Objects(bucket, folder)
+
+
+class S3Storage(MemoryStorage):
+    """The same folder by requests to the server, for actors. `faults` counts faults by action and kind.
+
+    The faults depend on the calls of the history alone, so that a trace meets them again.
+    """
+
+    def __init__(self, view: BucketView, remote: ObjectStorage, bucket: Bucket, choose: Choose) -> None:
+        super().__init__()
+        self.faults: Counter[tuple[str, str]] = Counter()
+        self.action = ""
+        self.deleted = view.deleted
+        self._view, self._remote, self._bucket, self._choose = view, remote, bucket, choose
+        self._calls = 0
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        """Create the object; False if it exists."""
+        return self._ask("PUT", path, lambda: self._remote.put_if_absent(path, data))
+
+    def put(self, path: str, data: bytes) -> None:
+        """Create or replace the object."""
+        self._ask("PUT", path, lambda: self._remote.put(path, data), is_conditional=False)
+
+    def get(self, path: str) -> bytes:
+        """The object's content.
+
+        Raises:
+            NotFound: there is no such object.
+        """
+        return self._ask("GET", path, lambda: self._remote.get(path))
+
+    def list(self, prefix: str) -> list[Entry]:
+        """All objects below the prefix, sorted by path."""
+        return [entry._replace(modified=0.0) for entry in self._ask("LIST", prefix, lambda: self._remote.list(prefix))]
+
+    def delete(self, path: str) -> None:
+        """Delete the object, if it exists."""
+        self.delete_all([path])
+
+    def delete_all(self, paths: Sequence[str]) -> None:
+        """Delete the objects at these paths, if they exist."""
+        for path in paths:
+            if path in self._view.objects:
+                self.deleted[path] = Entry(path, len(self._view.objects[path]))
+        if paths:
+            self._ask("DELETE", paths[0], lambda: self._remote.delete_all(paths))
+
+    def _ask(self, method: str, path: str, request: Callable[[], T], *, is_conditional: bool = True) -> T:
+        """Send a request, after the choice of its fault."""
+        self._calls += 1
+        kind = self._choose(random.Random(f"{self._calls} {method} {path}"), method)
+        if kind == "refuse" and not is_conditional:
+            kind = "lose"
+        self._bucket.faults[:] = [Fault(kind, "", method)] if kind else []
+        try:
+            return request()
+        finally:
+            self._view.changes += method in ("PUT", "DELETE")
+            if kind and not self._bucket.faults[0].times:
+                self.faults[self.action, f"{method} {kind}"] += 1
+            self._bucket.faults.clear()
+            self._bucket.requests.clear()
+
+
+class S3System(EngineSystem):
+    """A table on the server. `choose` decides which requests fail."""
+
+    name = "s3"
+
+    def __init__(self, world: World, protocol: Protocol, choose: Choose = one_in_some) -> None:
+        self._bucket = _bucket()
+        self._folder = f"t{next(_NUMBERS)}/"
+        view = BucketView(self._bucket, self._folder)
+        url = f"s3://lake/{self._folder.rstrip('/')}"
+        remote = ObjectStorage(url, {**self._bucket.options, "retry_config": _RETRIES})
+        self.store = S3Storage(view, remote, self._bucket, choose)
+        super().__init__(world, protocol, harness=Harness(view))
+        self._bucket.page = random.Random(repr(world)).choice(PAGES)
+
+    def operation(self, name: str, handle: Handle) -> EngineOperation:
+        handle.storage = ControlledStorage(self.store, handle)
+        return _Operation(self, name, handle)
+
+    @property
+    def faults(self) -> Counter[str]:
+        """How often which request failed in which way."""
+        counts: Counter[str] = Counter()
+        for (_, what), number in self.store.faults.items():
+            counts[what] += number
+        return counts
+
+    def close(self) -> None:
+        super().close()
+        for path in list(self.harness.storage.list("")):
+            self.harness.storage.delete(path.path)
+
+
+class _Operation(EngineOperation):
+    """An operation whose faults are counted by the action of the model."""
+
+    system: S3System
+
+    def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.system.store.action = action
+        return super().step(action, args)
+
+
+def losing_answers(world: World, protocol: Protocol, batches: object) -> S3System:
+    """Return a system whose puts lose their answers, for `nbcc check --on nbcc.simulator.systems.s3:losing_answers`."""
+    return S3System(world, protocol, every_answer)
+
+
+def _bucket() -> Bucket:
+    """The bucket of this process's server, which runs until the process ends."""
+    if os.getpid() not in _SERVERS:
+        stack = ExitStack()
+        _SERVERS[os.getpid()] = (stack, stack.enter_context(s3_server()))
+        atexit.register(stack.close)
+    return _SERVERS[os.getpid()][1]

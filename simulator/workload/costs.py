@@ -1,0 +1,195 @@
+"""The costs of operations: requests recorded from the engine, latencies of stores, and times fitted on the engine."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from nbcc.model.validation import nearest
+
+VERBS: Final = ("put", "get", "list", "delete")
+POOL: Final = 2048  # durations that are sampled in advance for each stage
+WIDTH: Final = 8  # the engine's requests at the same time (engine.storage.parallel.WIDTH)
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What an operation touches: file groups, log files in all of them, and commits that its actor has not read."""
+
+    groups: int = 0
+    logs: int = 0
+    commits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StageCost:
+    """A stage of an operation, recorded from the engine. Counts are linear in 1, groups, logs and commits."""
+
+    locked: bool
+    takes: int
+    rounds: tuple[int, ...]
+    requests: Mapping[str, tuple[int, ...]]
+
+    def count(self, touched: Touched) -> dict[str, int]:
+        """The requests of the stage by verb."""
+        return {verb: _linear(counts, touched) for verb, counts in self.requests.items()}
+
+    def depth(self, touched: Touched) -> int:
+        """The number of requests in sequence."""
+        sent = sum(self.count(touched).values())
+        return max(_linear(self.rounds, touched), math.ceil(sent / WIDTH))
+
+
+Program = tuple[StageCost, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A store: kind, (median, 99th percentile) in seconds of each verb, bytes a second, dollars for a request."""
+
+    name: str
+    about: str
+    kind: str
+    latency: Mapping[str, tuple[float, float]]
+    bytes_per_second: float
+    price: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Times fitted on the engine, in seconds of one core.
+
+    `write`, `publish`, `clean_up`: the constant time of a stage without its requests. `per_row`, `per_file`: of the
+    data phase. `compact_row`, `compact_log`: of a compaction, for each row and each log file; `read_row` and `read_log`
+    of a snapshot. `noise`: the spread (sigma of a log-normal) of these times. `latency`: of the local store.
+    """
+
+    request: float
+    write: float
+    publish: float
+    clean_up: float
+    per_row: float
+    per_file: float
+    compact_row: float
+    compact_log: float
+    read_row: float
+    read_log: float
+    noise: float
+    latency: Mapping[str, tuple[float, float]]
+    ranges: Mapping[str, tuple[float, float]]
+    machine: str
+
+
+@cache
+def programs(kind: str) -> dict[str, Program]:
+    """The recorded operations on a kind of store: "object store" or "local"."""
+    document = json.loads((_folder() / "accesses.json").read_text("utf-8"))
+    return {name: tuple(_stage(stage) for stage in stages) for name, stages in document["programs"][kind].items()}
+
+
+@cache
+def lease_requests() -> dict[str, dict[str, int]]:
+    """The requests of the lease in the store, by what is asked of it."""
+    lease: dict[str, dict[str, int]] = json.loads((_folder() / "accesses.json").read_text("utf-8"))["lease"]
+    return lease
+
+
+def store(name: str, calibration: Calibration) -> Store:
+    """The store of this name. Raises ValueError if there is none."""
+    stores = {key: value for key, value in _stores().items() if key != "format"}
+    if name not in stores:
+        raise ValueError(f"no store is called {name!r}; {nearest(name, tuple(stores), 'specs/workload/stores.toml')}")
+    given = stores[name]
+    latency = calibration.latency
+    if given["kind"] != "local":
+        latency = {verb: (given[verb][0] / 1000, given[verb][1] / 1000) for verb in VERBS}
+    price = {verb: given["price"][verb] / 1000 for verb in VERBS}
+    return Store(name, given["about"], given["kind"], latency, given["megabytes_per_second"] * 1e6, price)
+
+
+def calibration(path: Path | None = None) -> Calibration:
+    """The fitted times of the package, or those of a file. Raises ValueError if the file is none."""
+    source = path or _folder() / "calibration.json"
+    try:
+        document = json.loads(source.read_text("utf-8"))
+        fields: dict[str, Any] = {name: float(value) for name, value in document["seconds"].items()}
+        for name in ("latency", "ranges"):
+            fields[name] = {key: (float(low), float(high)) for key, (low, high) in document[name].items()}
+        return Calibration(**fields, machine=document["machine"])
+    except (KeyError, TypeError, ValueError) as error:
+        remedy = "`nbcc simulate --calibrate FILE` writes one"
+        raise ValueError(f"{source} is not a calibration: {error}; {remedy}") from None
+
+
+class Sampler:
+    """Durations of stages on one store, sampled in advance for each stage and number of requests."""
+
+    def __init__(self, store: Store, random: np.random.Generator) -> None:
+        self.store, self._random = store, random
+        self._pools: dict[tuple[tuple[str, int], ...] | tuple[Any, ...], list[float]] = {}
+        self._next = 0
+
+    def latency(self, requests: Mapping[str, int], depth: int) -> float:
+        """The seconds of these requests, of which `depth` are sent in sequence."""
+        key = (depth, *requests.items())
+        pool = self._pools.get(key)
+        if pool is None:
+            pool = self._pools[key] = self._sampled(requests, depth)
+        self._next = (self._next + 1) % POOL
+        return pool[self._next]
+
+    def _sampled(self, requests: Mapping[str, int], depth: int) -> list[float]:
+        verbs = [verb for verb, count in requests.items() for _ in range(count)]
+        if not verbs or not depth:
+            return [0.0] * POOL
+        total = np.zeros(POOL)
+        if depth > 200:  # the sum of many requests is close to its mean
+            mean = sum(self._mean(verb) for verb in verbs) * depth / len(verbs)
+            return [mean] * POOL
+        for chunk in np.array_split(np.array(verbs), depth):
+            total += np.max([self._draw(verb) for verb in chunk], axis=0) if len(chunk) else 0.0
+        return [float(value) for value in total]
+
+    def _draw(self, verb: str) -> Any:
+        median, late = self.store.latency[verb]
+        return median * np.exp(self._random.standard_normal(POOL) * _sigma(median, late))
+
+    def _mean(self, verb: str) -> float:
+        median, late = self.store.latency[verb]
+        return median * math.exp(_sigma(median, late) ** 2 / 2)
+
+
+def _sigma(median: float, late: float) -> float:
+    return math.log(max(late, median * 1.0001) / median) / 2.326  # the 99th percentile of a normal distribution
+
+
+def _linear(coefficients: tuple[int, ...], touched: Touched) -> int:
+    constant, groups, logs, commits = coefficients
+    return constant + groups * touched.groups + logs * touched.logs + commits * touched.commits
+
+
+def _stage(given: Mapping[str, Any]) -> StageCost:
+    requests: dict[str, list[int]] = {}
+    for kind, counts in given["requests"].items():
+        total = requests.setdefault(kind.partition(" ")[0], [0, 0, 0, 0])
+        requests[kind.partition(" ")[0]] = [a + b for a, b in zip(total, counts, strict=True)]
+    by_verb = {verb: tuple(counts) for verb, counts in requests.items()}
+    return StageCost(given["locked"], given["takes"], tuple(given["rounds"]), by_verb)
+
+
+@cache
+def _stores() -> dict[str, Any]:
+    return tomllib.loads((_folder() / "stores.toml").read_text("utf-8"))
+
+
+def _folder() -> Any:
+    return files("nbcc") / "specs" / "workload"

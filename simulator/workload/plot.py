@@ -1,0 +1,127 @@
+"""The picture of a simulation: the modes over the number of writers, log files over time, and a commit's time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ..view.matplotlib_painter import DPI
+from ..view.style import WRITERS
+from .costs import Calibration
+from .measures import PHASES, Measures
+from .run import Watch, simulate
+from .scenario import Mode, Scenario
+from .summary import percentile, phase_shares
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Of = Callable[[Measures], float]
+"""A figure of a run."""
+
+STYLES: Final[Mapping[Mode, Mapping[str, Any]]] = {
+    "nbcc": {"color": WRITERS[0].ink, "marker": "o", "linestyle": "-"},
+    "occ": {"color": WRITERS[1].light, "marker": "s", "linestyle": "-"},
+    "single": {"color": WRITERS[2].light, "marker": "^", "linestyle": "--"},
+}
+PHASE_COLORS: Final = ("#dfe3e7", "#a63603", "#e6550d", "#fdae6b", "#fdd0a2", "#56b4e9", "#a8508a", "#c6dbef")
+Factors = Sequence[float]
+FACTORS: Final[Factors] = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
+SWEEP_HOURS: Final = 2.0  # the longest simulated time of a run of the sweep
+
+
+def sweep(
+    scenario: Scenario, modes: Iterable[Mode], calibration: Calibration, watch: Watch, factors: Factors = FACTORS
+) -> dict[Mode, list[tuple[int, Measures]]]:
+    """A run for each number of writers: (writers, measures) by mode. Recorded writers cannot be multiplied."""
+    short = replace(scenario, hours=min(scenario.hours, SWEEP_HOURS))
+    sizes = {size.writer_count: size for size in (short.scaled(factor) for factor in factors)}
+    runs: dict[Mode, list[tuple[int, Measures]]] = {mode: [] for mode in modes}
+    total = len(sizes) * len(runs)
+    for number, (mode, writers) in enumerate((mode, writers) for mode in runs for writers in sorted(sizes)):
+        watch("writers", number, total)
+        runs[mode].append((writers, simulate(sizes[writers], mode, calibration)))
+    return runs
+
+
+def draw(
+    scenario: Scenario, runs: Mapping[Mode, Sequence[Measures]], calibration: Calibration, path: Path, watch: Watch
+) -> None:
+    """Draw four panels into a file, whose suffix is its format."""
+    import matplotlib.pyplot as plt
+
+    figure, ((throughput, latency), (logs, phases)) = plt.subplots(2, 2, figsize=(12, 8), dpi=DPI)
+    swept = sweep(scenario, runs, calibration, watch)
+    draw_writers(throughput, swept, "committed rows a second", lambda m: m.rows / m.seconds)
+    draw_writers(
+        latency, swept, "commit latency, 95th percentile, seconds", lambda m: percentile(m.latency, 95), log=True
+    )
+    draw_logs(logs, runs)
+    draw_phases(phases, runs)
+    figure.suptitle(f"{scenario.name}: {scenario.about}", x=0.02, ha="left", fontsize=12)
+    figure.tight_layout(rect=(0, 0, 1, 0.97))
+    figure.savefig(path)
+    plt.close(figure)
+
+
+def draw_writers(
+    ax: Axes, swept: Mapping[Mode, list[tuple[int, Measures]]], words: str, of: Of, log: bool = False
+) -> None:
+    """Draw one figure of each mode over the number of writers. `log`: the figure has a logarithmic axis, too."""
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    for mode, points in swept.items():
+        shown = [(writers, value) for writers, measures in points if (value := of(measures)) > 0 or not log]
+        ax.plot(*zip(*shown, strict=True), markersize=5, alpha=0.85, label=mode, **STYLES[mode])
+    ax.set_xscale("log")
+    writers = sorted({writers for points in swept.values() for writers, _ in points})
+    ax.set_xticks(writers, [f"{count:,}" for count in writers])
+    ax.set_xlabel("writers")
+    if log:
+        ax.set_yscale("log")
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    else:
+        ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    ax.minorticks_off()
+    _finish(ax, words)
+
+
+def draw_logs(ax: Axes, runs: Mapping[Mode, Sequence[Measures]]) -> None:
+    """Draw the mean number of log files of a slice over time, in the first run of each mode."""
+    for mode, measured in runs.items():
+        hours = [sample[0] / 3600 for sample in measured[0].logs]
+        style = {**STYLES[mode], "marker": ""}
+        ax.plot(hours, [sample[1] for sample in measured[0].logs], linewidth=1.1, alpha=0.85, label=mode, **style)
+    ax.set_xlabel("hours")
+    ax.set_ylim(bottom=0)
+    _finish(ax, "log files of a slice, mean")
+
+
+def draw_phases(ax: Axes, runs: Mapping[Mode, Sequence[Measures]]) -> None:
+    """Draw a bar a mode: the share of each phase in the time of a commit."""
+    for place, measured in enumerate(runs.values()):
+        shares, left = phase_shares(measured), 0.0
+        total = sum(shares.values()) or 1.0
+        for phase, color in zip(PHASES, PHASE_COLORS, strict=True):
+            width = 100 * shares[phase] / total
+            ax.barh(place, width, left=left, color=color, label=phase if place == 0 else None)
+            if width > 8:
+                ax.text(left + width / 2, place, f"{shares[phase]:.3g} s", ha="center", va="center", fontsize=8)
+            left += width
+    ax.set_yticks(range(len(runs)), [*runs])
+    ax.invert_yaxis()
+    ax.set_xlim(0, 100)
+    ax.set_xlabel("% of the time of a commit")
+    ax.set_title("where the time of a commit goes", loc="left", fontsize=10)
+    ax.legend(ncols=4, fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18))
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _finish(ax: Axes, words: str) -> None:
+    ax.set_title(words, loc="left", fontsize=10)
+    ax.grid(alpha=0.3)
+    ax.legend(frameon=False, fontsize=8, ncols=3, loc="lower right", bbox_to_anchor=(1.0, 0.98))
+    ax.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,46 @@
+"""The decisions of the protocol, taken by the model: which write conflicts, and what a compaction plan takes.
+
+The simulation asks the functions of the model about small tables. These functions compare times only. Therefore a
+decision depends on the order of the times, and the answer for an order that occurred before is reused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final
+
+from nbcc.model import Protocol
+from nbcc.model.assembly import rules_of
+from nbcc.model.kernel.planning import plan
+from nbcc.model.kernel.table import GroupPlan, Plan, Table, Write
+from nbcc.model.mechanisms.occ.conflicts import Attempt, conflicting
+
+PROTOCOL: Final = Protocol(concurrency="occ")
+"""The default protocol, for a writer that checks for conflicts."""
+
+
+def conflicts(newest: Iterable[tuple[int, int]], groups: Sequence[int]) -> bool:
+    """Whether a write to these file groups conflicts with writes that completed while it was pending.
+
+    `newest`: (file group, number of its newest write), for groups in which such a write completed.
+    """
+    published = tuple(Write(number, number + 1, "w", 1, ((group, 1),)) for group, number in newest)
+    return conflicting(published, (), Attempt(tuple(groups), (), 0), PROTOCOL) is not None
+
+
+@lru_cache(maxsize=1 << 16)
+def logs_taken(completed: int, late: int, has_base: bool, is_planned: bool) -> int:
+    """The number of log files of one file group that a compaction plan takes.
+
+    `completed` log files completed before the plan's barrier, and `late` ones after it. `is_planned`: a pending plan
+    includes the group.
+    """
+    barrier = completed + 5
+    times = [*range(4, 4 + completed), *range(barrier + 1, barrier + 1 + late)]
+    writes = tuple(Write(3, time, "w", number, ((0, 1),)) for number, time in enumerate(times, 1))
+    plans: list[tuple[int, int | None]] = [(1, 2)] if has_base else []
+    plans += [(3, None)] if is_planned else []
+    made = tuple(Plan(requested, "c", True, (GroupPlan(0, None, ()),)) for requested, _ in plans)
+    table = Table(writes, made, tuple(done for _, done in plans))
+    return sum(len(part.logs) for part in plan(rules_of(PROTOCOL), table, 1, barrier))

@@ -1,0 +1,269 @@
+"""A scenario of the workload simulation: the table, its store and lock, its writers, services and readers.
+
+A scenario is a TOML file with the tables `[table]`, `[lock]`, `[[writers]]`, `[compaction]`, `[cleaning]`, `[reads]`
+and `[crashes]`. Each field has the name of a field of the classes in this module. Durations are texts such as 90s, 5m
+or 2h.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar, get_args
+
+from nbcc.model.validation import nearest, refuse_unknown
+
+Mode = Literal["nbcc", "occ", "single"]
+Arrival = Literal["regular", "poisson", "continuous"]
+Choice = Literal["newest", "uniform", "zipf", "own"]
+Provider = Literal["file", "lease", "zookeeper"]
+MODES: Final = get_args(Mode)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """The table. `partitions` times `buckets` is the number of file groups. `rows`: those it has at the start."""
+
+    partitions: int = 1
+    buckets: int = 4
+    rows: int = 0
+    row_bytes: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class LockOptions:
+    """The lock of the table, the waits of its clock, and how a commit is decided.
+
+    `provider`: file is a lock between processes of one machine, lease is one in the store, zookeeper a queue.
+    """
+
+    provider: Provider = "lease"
+    skew: float = 0.2
+    wait: float = 60.0
+    lease: float = 300.0
+    decision: Literal["lock", "log"] = "lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Writers:
+    """Writers that do the same.
+
+    `arrival`: a batch arrives each `every` seconds, in the mean of a Poisson process, or when the previous one is done.
+    `partitions` of the table are touched by a batch, selected by `choice`. own: the writer has partitions of its own.
+    `zipf`: the skew of keys over buckets; 0: all buckets alike. `updates`: the share of rows that exist already.
+    `compute`: seconds to prepare a batch, without the rows' own cost. `concurrency` overrides that of the mode.
+    """
+
+    name: str
+    count: int = 1
+    every: float = 60.0
+    arrival: Arrival = "regular"
+    rows: int = 1000
+    partitions: int = 1
+    choice: Choice = "newest"
+    zipf: float = 0.0
+    updates: float = 0.5
+    compute: float = 0.0
+    cores: int = 1
+    begins: float = 0.0
+    ends: float = float("inf")
+    concurrency: Literal["", "nbcc", "occ"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A table service, which runs each `every` seconds on `cores` cores. 0: never."""
+
+    every: float = 0.0
+    cores: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Snapshot queries of the `partitions` newest partitions, each `every` seconds on `cores` cores. 0: none."""
+
+    every: float = 600.0
+    partitions: int = 1
+    cores: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Crashes:
+    """Crashes of writers. `every`: the mean seconds between two crashes of one writer; 0: none."""
+
+    every: float = 0.0
+    restart: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch of a recorded table: seconds after the start, rows, file groups, and the seconds that its write took."""
+
+    at: float
+    rows: int
+    groups: tuple[int, ...]
+    took: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """One workload. `cores`: the cores that all writers share; 0: each writer has its own."""
+
+    name: str
+    about: str = ""
+    source: str = ""
+    hours: float = 1.0
+    store: str = "s3"
+    cores: int = 0
+    table: TableShape = field(default_factory=TableShape)
+    lock: LockOptions = field(default_factory=LockOptions)
+    writers: tuple[Writers, ...] = ()
+    compaction: Service = field(default_factory=Service)
+    cleaning: Service = field(default_factory=Service)
+    reads: Reads = field(default_factory=Reads)
+    crashes: Crashes = field(default_factory=Crashes)
+    recorded: tuple[tuple[Batch, ...], ...] = ()
+    """The batches of each writer of a recorded table; they take the place of `writers`."""
+
+    @property
+    def seconds(self) -> float:
+        """The simulated time."""
+        return self.hours * 3600
+
+    @property
+    def writer_count(self) -> int:
+        """The number of writers."""
+        return len(self.recorded) or sum(group.count for group in self.writers)
+
+    def scaled(self, factor: float) -> Scenario:
+        """Return the scenario with that many times the writers of each group, at least one."""
+        groups = (replace(group, count=max(1, round(group.count * factor))) for group in self.writers)
+        return replace(self, writers=tuple(groups))
+
+
+SECTIONS: Final[dict[str, type]] = {
+    "table": TableShape, "lock": LockOptions, "compaction": Service, "cleaning": Service, "reads": Reads,
+    "crashes": Crashes,
+}  # fmt: skip
+DURATIONS: Final = ("every", "begins", "ends", "skew", "wait", "lease", "restart", "compute")
+TOP: Final = ("format", "about", "source", "hours", "store", "cores", "writers", *SECTIONS)
+_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def names() -> tuple[str, ...]:
+    """The names of the scenarios of the package."""
+    return tuple(sorted(e.name[: -len(".toml")] for e in _folder().iterdir() if e.name.endswith(".toml")))
+
+
+def load(name: str) -> Scenario:
+    """The scenario of this name or path. Raises ValueError if it does not exist, or if its file is wrong."""
+    if name.endswith(".toml"):
+        path: Any = Path(name)
+        if not path.is_file():
+            raise ValueError(f"scenario file {name!r} does not exist")
+    elif name in names():
+        path = _folder() / f"{name}.toml"
+    else:
+        raise ValueError(f"no scenario is called {name!r}; {nearest(name, names(), 'nbcc simulate --help')}")
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"scenario {name!r} is not TOML: {error}") from None
+    try:
+        return scenario_of(Path(name).stem if name.endswith(".toml") else name, content)
+    except ValueError as error:
+        raise ValueError(f"scenario {name!r}: {error}") from None
+
+
+def scenario_of(name: str, content: Mapping[str, Any]) -> Scenario:
+    """The scenario that the content of a file describes. Raises ValueError for an unknown field or a wrong value."""
+    if content.get("format") != 1:
+        raise ValueError(f"format {content.get('format')!r} is not known; this version reads 1")
+    refuse_unknown(content, TOP, "the scenario")
+    groups = content.get("writers")
+    if not isinstance(groups, list) or not groups or not all(isinstance(group, dict) for group in groups):
+        raise ValueError("it has no writers; add a table [[writers]]")
+    own = {key: content[key] for key in ("about", "source", "hours", "store", "cores") if key in content}
+    sections: dict[str, Any] = {key: _part(kind, content.get(key, {}), f"[{key}]") for key, kind in SECTIONS.items()}
+    writers = tuple(_part(Writers, group, f"[[writers]] number {number}") for number, group in enumerate(groups, 1))
+    values = {key: _value(key, value, type(getattr(_DEFAULT, key)), "the scenario") for key, value in own.items()}
+    scenario = Scenario(name=name, writers=writers, **values, **sections)
+    check(scenario)
+    return scenario
+
+
+def duration(text: str) -> float:
+    """The seconds of a text such as 200ms, 90s, 5m, 2h or 1d. Raises ValueError for another text."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)", text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not a duration; use 200ms, 90s, 5m, 2h or 1d")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def check(scenario: Scenario) -> None:
+    """Raise ValueError for numbers that no table can have."""
+    shape = scenario.table
+    least = {
+        "hours": scenario.hours, "[table] partitions": shape.partitions, "[table] buckets": shape.buckets,
+        "[table] row_bytes": shape.row_bytes,
+        **{f"{group.name}: {name}": getattr(group, name) for group in scenario.writers
+           for name in ("count", "rows", "partitions", "cores")},
+    }  # fmt: skip
+    for name, value in least.items():
+        if value <= 0:
+            raise ValueError(f"{name} is {value}; it must be greater than 0")
+    for group in scenario.writers:
+        if group.arrival != "continuous" and group.every <= 0:
+            raise ValueError(f"{group.name}: every is {group.every:g} s; it must be greater than 0")
+        if group.partitions > shape.partitions:
+            raise ValueError(f"{group.name}: a batch touches {group.partitions} of {shape.partitions} partitions")
+    if scenario.lock.provider == "file" and scenario.store != "local":
+        raise ValueError(f"[lock] provider = 'file' locks the processes of one machine; the store is {scenario.store}")
+
+
+def _part(kind: type[T], given: Any, where: str) -> T:
+    if not isinstance(given, dict):
+        raise ValueError(f"{where} must be a table")
+    known = {each.name: each for each in fields(kind)}  # type: ignore[arg-type]
+    refuse_unknown(given, tuple(known), where)
+    values = {}
+    for name, each in known.items():
+        if name not in given:
+            if each.default is MISSING and each.default_factory is MISSING:
+                raise ValueError(f"{where} has no {name}")
+            continue
+        default = "" if each.default is MISSING else each.default
+        values[name] = _value(name, given[name], type(default), where)
+        options = _CHOICES.get(name)
+        if options is not None and values[name] not in options:
+            raise ValueError(f"{where}: {name} is {values[name]!r}; choose among {', '.join(filter(None, options))}")
+    return kind(**values)
+
+
+def _value(name: str, value: Any, kind: type, where: str) -> Any:
+    if name in DURATIONS:
+        if not isinstance(value, str):
+            raise ValueError(f"{where}: {name} is {value!r}; give a duration such as 90s, 5m or 2h")
+        return duration(value)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not kind:
+        words = {int: "a whole number", float: "a number", str: "a text"}[kind]
+        raise ValueError(f"{where}: {name} is {value!r}; give {words}")
+    return value
+
+
+_CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    "arrival": get_args(Arrival), "choice": get_args(Choice), "provider": get_args(Provider),
+    "decision": ("lock", "log"), "concurrency": ("", "nbcc", "occ"),
+}  # fmt: skip
+_DEFAULT: Final = Scenario(name="")
+
+
+def _folder() -> Any:
+    return files("nbcc") / "specs" / "workload" / "scenarios"

@@ -1,0 +1,169 @@
+"""One simulated run of a scenario: the table's state, and the stages that writers and services go through."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Generator
+from typing import Any, Final
+
+import numpy as np
+import simpy
+
+from .costs import Calibration, Sampler, StageCost, Touched, programs, store
+from .lock import LEASE_DRIFT, ZOOKEEPER_SESSION, SimulatedLock
+from .measures import PHASES, Measures
+from .scenario import Mode, Scenario
+
+Events = Generator[simpy.Event, Any, Any]
+UNUSED: Final[dict[str, float]] = dict.fromkeys(PHASES, 0.0)
+"""The phases of services, which are not part of a commit's time."""
+Chosen = tuple[StageCost, Touched]
+NOISE_POOL: Final = 4096
+EXACT_COMMITS: Final = 4  # the cost of more unread commits is that of this many and the mean of a get for each other
+HEARTBEAT: Final = 60.0  # seconds between two renewals (engine.timeline.heartbeats.INTERVAL_SECONDS)
+
+
+class TableState:
+    """The file groups of the simulated table, by number. `logs`: completed log files that no completed plan has taken.
+
+    `newest`: file group -> the number of its newest completed write. `pending`: the groups of pending plans.
+    """
+
+    def __init__(self, groups: int, rows: int) -> None:
+        self.logs = [0] * groups
+        self.log_rows = [0.0] * groups
+        self.new_rows = [0.0] * groups
+        self.base_rows = [rows / groups] * groups
+        self.has_base = [rows > 0] * groups
+        self.pending: set[int] = set()
+        self.newest: dict[int, int] = {}
+        self.commits = 0
+        self.superseded_groups = self.superseded_logs = 0  # files that a clean can delete
+
+    def complete(self, groups: tuple[int, ...], rows: float, updates: float) -> None:
+        """Complete a write of `rows` rows to these file groups."""
+        share = rows / len(groups)
+        for group in groups:
+            self.logs[group] += 1
+            self.log_rows[group] += share
+            self.new_rows[group] += share * (1 - updates)
+            self.newest[group] = self.commits
+        self.commits += 1
+
+
+class Simulation:
+    """The shared parts of one run. Writers, services and readers are processes of `env`."""
+
+    def __init__(self, scenario: Scenario, mode: Mode, calibration: Calibration, seed: int) -> None:
+        self.scenario, self.mode, self.times = scenario, mode, calibration
+        self.env = simpy.Environment()
+        self.chance = random.Random(f"{seed} {scenario.name}")
+        self.store = store(scenario.store, calibration)
+        numbers = np.random.default_rng([seed, len(scenario.name)])
+        self.sampler = Sampler(self.store, numbers)
+        self.lock = SimulatedLock(self.env, scenario.lock, self.sampler, self.chance)
+        self.table = TableState(scenario.table.partitions * scenario.table.buckets, scenario.table.rows)
+        self.measures = Measures(seconds=scenario.seconds, writers=scenario.writer_count)
+        self.running = 0  # actors that use a core now
+        log = " with decision log" if scenario.lock.decision == "log" else ""
+        recorded = programs(self.store.kind)
+        self.program = {name: recorded[name + log] for name in recorded if "with decision log" not in name}
+        spread = calibration.noise  # the mean of the factors is 1
+        factors = np.exp(numbers.standard_normal(NOISE_POOL) * spread - spread**2 / 2)
+        self._noise = [float(value) for value in factors]
+        self._noise_at = 0
+        self._stages: dict[tuple[int, int, int, int], tuple[dict[str, int], int]] = {}
+        self.used: Counter[tuple[int, int, int, int]] = Counter()
+        self._get = math.exp(math.log(self.store.latency["get"][0]))
+
+    def cpu(self, seconds: float) -> float:
+        """The time that a computation of so many core-seconds takes now: cores are shared, and times vary."""
+        self._noise_at = (self._noise_at + 1) % NOISE_POOL
+        cores = self.scenario.cores
+        crowd = max(1.0, (self.running + 1) / cores) if cores else 1.0
+        return seconds * crowd * self._noise[self._noise_at]
+
+    def requests(self, stage: StageCost, touched: Touched) -> float:
+        """The seconds of the requests of a stage. They are counted."""
+        known = min(touched.commits, EXACT_COMMITS)
+        key = (id(stage), touched.groups, touched.logs, known)
+        counted = self._stages.get(key)
+        if counted is None:
+            exact = Touched(touched.groups, touched.logs, known)
+            counted = self._stages[key] = (stage.count(exact), stage.depth(exact))
+        self.used[key] += 1
+        seconds = self.sampler.latency(*counted)
+        if touched.commits > known and (each := stage.rounds[3]):
+            more = (touched.commits - known) * each
+            self.measures.requests["get"] += more
+            seconds += more * self._get
+        return seconds
+
+    def transfer(self, rows: float, streams: int = 1) -> float:
+        """The seconds in which the bytes of so many rows reach the store or come from it."""
+        return rows * self.scenario.table.row_bytes / self.store.bytes_per_second / max(1, streams)
+
+    def locked(
+        self, actor: object, what: str, own: float, choose: Callable[[], Chosen],
+        effect: Callable[[], object] = int, crashes_at: float = float("inf"), spent: dict[str, float] = UNUSED,
+    ) -> Events:  # fmt: skip
+        """Wait for the lock, hold it for a stage, run its `effect`, and release it. Returns whether all of it happened.
+
+        `own`: the core-seconds of the stage. `choose` returns the stage and what it touches. It is called once the lock
+        is held: from then on no other actor changes the table. An actor that crashes while it holds the lock has no
+        effect, and does not release the lock. `spent`: the seconds by phase, to which those of the stage are added.
+        """
+        measures, lock, env = self.measures, self.lock, self.env
+        delay = 0.0
+        if (waiting := lock.ask()) is not None:
+            asked = env.now
+            granted: float | None = yield waiting
+            spent["lock wait"] += env.now - asked
+            if granted is None:
+                measures.lock_timeouts += 1
+                return False
+            delay = granted
+        stage, touched = choose()
+        skew = stage.takes * (self.scenario.lock.skew + 0.001)
+        self.running += 1
+        access, work = delay + lock.acquired(actor), self.requests(stage, touched) + self.cpu(own)
+        access += lock.released()
+        hold = access + skew + work
+        yield env.timeout(hold)
+        self.running -= 1
+        if env.now - hold <= crashes_at <= env.now:
+            env.process(self._expire(hold))
+            return False
+        effect()
+        lock.free(hold)
+        spent["lock requests"] += access
+        spent["skew wait"] += skew
+        spent["under lock"] += work
+        measures.lock_skew += skew
+        measures.lock_by[what] += hold
+        return True
+
+    def _expire(self, held: float) -> Events:
+        """Keep the lock of a crashed holder until its lease or its session expires. A file lock ends with its process.
+        """
+        options = self.scenario.lock
+        left = {"file": 0.0, "lease": options.lease + LEASE_DRIFT, "zookeeper": ZOOKEEPER_SESSION}[options.provider]
+        yield self.env.timeout(left)
+        self.measures.lock_by["crashed holders"] += held + left
+        self.lock.free(held + left)
+
+    def finish(self) -> Measures:
+        """Run to the end of the scenario, and complete the measures."""
+        self.env.run(until=self.scenario.seconds)
+        measures, lock = self.measures, self.lock
+        for key, times in self.used.items():
+            for verb, count in self._stages[key][0].items():
+                measures.requests[verb] += count * times
+        measures.lock_busy, measures.lock_acquisitions = lock.busy, lock.acquisitions
+        measures.lock_polls, measures.lock_waits, measures.lock_queue = lock.polls, lock.waits, lock.longest_queue
+        measures.lock_requests.update(lock.requests)
+        every = measures.requests + measures.lock_requests
+        measures.dollars = sum(count * self.store.price[verb] for verb, count in every.items())
+        return measures

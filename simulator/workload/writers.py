@@ -1,0 +1,216 @@
+"""The writers of a simulated run: each writes its batches one after the other, in NBCC, in OCC or as one writer."""
+
+from __future__ import annotations
+
+import random
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from .batches import batches
+from .costs import Touched
+from .measures import PHASES
+from .rules import conflicts
+from .scenario import Batch
+from .simulation import HEARTBEAT, Chosen, Events, Simulation
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One writer. `occ`: it checks for conflicts; `cores`: the cores of its data phase."""
+
+    name: str
+    occ: bool
+    cores: int
+    updates: float
+    compute: float
+    continuous: bool
+
+
+def start_writers(run: Simulation) -> None:
+    """Start the processes of all writers."""
+    scenario, sources = run.scenario, []
+    for number, recorded in enumerate(scenario.recorded):
+        job = Job("recorded", run.mode == "occ", 1, 0.5, 0.0, False)
+        sources.append((job, iter(recorded), random.Random(number)))
+    for group in () if scenario.recorded else scenario.writers:
+        occ = (group.concurrency or run.mode) == "occ" and run.mode != "single"
+        job = Job(group.name, occ, group.cores, group.updates, group.compute, group.arrival == "continuous")
+        for number in range(group.count):
+            chance = random.Random(run.chance.random())
+            sources.append((job, batches(group, number, scenario.table, scenario.seconds, chance), chance))
+    if run.mode == "single":
+        _start_single(run, [(job, source) for job, source, _ in sources])
+        return
+    for job, source, chance in sources:
+        run.env.process(_Writer(run, job, chance).write_all(source))
+
+
+class _Writer:
+    """One writer process. The time of its next crash is drawn in advance."""
+
+    def __init__(self, run: Simulation, job: Job, chance: random.Random) -> None:
+        self._run, self._job, self._chance = run, job, chance
+        run.measures.by_writer.setdefault(job.name, array("d"))
+        self._crashes_at = self._next_crash()
+
+    def write_all(self, source: Iterable[Batch]) -> Events:
+        """Write each batch at its arrival, or as soon as the previous one is acknowledged."""
+        env, continuous = self._run.env, self._job.continuous
+        acknowledged = 0.0
+        for batch in source:
+            if (pause := max(batch.at, acknowledged) - env.now) > 0:
+                yield env.timeout(pause)
+            arrived = env.now if continuous else batch.at
+            acknowledged = yield from self.write(batch, arrived)
+
+    def write(self, batch: Batch, arrived: float) -> Events:
+        """Repeat the attempts at one batch until one commits. Returns the time of the acknowledgement."""
+        run, env, measures = self._run, self._run.env, self._run.measures
+        measures.batches += 1
+        measures.phases["queue"] += env.now - arrived
+        if env.now >= self._crashes_at:  # it crashed while it was idle
+            yield from self._restart()
+        while True:
+            began, spent = env.now, dict.fromkeys(PHASES, 0.0)
+            done: bool = yield from self._attempt(batch, arrived, spent)
+            if done:
+                break
+            measures.aborted += 1
+            measures.aborts_by_writer[self._job.name] += 1
+            measures.phases["aborted"] += env.now - began
+            if env.now >= self._crashes_at:
+                yield from self._restart()
+        for phase, seconds in spent.items():
+            measures.phases[phase] += seconds
+        after = run.program["nbcc write"][3]
+        clean_up = run.requests(after, Touched(len(batch.groups))) + run.cpu(run.times.clean_up)
+        measures.phases["clean-up"] += clean_up
+        measures.latency.append(env.now + clean_up - arrived)
+        measures.by_writer[self._job.name].append(env.now + clean_up - arrived)
+        return env.now + clean_up
+
+    def _attempt(self, batch: Batch, arrived: float, spent: dict[str, float]) -> Events:
+        """One attempt. Returns whether it committed."""
+        run, job, table, measures = self._run, self._job, self._run.table, self._run.measures
+        program, touched = run.program["occ write" if job.occ else "nbcc write"], Touched(len(batch.groups))
+        sealed = 0
+
+        def seal() -> None:
+            nonlocal sealed
+            sealed = table.commits
+
+        request = (program[0], touched)
+        own, crash = run.times.request, self._crashes_at
+        if not (yield from run.locked(self, "requests", own, lambda: request, seal, crash, spent)) or (
+            run.env.now >= crash
+        ):
+            return False
+        cores, seconds, compute = self._data(batch)
+        run.running += 1
+        took = run.requests(program[1], touched) + run.cpu(seconds) + run.transfer(batch.rows, len(batch.groups))
+        took += compute
+        yield run.env.timeout(took)
+        run.running -= 1
+        spent["data"] += took
+        measures.write_cores += cores
+        if took > HEARTBEAT:
+            measures.requests["put"] += int(took / HEARTBEAT)
+        done = run.env.now < self._crashes_at and (yield from self._publish(batch, sealed, arrived, spent))
+        if not done:
+            measures.wasted_cores += cores
+        return done
+
+    def _publish(self, batch: Batch, sealed: int, arrived: float, spent: dict[str, float]) -> Events:
+        """Check for conflicts and publish, under the lock. After a conflict, take the write back."""
+        run, job, table, measures = self._run, self._job, self._run.table, self._run.measures
+        groups, has_conflict = batch.groups, False
+
+        def check() -> Chosen:
+            nonlocal has_conflict
+            newest = [(group, table.newest.get(group, -1)) for group in groups] if job.occ else []
+            later = [(group, number) for group, number in newest if number >= sealed]
+            has_conflict = bool(later) and conflicts(later, groups)
+            if has_conflict:  # the writer reads commits up to the first that conflicts
+                unread = min(number for _, number in later) - sealed
+                return run.program["occ abort"][2], Touched(len(groups), 0, unread)
+            unread = table.commits - sealed
+            return run.program["occ write" if job.occ else "nbcc write"][2], Touched(len(groups), 0, unread)
+
+        def publish() -> None:
+            if not has_conflict:
+                table.complete(groups, batch.rows, job.updates)
+                measures.commits += 1
+                measures.rows += batch.rows
+                measures.fresh.append(run.env.now - arrived)
+
+        own, crash = run.times.publish, self._crashes_at
+        if not (yield from run.locked(self, "commits", own, check, publish, crash, spent)):
+            return False
+        if has_conflict:
+            measures.conflicts += 1
+            _, _, _, deletes, undo = run.program["occ abort"]
+            yield run.env.timeout(run.requests(deletes, Touched(len(groups))) + run.cpu(run.times.clean_up))
+            yield from run.locked(self, "undone writes", 0.0, lambda: (undo, Touched(len(groups))))
+        return not has_conflict
+
+    def _data(self, batch: Batch) -> tuple[float, float, float]:
+        """Of the data phase: its core-seconds, the engine's seconds, and the seconds of the job's own work."""
+        times, job = self._run.times, self._job
+        if batch.took:
+            return batch.took, 0.0, batch.took
+        engine = batch.rows * times.per_row + len(batch.groups) * times.per_file
+        return times.write + engine + job.compute * job.cores, times.write + engine / job.cores, job.compute
+
+    def _restart(self) -> Events:
+        self._run.measures.crashes += 1
+        yield self._run.env.timeout(self._run.scenario.crashes.restart)
+        self._crashes_at = self._next_crash()
+
+    def _next_crash(self) -> float:
+        every = self._run.scenario.crashes.every
+        return self._run.env.now + self._chance.expovariate(1 / every) if every else float("inf")
+
+
+def _start_single(run: Simulation, sources: list[tuple[Job, Iterator[Batch]]]) -> None:
+    """Start one writer with the cores of all writers. It writes every batch that waits in one commit."""
+    waiting: list[tuple[float, Batch, Iterator[Batch] | None]] = []
+    arrival = [run.env.event()]
+
+    def put(at: float, batch: Batch, source: Iterator[Batch] | None) -> None:
+        waiting.append((at, batch, source))
+        if not arrival[0].triggered:
+            arrival[0].succeed()
+
+    def feed(job: Job, source: Iterator[Batch]) -> Events:
+        if job.continuous:
+            put(run.env.now, next(source), source)
+            return
+        for batch in source:
+            yield run.env.timeout(max(0.0, batch.at - run.env.now))
+            put(run.env.now, batch, None)
+
+    def write() -> Events:
+        jobs = [job for job, _ in sources]
+        cores = sum(job.cores for job in jobs)
+        compute = sum(job.compute for job in jobs) / len(jobs)
+        updates = sum(job.updates for job in jobs) / len(jobs)
+        writer = _Writer(run, Job("single writer", False, cores, updates, compute, False), run.chance)
+        while True:
+            if not waiting:
+                arrival[0] = run.env.event()
+                yield arrival[0]
+            taken = [*waiting]
+            waiting.clear()
+            groups = tuple({group: None for _, batch, _ in taken for group in batch.groups})
+            rows = sum(batch.rows for _, batch, _ in taken)
+            yield from writer.write(Batch(taken[0][0], rows, groups), taken[0][0])
+            run.measures.batches += len(taken) - 1
+            run.measures.latency.extend(run.env.now - at for at, _, _ in taken[1:])
+            for _, _, source in taken:
+                if source is not None:
+                    put(run.env.now, next(source), source)
+
+    for job, source in sources:
+        run.env.process(feed(job, source))
+    run.env.process(write())

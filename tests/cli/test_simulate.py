@@ -1,0 +1,88 @@
+"""`nbcc simulate`: its text, its JSON, its picture and its errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from nbcc.simulator.cli import main
+
+SMALL = """
+format = 1
+about = "a test"
+hours = 0.1
+[table]
+buckets = 2
+[[writers]]
+name = "stream"
+count = 2
+every = "20s"
+[[writers]]
+name = "backfill"
+arrival = "continuous"
+compute = "30s"
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> str:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    return str(path)
+
+
+def ran(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(main.nbcc, ["simulate", *arguments], standalone_mode=False)
+    error = "" if result.exception is None else str(getattr(result.exception, "message", result.exception))
+    return int(result.return_value or 0), result.stdout, error
+
+
+def test_the_report_compares_the_modes(small: str) -> None:
+    code, text, _ = ran(small, "--seeds", "2")
+    lines = text.splitlines()
+    assert code == 0
+    assert lines[0] == "small: a test"
+    assert lines[3].split() == ["nbcc", "occ", "single"]
+    for words in ("committed rows", "commit latency, 95th percentile", "the lock is held", "backfill: commits in all"):
+        assert any(line.startswith(words) for line in lines)
+    assert any(line.startswith("occ: ") and "the skew wait is" in line for line in lines)
+    assert "warning: the latencies of s3 are published figures, not measured ones" in lines
+
+
+def test_json_has_every_figure_of_the_text(small: str) -> None:
+    code, text, _ = ran(small, "--mode", "occ", "--hours", "0.05", "--store", "s3-express", "--json")
+    document = json.loads(text)
+    assert (code, document["format"], document["store"], document["hours"]) == (0, 1, "s3-express", 0.05)
+    occ = document["modes"]["occ"]
+    assert len(occ["figures"]) == 21
+    assert occ["figures"]["rows_per_second"]["median"] > 0
+    assert set(occ["by_writers"]) == {"stream", "backfill"}
+
+
+def test_another_interval_of_compactions_changes_the_answer(small: str) -> None:
+    never, often = (json.loads(ran(small, "--json", *more)[1]) for more in ([], ["--compact-every", "30s"]))
+    logs = [answer["modes"]["nbcc"]["figures"]["logs_greatest"]["median"] for answer in (never, often)]
+    assert logs[1] < logs[0]
+
+
+def test_a_picture_is_written(small: str, tmp_path: Path) -> None:
+    picture = tmp_path / "picture.png"
+    assert ran(small, "--mode", "nbcc", "--plot", str(picture))[0] == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name a SCENARIO, or a table with --from"),
+        (["two-pipeline"], "did you mean 'two-pipelines'"),
+        (["two-pipelines", "--store", "s4"], "no store is called 's4'"),
+        (["two-pipelines", "--compact-every", "often"], "'often' is not a duration"),
+        (["two-pipelines", "--hours", "0"], "0"),
+    ],
+)
+def test_a_mistake_is_one_sentence(arguments: list[str], message: str) -> None:
+    assert message in ran(*arguments)[2]

@@ -1,0 +1,7 @@
+"""The requests of each operation of the engine, recorded from runs of the engine, for the workload simulation."""
+
+from __future__ import annotations
+
+from .programs import PATH, text
+
+__all__ = ["PATH", "text"]

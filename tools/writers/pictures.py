@@ -1,0 +1,100 @@
+"""The pictures of docs/how-many-writers.md, as SVG texts that do not depend on the moment."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+from matplotlib.ticker import FuncFormatter
+
+from nbcc.simulator.view.style import WRITERS
+from nbcc.simulator.workload.plot import STYLES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LINES: Final[tuple[dict[str, Any], ...]] = tuple(
+    {"color": hue.ink, "marker": marker} for hue, marker in zip(WRITERS, "os^Dv", strict=True)
+)
+WORDS: Final = {"60": "a read each minute", "600": "a read each 10 minutes", "3600": "a read each hour"}
+
+
+def pictures(figures: Mapping[str, Any]) -> dict[str, str]:
+    """File name -> SVG text."""
+    return {
+        "writers.svg": _drawn(2, lambda axes: _writers(axes, figures)),
+        "skew.svg": _drawn(2, lambda axes: _skew(axes, figures["skew"])),
+        "compaction.svg": _drawn(2, lambda axes: _compaction(axes, figures["compaction"])),
+    }
+
+
+def _drawn(panels: int, draw: Callable[[Sequence[Axes]], None]) -> str:
+    fixed: Any = {"svg.hashsalt": "nbcc", "font.size": 9, "svg.fonttype": "none", "font.family": "sans-serif"}
+    with mpl.rc_context(fixed):
+        figure, axes = plt.subplots(1, panels, figsize=(10, 3.9))
+        draw(axes)
+        figure.tight_layout()
+        text = io.StringIO()
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+        plt.close(figure)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+
+
+def _writers(axes: Sequence[Axes], figures: Mapping[str, Any]) -> None:
+    titles = {
+        "shared partitions": "16 shared partitions: batches that commit, %",
+        "own partitions": "a partition for each job: batches that commit, %",
+    }
+    for ax, (name, title) in zip(axes, titles.items(), strict=True):
+        for mode, points in figures[name].items():
+            ax.plot([p[0] for p in points], [p[1] for p in points], label=mode, alpha=0.9, **STYLES[mode])
+        ax.set_ylim(0, 105)
+        _log_ticks(ax, [int(p[0]) for p in points], "jobs, each with a batch a minute")
+        _finish(ax, title)
+
+
+def _skew(axes: Sequence[Axes], skew: Mapping[str, Any]) -> None:
+    for style, (store, points) in zip(LINES, skew.items(), strict=False):
+        shown = [(max(p[0], 1), *p[1:]) for p in points]
+        axes[0].plot([p[0] for p in shown], [p[1] for p in shown], label=store, **style)
+        axes[1].plot([p[0] for p in shown], [p[2] for p in shown], label=store, **style)
+    for ax, title in zip(axes, ("most commits of a table, a minute", "skew wait, % of the lock's time"), strict=True):
+        _log_ticks(ax, [1, 10, 50, 100, 200, 500, 1000], "greatest clock skew, ms (1: none)")
+        ax.set_ylim(bottom=0)
+        _finish(ax, title)
+    axes[0].set_ylim(10, 1000)
+    _log_values(axes[0])
+
+
+def _compaction(axes: Sequence[Axes], compaction: Mapping[str, Any]) -> None:
+    for style, (seconds, points) in zip(LINES, compaction.items(), strict=False):
+        minutes, total = [p[0] for p in points], [p[1] + p[2] for p in points]
+        axes[0].plot(minutes, total, label=WORDS[seconds], **style)
+        axes[1].plot(minutes, [p[2] for p in points], label=WORDS[seconds], **style)
+    for ax, title in zip(axes, ("writes, services and reads, $ a day", "reads alone, $ a day"), strict=True):
+        _log_ticks(ax, [int(minute) for minute in minutes], "minutes between compactions")
+        _finish(ax, title)
+    axes[0].set_ylim(bottom=0)
+    _log_values(axes[1])
+
+
+def _log_values(ax: Axes) -> None:
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def _log_ticks(ax: Axes, ticks: Sequence[int], words: str) -> None:
+    ax.set_xscale("log")
+    ax.set_xticks(ticks, [str(tick) for tick in ticks])
+    ax.minorticks_off()
+    ax.set_xlabel(words)
+
+
+def _finish(ax: Axes, title: str) -> None:
+    ax.set_title(title, loc="left", fontsize=10)
+    ax.grid(alpha=0.3)
+    ax.legend(frameon=False, fontsize=8)
+    ax.spines[["top", "right"]].set_visible(False)

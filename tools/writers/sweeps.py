@@ -1,0 +1,143 @@
+"""The sweeps of the workload simulation on which docs/how-many-writers.md rests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from nbcc.simulator.workload.costs import Calibration, calibration
+from nbcc.simulator.workload.measures import Measures
+from nbcc.simulator.workload.run import simulate
+from nbcc.simulator.workload.scenario import MODES, LockOptions, Scenario, Service, TableShape, Writers, load
+from nbcc.simulator.workload.summary import CORE_HOUR, figures, percentile, writer_figures
+
+SEEDS: Final = 3
+WRITERS: Final = (1, 2, 4, 8, 16, 32, 64, 128)
+STORES: Final = ("s3-express", "s3", "s3-cross-region")
+SKEWS: Final = (0.0, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0)
+INTERVALS: Final = (1, 2, 5, 10, 15, 30, 60, 120)
+BATCH_ROWS: Final = 5000
+
+
+def minute_jobs(count: int, table: TableShape, choice: str, store: str = "s3") -> Scenario:
+    """So many jobs, each with a batch a minute, for two hours."""
+    jobs = Writers("job", count, every=60.0, rows=BATCH_ROWS, choice=choice)  # type: ignore[arg-type]
+    return Scenario(
+        name="minute jobs", hours=2.0, store=store, table=table, writers=(jobs,),
+        compaction=Service(every=600.0, cores=16),
+    )  # fmt: skip
+
+
+def by_writers(store: str, shared: bool) -> dict[str, list[list[float]]]:
+    """Mode -> [writers, share of the batches that commit, 95th percentile of latency] of jobs with a batch a minute.
+
+    `shared`: batches fall on 16 partitions at random; otherwise each job has a partition of its own.
+    """
+    points: dict[str, list[list[float]]] = {}
+    for mode in MODES:
+        points[mode] = []
+        for count in WRITERS:
+            table = TableShape(16 if shared else count, 4)
+            case = minute_jobs(count, table, "uniform" if shared else "own", store)
+            runs = [simulate(case, mode, TIMES, seed) for seed in range(1, SEEDS + 1)]
+            due = count * (case.seconds / 60 - 1)  # the last batches may still be written at the end
+            done = _median(len(run.latency) / due for run in runs)
+            points[mode].append([count, round(100 * min(1.0, done), 1), round(_p95(runs), 2)])
+    return points
+
+
+def by_skew() -> dict[str, list[list[float]]]:
+    """Store -> [skew in ms, commits a minute of 64 writers without pause, share of the lock's time that is skew]."""
+    points: dict[str, list[list[float]]] = {}
+    for store in STORES:
+        points[store] = []
+        for skew in SKEWS:
+            jobs = Writers("job", 64, arrival="continuous", rows=BATCH_ROWS, choice="own")
+            case = Scenario(
+                name="skew", hours=0.5, store=store, table=TableShape(64, 4), writers=(jobs,),
+                lock=LockOptions(skew=skew, wait=3600.0),
+            )  # fmt: skip
+            runs = [simulate(case, "nbcc", TIMES, seed) for seed in range(1, SEEDS + 1)]
+            rate = _median(60 * run.commits / run.seconds for run in runs)
+            share = _median(100 * run.lock_skew / run.lock_busy for run in runs)
+            points[store].append([1000 * skew, round(rate, 1), round(share)])
+    return points
+
+
+def by_interval() -> dict[str, list[list[float]]]:
+    """Seconds between two reads -> [minutes between compactions, dollars a day of writes and services, of reads]."""
+    base = replace(load("wide-table-join"), hours=8.0)
+    points: dict[str, list[list[float]]] = {}
+    for reads in (60.0, 600.0, 3600.0):
+        points[f"{reads:g}"] = []
+        for minutes in INTERVALS:
+            case = replace(
+                base, compaction=Service(every=60.0 * minutes, cores=16), reads=replace(base.reads, every=reads)
+            )
+            runs = [simulate(case, "nbcc", TIMES, seed) for seed in range(1, SEEDS + 1)]
+            read = _median(_reads(run) for run in runs)
+            whole = _median(figures([run])["dollars"].median for run in runs)
+            points[f"{reads:g}"].append([minutes, round(whole - read, 4), round(read, 4)])
+    return points
+
+
+def _reads(run: Measures) -> float:
+    """Dollars a day of the requests and cores of reads on S3."""
+    requests = sum(read[2] for read in run.reads) * 0.0004 / 1000
+    return (requests + run.read_cores / 3600 * CORE_HOUR) * 86400 / run.seconds
+
+
+def claims() -> dict[str, Any]:
+    """The figures with which claims of the sources are compared."""
+    found: dict[str, Any] = {}
+    three = load("three-writers")
+    for mode in MODES[:2]:
+        runs = [simulate(three, mode, TIMES, seed) for seed in range(1, SEEDS + 1)]
+        found[f"three writers, {mode}"] = {
+            kind: [round(value, 1) for value in writer_figures(runs, kind) or ()]
+            for kind in ("ingestion", "encryption", "backfill")
+        }
+        found[f"three writers, {mode}, wasted"] = round(figures(runs)["wasted_share"].median, 1)
+    jobs = replace(load("thousand-jobs-a-minute"), hours=2.0)
+    for mode in MODES:
+        runs = [simulate(jobs, mode, TIMES, 1)]
+        table = figures(runs)
+        found[f"thousand jobs, {mode}"] = {
+            "committed": round(100 * sum(len(run.latency) for run in runs) / (1000 * 120), 1),
+            "lock requests": round(table["lock_requests"].median),
+            "lock busy": round(table["lock_busy"].median),
+        }
+    pipelines = load("two-pipelines")
+    for mode in MODES:
+        table = figures([simulate(pipelines, mode, TIMES, seed) for seed in range(1, SEEDS + 1)])
+        found[f"two pipelines, {mode}"] = {
+            name: round(table[name].median, 1)
+            for name in ("rows_per_second", "conflict_share", "logs_per_slice", "read_requests", "read_seconds")
+        }
+    return found
+
+
+def sweeps() -> dict[str, Any]:
+    """All figures of the page."""
+    return {
+        "format": 1,
+        "shared partitions": by_writers("s3", shared=True),
+        "own partitions": by_writers("s3", shared=False),
+        "own partitions, s3-express": by_writers("s3-express", shared=False),
+        "skew": by_skew(),
+        "compaction": by_interval(),
+        "claims": claims(),
+    }
+
+
+TIMES: Final[Calibration] = calibration()
+
+
+def _p95(runs: Sequence[Measures]) -> float:
+    return _median(percentile(run.latency, 95) for run in runs)
+
+
+def _median(values: Iterable[float]) -> float:
+    ordered = sorted(values)
+    return ordered[len(ordered) // 2]
