@@ -68,7 +68,8 @@ def session(
 
 def jvm_log() -> Path:
     """Return the default file for the output of this process's JVM."""
-    return Path(tempfile.gettempdir(), f"nbcc-spark-{os.getpid()}.log")
+    # Another user's process had the same number once, and its file is not ours to open.
+    return Path(tempfile.gettempdir(), f"nbcc-spark-{os.getuid()}-{os.getpid()}.log")
 
 
 def _running() -> bool:
