@@ -21,7 +21,7 @@ from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices, documented
 
 from . import mechanisms as specified
-from . import minimal_examples, specs
+from . import minimal_examples, mutants, specs
 from .trace import Trace, load
 
 DEMO: Final = "demo"
@@ -174,10 +174,11 @@ def _value(field: str, value: str) -> Explanation:
         known = _protocol(alone[0])
         more = (f"{name}: {known.about}", f"set by the protocol {alone[0]}", *known.more)
         return Explanation(name, "option", about, known.source, more, known.shows, known.run)
-    world = "streams" if field == "empty_trigger" else DEMO  # the option of an actor that the demo lacks
+    world, promises = _shown_in().get((field, value), (DEMO, tuple(PROMISES)))
     more = (f"compare: a protocol file with {field} = {value!r}; nbcc explore {world} --protocol FILE.toml",)
     shows = f"The shortest run in the world {world} that breaks a promise under {name}:"
-    return Explanation(name, "option", about, _source_of(field), more, shows, lambda: _broken_by(world, field, value))
+    run = partial(_broken_by, world, promises, field, value)
+    return Explanation(name, "option", about, _source_of(field), more, shows, run)
 
 
 @cache
@@ -186,9 +187,19 @@ def _differences() -> dict[str, dict[str, str]]:
     return {name: specs.protocol(name).differences() for name in specs.protocol_names()}
 
 
-def _broken_by(world: str, field: str, value: str) -> Trace | None:
+@cache
+def _shown_in() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
+    """Option and value -> the world of the mutant that has only this value, and the promise that the mutant breaks.
+
+    Such a world has the actor that reads the option. The demo shows all other options.
+    """
+    known = (mutants.load(name) for name in mutants.names())
+    alone = (each for each in known if len(each.protocol) == 1 and each.world and not each.replace)
+    return {next(iter(each.protocol.items())): (each.world, (each.breaks,)) for each in alone}
+
+
+def _broken_by(world: str, promises: tuple[str, ...], field: str, value: str) -> Trace | None:
     protocol = Protocol.from_mapping({field: value})
-    promises = PROMISES if world == DEMO else ("ONCE",)  # of streams: its world takes a minute for all of them
     found = (minimal_examples.breaking(specs.world(world), protocol, promise) for promise in promises)
     return next((trace for trace in found if trace is not None), None)
 
