@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from ..explore import Guard, Transition, TransitionSystem
-from .limits import LockLimits, may_tick
-from .promises import PROMISES
+from ..explore import Transition
+from .limits import LockLimits
+from .lock_model import DEAD, LockModel
 
-IDLE, CLEARING, CREATING, CHECKING, VERIFYING, TIDYING, HOLDING, RENEWING, LOST, RELEASING, DEAD = (
+IDLE, CLEARING, CREATING, CHECKING, VERIFYING, TIDYING, HOLDING, RENEWING, LOST, RELEASING = (
     "idle", "clearing", "creating", "checking", "verifying", "tidying", "holding", "renewing", "lost", "releasing",
-    "dead",
 )  # fmt: skip
 UNDER_WAY: Final = (CREATING, CHECKING, VERIFYING, TIDYING, RENEWING, RELEASING)
 
@@ -87,18 +86,15 @@ class _After(NamedTuple):
     ended: bool = False
 
 
-class NumberedLockModel(TransitionSystem):
-    """Contenders for numbers. `unheld_since` is the greatest clock at the last moment at which an actor held one."""
+class NumberedLockModel(LockModel):
+    """Contenders for numbers."""
 
-    promises = PROMISES
-    uniform = True
+    stored = "numbers"
+    under_way = UNDER_WAY
 
     def __init__(self, limits: LockLimits | None = None, rules: NumberedLockRules | None = None) -> None:
-        self.limits, self.rules = limits or LockLimits(), rules or NumberedLockRules()
-        self.contenders = tuple(f"c{number + 1}" for number in range(self.limits.contenders))
-        shared = {"numbers": (), "unheld_since": 0, "faults": 0, "crashes": 0}
-        first = {**shared, **dict.fromkeys(self.contenders, Contender())}
-        super().__init__(first, self._transitions(), {"contender": self.contenders})
+        self.rules = rules or NumberedLockRules()
+        super().__init__(limits or LockLimits(), (), Contender())
 
     def _transitions(self) -> Iterator[Transition]:
         for me in self.contenders:
@@ -128,61 +124,10 @@ class NumberedLockModel(TransitionSystem):
                 self._crash(me),
             )
 
-    def _reads(self, me: str) -> tuple[str, ...]:
-        shared = ("numbers", "unheld_since", "faults", "crashes")
-        return (me, *shared, *(name for name in self.contenders if name != me))
-
-    def _one(self, me: str, action: str, at: str, holds: Any, effect: Any, fault: bool = False) -> Transition:
-        """Return a transition. `holds` and `effect` get the contender and the numbers; docstrings name conditions."""
-
-        def done(own: Contender, numbers: Numbers, since: int, faults: int, crashes: int, *others: Contender) -> Any:
-            after = effect(own, numbers)
-            everyone = (after.own, *others)
-            if after.ended or any(each.holds for each in everyone):
-                since = max(each.clock for each in everyone)
-            return after.own, after.numbers, since, faults + after.fault
-
-        condition = Guard(str(holds.__doc__), lambda own, numbers, *_: holds(own, numbers))
-        left = Guard("a fault must be left", lambda own, numbers, since, faults, *_: faults < self.limits.faults, True)
-        writes = (me, "numbers", "unheld_since", "faults")
-        step = Guard(f"the contender must be {at}", lambda own: own.step == at)
-        return Transition(action, me, self._reads(me), writes, (step,), done, (condition, *((left,) if fault else ())))
-
-    def _tick(self, me: str) -> Transition:
-        def may(own: Contender, numbers: Any, since: Any, faults: Any, crashes: Any, *others: Contender) -> bool:
-            return own.is_alive and may_tick(own, others, self.limits)
-
-        def done(own: Contender, numbers: Any, since: int, faults: Any, crashes: Any, *others: Contender) -> Any:
-            everyone = (own._replace(clock=own.clock + 1), *others)
-            held = any(each.holds for each in everyone)
-            return everyone[0], max(each.clock for each in everyone) if held else since
-
-        guard = Guard("clocks must differ by at most the drift", may, True)
-        return Transition("clock_ticks", me, self._reads(me), (me, "unheld_since"), (), done, (guard,))
-
-    def _crash(self, me: str) -> Transition:
-        def may(own: Contender, numbers: Any, since: Any, faults: Any, crashes: int, *_: Contender) -> bool:
-            return own.is_alive and crashes < self.limits.crashes
-
-        def done(own: Contender, numbers: Numbers, since: int, faults: Any, crashes: int, *others: Contender) -> Any:
-            if numbers and newest(numbers).owner == me:  # its lock counts as held until now
-                since = max(each.clock for each in (own, *others))
-            return Contender(step=DEAD, clock=own.clock), since, crashes + 1
-
-        guard = Guard("a crash must be left", may, True)
-        writes = (me, "unheld_since", "crashes")
-        return Transition("contender_crashes", me, self._reads(me), writes, (), done, (guard,))
-
-    def components(self) -> tuple[str, ...]:
-        return ("numbers", "unheld_since", *self.contenders)
-
     def contender(self, state: int, name: str) -> Contender:
         """Return a contender in a state."""
         found: Contender = self.component(state, name)
         return found
-
-    def holders(self, state: int) -> list[str]:
-        return [name for name in self.contenders if self.contender(state, name).holds]
 
     def refused(self, state: int) -> list[str]:
         numbers, refused = self.component(state, "numbers"), []
@@ -192,13 +137,8 @@ class NumberedLockModel(TransitionSystem):
                 refused.append(name)
         return refused
 
-    def unheld(self, state: int, contender: str) -> int:
-        since: int = self.component(state, "unheld_since")
-        return self.contender(state, contender).clock - since
-
-    def asking(self, state: int) -> bool:
-        numbers = self.component(state, "numbers")
-        return bool(numbers) and self.contender(state, newest(numbers).owner).step in UNDER_WAY
+    def owner(self, stored: Numbers) -> str | None:
+        return newest(stored).owner if stored else None
 
 
 def newest(numbers: Numbers) -> Number:

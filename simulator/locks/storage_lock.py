@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from ..explore import Guard, Transition, TransitionSystem
-from .limits import LockLimits, may_tick
-from .promises import PROMISES
+from ..explore import Transition
+from .limits import LockLimits
+from .lock_model import DEAD, LockModel
 
-IDLE, PUTTING, CHECKING, HOLDING, LOST, DEAD = "idle", "putting", "checking", "holding", "lost", "dead"
+IDLE, PUTTING, CHECKING, HOLDING, LOST = "idle", "putting", "checking", "holding", "lost"
 UNDER_WAY: Final = (PUTTING, CHECKING)
 
 
@@ -85,18 +85,15 @@ class _After(NamedTuple):
     ended: bool = False
 
 
-class StorageLockModel(TransitionSystem):
-    """Contenders for one lease. `unheld_since` is the greatest clock at the last moment at which an actor held it."""
+class StorageLockModel(LockModel):
+    """Contenders for one lease."""
 
-    promises = PROMISES
-    uniform = True
+    stored = "lease"
+    under_way = UNDER_WAY
 
     def __init__(self, limits: LockLimits | None = None, rules: StorageLockRules | None = None) -> None:
-        self.limits, self.rules = limits or LockLimits(), rules or StorageLockRules()
-        self.contenders = tuple(f"c{number + 1}" for number in range(self.limits.contenders))
-        shared = {"lease": None, "unheld_since": 0, "faults": 0, "crashes": 0}
-        first = {**shared, **dict.fromkeys(self.contenders, Contender())}
-        super().__init__(first, self._transitions(), {"contender": self.contenders})
+        self.rules = rules or StorageLockRules()
+        super().__init__(limits or LockLimits(), None, Contender())
 
     def _transitions(self) -> Iterator[Transition]:
         for me in self.contenders:
@@ -120,61 +117,10 @@ class StorageLockModel(TransitionSystem):
                 self._crash(me),
             )
 
-    def _reads(self, me: str) -> tuple[str, ...]:
-        shared = ("lease", "unheld_since", "faults", "crashes")
-        return (me, *shared, *(name for name in self.contenders if name != me))
-
-    def _one(self, me: str, action: str, at: str, holds: Any, effect: Any, *, fault: bool = False) -> Transition:
-        """Return a transition. `holds` and `effect` get the contender and the lease; docstrings name the conditions."""
-
-        def done(own: Contender, lease: Lease | None, since: int, faults: int, crashes: int, *others: Contender) -> Any:
-            after = effect(own, lease)
-            everyone = (after.own, *others)
-            if after.ended or any(each.holds for each in everyone):
-                since = max(each.clock for each in everyone)
-            return after.own, after.lease, since, faults + after.fault
-
-        condition = Guard(str(holds.__doc__), lambda own, lease, *_: holds(own, lease))
-        left = Guard("a fault must be left", lambda own, lease, since, faults, *_: faults < self.limits.faults, True)
-        writes = (me, "lease", "unheld_since", "faults")
-        step = Guard(f"the contender must be {at}", lambda own: own.step == at)
-        return Transition(action, me, self._reads(me), writes, (step,), done, (condition, *((left,) if fault else ())))
-
-    def _tick(self, me: str) -> Transition:
-        def may(own: Contender, lease: Any, since: Any, faults: Any, crashes: Any, *others: Contender) -> bool:
-            return own.is_alive and may_tick(own, others, self.limits)
-
-        def done(own: Contender, lease: Any, since: int, faults: Any, crashes: Any, *others: Contender) -> Any:
-            everyone = (own._replace(clock=own.clock + 1), *others)
-            held = any(each.holds for each in everyone)
-            return everyone[0], max(each.clock for each in everyone) if held else since
-
-        guard = Guard("clocks must differ by at most the drift", may, True)
-        return Transition("clock_ticks", me, self._reads(me), (me, "unheld_since"), (), done, (guard,))
-
-    def _crash(self, me: str) -> Transition:
-        def may(own: Contender, lease: Any, since: Any, faults: Any, crashes: int, *_: Contender) -> bool:
-            return own.is_alive and crashes < self.limits.crashes
-
-        def done(own: Contender, lease: Any, since: int, faults: Any, crashes: int, *others: Contender) -> Any:
-            if lease is not None and lease.owner == me:  # its lease counts as held until now
-                since = max(each.clock for each in (own, *others))
-            return Contender(step=DEAD, clock=own.clock), since, crashes + 1
-
-        guard = Guard("a crash must be left", may, True)
-        writes = (me, "unheld_since", "crashes")
-        return Transition("contender_crashes", me, self._reads(me), writes, (), done, (guard,))
-
-    def components(self) -> tuple[str, ...]:
-        return ("lease", "unheld_since", *self.contenders)
-
     def contender(self, state: int, name: str) -> Contender:
         """Return a contender in a state."""
         found: Contender = self.component(state, name)
         return found
-
-    def holders(self, state: int) -> list[str]:
-        return [name for name in self.contenders if self.contender(state, name).holds]
 
     def refused(self, state: int) -> list[str]:
         lease, found = self.component(state, "lease"), []
@@ -184,13 +130,8 @@ class StorageLockModel(TransitionSystem):
                 found.append(name)
         return found
 
-    def unheld(self, state: int, contender: str) -> int:
-        since: int = self.component(state, "unheld_since")
-        return self.contender(state, contender).clock - since
-
-    def asking(self, state: int) -> bool:
-        lease = self.component(state, "lease")
-        return lease is not None and self.contender(state, lease.owner).step in UNDER_WAY
+    def owner(self, stored: Lease | None) -> str | None:
+        return None if stored is None else stored.owner
 
 
 def is_free(own: Contender, lease: Lease | None, me: str, margin: int) -> bool:
