@@ -43,7 +43,7 @@ class LockModel(TransitionSystem):
         return (me, *shared, *(name for name in self.contenders if name != me))
 
     def _one(self, me: str, action: str, at: str, holds: Any, effect: Any, fault: bool = False) -> Transition:
-        """Return a transition. `holds` and `effect` get the contender and the stored lock. Their docstrings are shown."""
+        """Return a transition. `holds` and `effect` get the contender and the stored lock; docstrings name guards."""
 
         def done(own: Any, stored: Any, since: int, faults: int, crashes: int, *others: Any) -> Any:
             after = effect(own, stored)
