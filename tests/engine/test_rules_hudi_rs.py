@@ -20,7 +20,9 @@ from nbcc.simulator.systems.registry import factory
 
 pytest.importorskip("hudi")
 RULES = sorted(AS_HUDI_RS.differences())
-MOST = 1500
+MOST = 300
+KINDS = ("writer", "compactor", "log_compactor")
+"""The actors whose histories tell the rules apart; others only take their steps."""
 
 
 def without(rule: str) -> Protocol:
@@ -49,7 +51,7 @@ def telling() -> Mapping[str, int]:
                     found[rule] = seed
 
     for seed in range(MOST):
-        Check(CheckOptions(factory("model"), model=fresh, readers=(look,))).play(Random(seed).randrange)
+        Check(CheckOptions(factory("model"), model=fresh, readers=(look,), kinds=KINDS)).play(Random(seed).randrange)
         if len(found) == len(RULES):
             break
     return found
@@ -58,7 +60,7 @@ def telling() -> Mapping[str, int]:
 @pytest.mark.parametrize("rule", RULES)
 def test_hudi_rs_falsifies_the_setting_without_a_rule(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seed = telling()[rule]
-    setting = CheckOptions(factory("engine"), model=fresh, readers=(readers.hudi_rs,))
+    setting = CheckOptions(factory("engine"), model=fresh, readers=(readers.hudi_rs,), kinds=KINDS)
     Check(setting).play(Random(seed).randrange)
     monkeypatch.setattr(readers, "AS_HUDI_RS", without(rule))
     with pytest.raises(Disagreement, match="by hudi-rs"):
