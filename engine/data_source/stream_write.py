@@ -24,7 +24,7 @@ from ..data.shape import table_shape
 from ..errors import BadInput, Unsupported
 from ..schema import from_spark
 from ..storage import Storage, open_storage
-from ..stream import QUERY_ID
+from ..stream import QUERY_ID, batch_id_of
 from ..table import Table
 from ..timeline import load
 from ..timeline.heartbeats import StoredHeartbeats
@@ -65,13 +65,6 @@ class Place:
     @property
     def batch_id(self) -> str:
         return batch_id_of(self.query_id, self.number)
-
-
-def batch_id_of(query_id: str, number: int) -> str:
-    """Return the id of a batch, which equals its id in `foreachBatch`, so that a query may change between both ways to
-    write.
-    """
-    return f"{query_id}/{number}"
 
 
 def stream_writer(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceStreamArrowWriter:

@@ -27,8 +27,8 @@ class MappingRow:
     a function of the world and the actor's name. ``raises`` contains the errors that may end the operation in the
     segment of the row. ``always`` is True if an error in ``raises`` always ends the operation. ``operation`` CRASH
     kills the actor's operation. ``operation`` FAULT affects the system and no actor. ``operation`` SPARK is a step of
-    Spark or of a stream's sink. A SPARK step accesses no file of the table. The check compares, like queries, the
-    windows that streams read.
+    a stream. If the system has the method `stream_step`, it takes the engine's part of the step: the source and the
+    sink. Spark's logs are the model's. The step reads the table outside the schedule, like a query at the end.
     """
 
     action: str
