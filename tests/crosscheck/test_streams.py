@@ -12,8 +12,8 @@ from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.check import CheckOptions, run
 from nbcc.simulator.crosscheck.generators import keys_of
 from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.systems import CannotPlay
 from nbcc.simulator.systems.engine import EngineSystem
+from nbcc.simulator.systems.protocol import CannotPlay
 from nbcc.simulator.systems.registry import factory
 
 HISTORIES = 20
