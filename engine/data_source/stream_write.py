@@ -19,11 +19,12 @@ from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMess
 from pyspark.sql.types import StructType
 
 from ..actions.upsert import action_of, write_task
+from ..context import Context
 from ..data.digest import digest_of
 from ..data.shape import table_shape
 from ..errors import BadInput, Unsupported
 from ..schema import from_spark
-from ..storage import Storage, open_storage
+from ..storage import open_storage
 from ..stream import QUERY_ID
 from ..table import Table
 from ..timeline import load
@@ -100,7 +101,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
         place, table = place_of_task(), self._table()
         context, config = table.context, table.config
         rows = checked_rows(iterator, self._options, config, table_shape(config, context.rules))
-        heartbeats = heartbeats_of(context.storage)
+        heartbeats = heartbeats_of(context)
         try:
             requested = shared_request(
                 replace(context, own_heartbeats=heartbeats), action_of(config), place.batch_id, place.run
@@ -177,13 +178,14 @@ def place_of_task() -> Place:
     return Place(query_id, int(number), run)
 
 
-def heartbeats_of(storage: Storage) -> StoredHeartbeats:
+def heartbeats_of(context: Context) -> StoredHeartbeats:
     """Return the heartbeats of this worker. The next task of an instant replaces the heartbeat thread of the previous
     task.
     """
-    if storage.url not in _HEARTBEATS:
-        _HEARTBEATS[storage.url] = StoredHeartbeats(storage)
-    return _HEARTBEATS[storage.url]
+    url = context.storage.url
+    if url not in _HEARTBEATS:
+        _HEARTBEATS[url] = StoredHeartbeats(context.storage, *context.heartbeat_interval)
+    return _HEARTBEATS[url]
 
 
 _HEARTBEATS: Final[dict[str, StoredHeartbeats]] = {}

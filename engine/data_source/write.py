@@ -166,7 +166,8 @@ class Writer(_TableWriter):
         self._task = task
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        heartbeats = StoredHeartbeats(self._storage)  # the process that asked for the instant has ended
+        # The process that requested the instant has ended.
+        heartbeats = StoredHeartbeats(self._storage, *self._config.coordination.heartbeat_interval)
         heartbeats.start(self._task.instant)
         try:
             rows = checked_rows(iterator, self._options, self._config, self._task.shape)
