@@ -109,6 +109,8 @@ def soak(commits: int, minutes: float, kill_every: float, heartbeat_ms: int, see
                     chance.choice(alive).send_signal(signal.SIGKILL)
                     kills, due = kills + 1, time.monotonic() + kill_every
         finally:
+            for process in writers.values():  # they have ended, unless the soak is interrupted
+                process.kill()
             for process in daemons:
                 process.send_signal(signal.SIGTERM)
             ends = [process.wait(120) for process in daemons]
@@ -117,18 +119,26 @@ def soak(commits: int, minutes: float, kill_every: float, heartbeat_ms: int, see
         return _figures(path, logs, small, resident) | ran
 
 
+def _seconds(path: str) -> dict[str, list[float]]:
+    """The seconds of each commit of both streams."""
+    lists = {column: Path(f"{path}.{column}") for column in ("a", "b")}
+    texts = {column: file.read_text("utf-8") if file.exists() else "" for column, file in lists.items()}
+    return {column: [float(line) for line in text.split()] for column, text in texts.items()}
+
+
 def _progress(path: str, logs: list[Path], small: int, resident: int) -> str:
     """One line about a soak that runs."""
-    seconds = {column: [float(line) for line in Path(f"{path}.{column}").read_text().split()] for column in ("a", "b")}
+    seconds = _seconds(path)
     states = [line for log in logs for line in log.read_text("utf-8").splitlines()[-9:] if '"state"' in line]
     counts = json.loads(max(states))["counts"] if states else {}
     commits = sum(map(len, seconds.values()))
-    return f"{commits} commits, p95 {_p95(seconds, slice(-200, None))} s, {small} files, {resident} kB, {counts}"
+    p95 = _p95(seconds, slice(-200, None)) if commits else 0.0
+    return f"{commits} commits, p95 {p95} s, {small} files, {resident} kB, {counts}"
 
 
 def _figures(path: str, logs: list[Path], small: list[int], resident: list[int]) -> dict[str, Any]:
     table = Table.open(None, path)
-    seconds = {column: [float(line) for line in Path(f"{path}.{column}").read_text().split()] for column in ("a", "b")}
+    seconds = _seconds(path)
     steps = [json.loads(line) for log in logs for line in log.read_text("utf-8").splitlines()]
     states = [step["counts"] for step in steps if step["service"] == "state"]
     done = {column: len(each) for column, each in seconds.items()}
