@@ -23,7 +23,7 @@ CONTEXT = ("cleans", "log_plans", "restores", "savepoints")
 
 
 class Read(NamedTuple):
-    """A read that a user may request, with the times that the user passes."""
+    """A read that a user may request, with the times that the user states."""
 
     kind: Kind
     times: tuple[float, ...] = ()
@@ -56,7 +56,7 @@ def answer_holds(model: Model, before: State | None, step: Step | None, after: S
 
 
 def _reads(view: View, settled: int) -> Iterator[Read]:
-    """Return reads of every kind at every time that a user may pass: known times, times between known times, now and
+    """Return reads of every kind at every time that a user may state: known times, times between known times, now and
     the future.
     """
     yield Read("snapshot")

@@ -46,7 +46,6 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def _touched(model: Model, me: str, number: int) -> set[int]:
-    """Return the file groups that the pending write of an actor writes or reads."""
     if me in model.actors_of("overwriter"):
         return set(replaced_groups(model.world, me))
     return {group for group, _ in model.world.files(me, number)} | set(model.world.reads.get((me, number), ()))

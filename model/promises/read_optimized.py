@@ -45,8 +45,8 @@ def newest_barrier(view: View, group: int) -> int:
 
 
 def state_at_barrier(view: View, group: int, barrier: int) -> tuple[Log, ...]:
-    """Return the logs that had completed before the barrier, by rank. If a write put the base file, the result also has
-    the logs of that write.
+    """Return the logs that had completed before the barrier, by rank. If a write put the base file, the result also
+    contains the logs of that write.
     """
     writes = (
         write

@@ -73,8 +73,7 @@ def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str
 
 
 def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
-    """Return the difference that a step makes to a read as of one of the times in `times`, or None if no read changed.
-    """
+    """Return the difference that a step makes to a read as of one of the times in `times`; None if no read changed."""
     if old is new:
         return None
     for time in completions_first(old, times):
@@ -127,7 +126,9 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
 
 
 def _does_not_add_up(view: View, what: str, group: int, window: tuple[float, float]) -> str | None:
-    """Return a sentence if the state at the end of a window is not the state at its start merged with the window."""
+    """Return a sentence if the state at the start of a window, merged with the window, is not the state at the end of
+    the window.
+    """
     start, end = window
     shapes = view.as_of(group, start), view.window(group, start, end), view.as_of(group, end)
     held = {log for shape in shapes for log in logs_of(shape)}
@@ -245,9 +246,7 @@ def _is_replaced(view: View, write: Write, group: int, held: set[tuple[int, int,
 
 
 def two_writes(model: Model, state: State) -> bool:
-    """True if two writes are complete. With two completed writes a read can merge writes, and a read as of an earlier
-    time has fewer writes.
-    """
+    """True if two writes are complete, so that a read can merge writes."""
     return len(view_of(model, state).done) > 1
 
 

@@ -11,8 +11,8 @@ from .oracle import Row
 
 
 def write_named(write: Write | None, requested: int) -> str:
-    """Return a phrase such as "w1's write (requested t1, completed t3)". The phrase for an unknown write has only the
-    requested time.
+    """Return a phrase that names a write, such as "w1's write (requested t1, completed t3)". The phrase for an unknown
+    write has only the requested time.
     """
     if write is None:
         return f"the write requested at t{requested}"

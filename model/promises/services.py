@@ -66,8 +66,8 @@ def _on_table_and_archive(model: Model) -> tuple[str, ...]:
 
 
 def _shape_and_archive(model: Model, *states: State) -> Hashable | None:
-    """Return the shape of the states, and True if an instant was archived. No reader observes archiving, but the
-    promise's `sometimes` depends on archiving.
+    """Return the shape of the states, and whether an instant was archived. Readers do not observe archiving, but
+    `sometimes` of the promise depends on archiving.
     """
     shape = shape_of(model, *states)
     if shape is None or "removed" not in model.components:
@@ -114,7 +114,7 @@ def partition_holds(model: Model, before: State | None, step: Step | None, after
 
 
 def _cleaner_differs(view: View, clean: Clean) -> str | None:
-    """Return a sentence if a clean deletes a log that readers put behind the oldest base file that the clean keeps."""
+    """Return a sentence if a clean deletes a log that readers assign to a slice that the clean must retain."""
     for victims in clean.groups:
         group, files = victims.group, {(file.requested, file.version) for file in victims.files if file.version}
         bases = {file.requested for file in victims.files if not file.version}
@@ -141,7 +141,7 @@ def _bases_by(view: View, group: int) -> list[tuple[int, int]]:
 
 def files_of(view: View, piece: FileSlice) -> tuple[Log, ...]:
     """Return the logs of a slice, with the inputs of log compactions. If a write put the base file of the slice, the
-    result also has that base file.
+    result also contains that base file.
     """
     logs = covered(view.table, piece.group, piece.logs)
     # If times are not unique, a base file and a log of different instants can have the same name.

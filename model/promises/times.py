@@ -43,8 +43,8 @@ def monotonic_holds(model: Model, before: State | None, step: Step | None, after
 
 
 def _on_timeline(model: Model, state: State, published: tuple[Any, ...]) -> Iterator[int]:
-    """Return the times of completed instants, of all pending plans and of decided commits. No order depends on the
-    completion time of a savepoint, so the promise leaves it out.
+    """Return the times of completed instants, of all pending plans and of decided commits. The completion time of a
+    savepoint is omitted, because no order depends on it.
     """
     done = {entry.requested for entry in published}
     for entry in published:

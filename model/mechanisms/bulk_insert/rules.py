@@ -1,4 +1,6 @@
-"""Reading a table with bulk inserts: a base file of a write begins a file slice and contains the rows of the write."""
+"""Rules for reading a table with bulk inserts: a base file of a write begins a file slice and contains the rows of the
+write.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ def _with_base_files(rules: Rules) -> Rules:
 
 
 def _with_files_in_windows(rules: Rules) -> Rules:
-    """Let a window merge the base files of its writes before the logs of its writes."""
+    """Let an incremental read merge the base files of its writes before the logs of its writes."""
     inner = rules.window
 
     def window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:

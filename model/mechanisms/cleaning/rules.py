@@ -59,7 +59,8 @@ class Clean(NamedTuple):
 
 
 class CompletedClean(NamedTuple):
-    """The completed instant of the clean with this requested time."""
+    """The mark of a table with a published horizon: for each file group, the barrier before which slices are invisible.
+    """
 
     requested: int
     completed: int
