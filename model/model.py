@@ -251,9 +251,7 @@ class Model:
         return refusal or self._missing_file(state, query)
 
     def read_bounds(self, state: State) -> ReadBounds:
-        """Return the answer of a consumer's incremental read: the merge of the writes that were requested at the times
-        in `kept`.
-        """
+        """Return the values that determine which times of the table can be read."""
         writes = (entry.completed or 0 for entry in self.component(state, "published") if isinstance(entry, Write))
         pinned = frozenset(each.at for each in self.savepoints(state))
         first = min(writes, default=None)
@@ -268,8 +266,9 @@ class Model:
         return Cleaned("a file that the read needs is deleted") if missing else None
 
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
-        """A clean or restore after the read does not change the answer. A later clean or restore of a write does not
-        change the answer.
+        """Return the answer of a consumer's window: the merge of the writes that were requested at the times in `kept`.
+
+        A clean or restore after the read does not change the answer.
         """
         table = self.table(state)
         undone = (entry for each in self.restores(state) for entry in each.entries if isinstance(entry, Write))

@@ -178,6 +178,8 @@ def once_holds(model: Model, before: State | None, step: Step | None, after: Sta
 
 
 def streams_served(model: Model, state: State) -> str | None:
+    """Check that the batches of one query share no write, and that the sink has every write that Spark's logs contain.
+    """
     done = {entry.requested: entry for entry in model.component(state, "published") if isinstance(entry, Write)}
     for name in model.actors_of("stream"):
         own: streams.Stream = model.component(state, name)

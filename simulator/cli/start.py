@@ -1,6 +1,6 @@
 """The entry point of `nbcc`: Ctrl-C always ends the command with exit code 130 and without a traceback.
 
-Few modules are imported before the handler is installed: until then Python would print a traceback.
+Few modules are imported before the handler is installed, because until then Ctrl-C would cause a traceback.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A foreign service: an operation of nbcc whose instants lack nbcc's mark."""
+"""A foreign service is an operation of nbcc whose instants lack nbcc's mark, like those of another engine."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ KINDS: Final = {("compaction", "requested"): "compaction", ("commit", "completed
 
 
 class _ForeignStorage:
-    """A storage that removes the mark from each object that it puts."""
-
     def __init__(self, below: Storage) -> None:
         self._below = below
 
@@ -29,7 +27,9 @@ class _ForeignStorage:
 
 
 def foreign_storage(storage: Storage) -> Storage:
-    """The storage with the mark removed from each put, as if a service of another engine wrote."""
+    """Return the storage that removes nbcc's mark from each put, so that the actor looks like a service of another
+    engine.
+    """
     return cast(Storage, _ForeignStorage(storage))
 
 

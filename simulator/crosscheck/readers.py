@@ -90,9 +90,7 @@ def not_predicted(history: History) -> str:
 
 
 def _has_rival_base_file(history: History, place: Path) -> bool:
-    """True if a file group has two base files of one completed compaction, because two runners of the compaction have
-    each put a base file.
-    """
+    """True if a file group has two base files of one completed compaction, one from each of two runners."""
     done = {instant_of(requested) for action, _, requested, completed in history.timeline
             if completed and action == "commit"}  # fmt: skip
     names = (parsed(path.relative_to(place).as_posix()) for path in place.rglob("*.parquet"))
@@ -128,10 +126,9 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
 
 
 def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
-    """True if the as-of time precedes the first commit, and a rolled back write has left files.
+    """True if the as-of time precedes the first commit, and a rolled-back write has left files.
 
-    The finding rolled-back-write-shown-before-the-first-commit describes reads that show the files of a rolled back
-    write.
+    The finding rolled-back-write-shown-before-the-first-commit describes reads that show files of a rolled-back write.
     """
     model, state = history.model, history.state
     if query.kind != "as_of" or "rollbacks" not in model.components:
@@ -144,7 +141,6 @@ def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
 
 
 def _has_archived(history: History) -> bool:
-    """True if an archiver has moved instants from the active timeline to the archive."""
     model = history.model
     return "removed" in model.components and bool(model.component(history.state, "removed"))
 

@@ -58,8 +58,6 @@ def explore_in_shards(
 
 
 class _ShardProgress:
-    """The sum of the progress of all shards."""
-
     def __init__(self, prefix: Result, progress: Callable[..., None] | None) -> None:
         self.progress = progress
         self.done = [prefix]
@@ -74,15 +72,12 @@ class _ShardProgress:
             self.progress(sum(states), sum(steps), max(depths), sum(frontier))
 
     def ended(self, job: SearchJob, result: Result) -> None:
-        """Add a finished shard to the progress."""
         self.figures.pop(job, None)
         self.done.append(result)
 
 
 def _stopped(found: Sequence[Result], max_states: int | None) -> str | None:
-    """Return the reason why the shards together have not visited all states; None if the shards have visited all
-    states.
-    """
+    """Return the reason why the shards together have not visited all states; None if they have visited all states."""
     if max_states and sum(result.distinct for result in found) > max_states:
         return f"more than {max_states:,} distinct states"
     return next((result.stopped for result in found if result.stopped), None)
@@ -133,7 +128,7 @@ def _verdict(name: str, found: Sequence[Result], doubt: str | None) -> PromiseRe
 
 
 def _covered(found: Sequence[Coverage]) -> Coverage | None:
-    """Return the coverage of all shards. The coverage of each shard includes the prefix."""
+    """Return the coverage of all shards. The coverage of each shard includes the common prefix of the search."""
     if not found:
         return None
     prefix, *others = found
@@ -147,9 +142,7 @@ def _covered(found: Sequence[Coverage]) -> Coverage | None:
 
 
 def _shortest(job: SearchJob, whole: Result, memory: float | None) -> Result:
-    """Return the result with its counterexamples replaced by shortest ones, because the counterexamples of shards may
-    be longer.
-    """
+    """Replace the counterexamples of a result by shortest ones, because the counterexamples of shards may be longer."""
     if not any(_violated(whole, name) for name in whole.promises):
         return whole
     with applied(job.mutant):

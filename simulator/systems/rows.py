@@ -34,9 +34,11 @@ def schema_of(world: World, added: int = 0) -> pa.Schema:
 
 
 def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
-    """Return the engine's table for a world: key ``id``, ordering ``ts``; ``value`` names the write that made the row.
+    """Return the engine's config for the table of a world: key ``id``, ordering column ``ts``, and ``value`` with the
+    name of the write.
 
-    In a world with a merge function, the protocol's `merge_laws` selects it, and the table has no ordering column.
+    In a world with a merge function, the protocol's `merge_laws` selects the function, and the table has no ordering
+    column.
     """
     return TableConfig(
         name="simulated",
@@ -59,7 +61,7 @@ def _added(columns: int) -> list[str]:
 
 
 def partition_name(number: int) -> str:
-    """Return the partition value of a number."""
+    """Return the value of the partition column for the number of a partition."""
     return f"p{number}"
 
 

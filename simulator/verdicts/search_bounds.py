@@ -70,7 +70,9 @@ def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
 
 @cache
 def mixed() -> tuple[SearchBound, ...]:
-    """Return the worlds in which some actors have their own options. Only the default protocol is judged there."""
+    """Return the worlds in which some actors have their own options. Only the default protocol is judged in these
+    worlds.
+    """
     return tuple(from_mapping(each) for each in _file()["mixed"])
 
 

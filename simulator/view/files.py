@@ -1,5 +1,5 @@
-"""The files of a state as a page shows them. For each file the page shows the slice, and the reason if the read skips
-the file.
+"""Determines the status of each file of a state, as a page shows it. For each file the page shows the slice, and the
+reason if the read skips the file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Part(NamedTuple):
 class Files:
     """The status of every file in the states of one run, for one read.
 
-    Results are cached for each table: between two publications only pending files change.
+    Results are cached for each table, because only pending files change between two publications.
     """
 
     def __init__(self, model: Model, case: Case) -> None:
@@ -146,7 +146,7 @@ class Files:
         return ["hidden", f"replaced by base t{newer}", rows] if newer else ["read", "", rows]
 
     def _content(self, state: Any, group: int, barrier: int) -> list[list[Any]]:
-        """Return the rows of a base file. The rows do not change once the plan of the base file is completed."""
+        """Return the rows of a base file. The rows do not change after the plan of the base file is completed."""
         if (group, barrier) not in self._bases:
             table = self.model.table(state)
             rewritten = copy_on_write.content(table, group, barrier) if copy_on_write.has_base_files(table) else None

@@ -149,7 +149,9 @@ class _Timeline:
                               mono=bar.mono)  # fmt: skip
 
     def _reader(self, number: int) -> None:
-        """The lane of a reader, which has no instant: its steps, joined, with sentences alternately above and below."""
+        """Draw the lane of a reader, which has no instant: its steps, joined by a line, with sentences alternately
+        above and below.
+        """
         lane, y = self.scene.lanes[number], self.y(number)
         if not lane.dots:
             return

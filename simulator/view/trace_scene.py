@@ -146,8 +146,7 @@ class Moment:
         return Slice(name, order, f"t{barrier}" if barrier else "", chips, status == "hidden", reason)
 
     def _chip(self, name: str, status: Any, reason: str, rows: list[Any]) -> Chip:
-        """Return the chip of a file. The chip shows the rows of the file, or the file's name if the file has no rows.
-        """
+        """Return the chip of a file. The chip shows the rows of the file, or its name if the file has no rows."""
         lost = self.explanation is not None and self.explanation["file"] == name
         base, file = name.startswith("base"), name.rpartition("/")[2]
         text = "" if base and status == "pending" else cells(rows, self.doc["ranked"])

@@ -59,8 +59,7 @@ class Clean(NamedTuple):
 
 
 class CompletedClean(NamedTuple):
-    """The mark of a table with a published horizon: for each file group, the barrier before which slices are invisible.
-    """
+    """The completed instant of the clean with this requested time."""
 
     requested: int
     completed: int

@@ -50,7 +50,7 @@ class Client:
 
     @cached_property
     def hudis(self) -> Any:
-        """Hudi's own client."""
+        """The object of Hudi's client class."""
         every = java().util.HashMap(scala().collection.JavaConverters.mapAsJavaMapConverter(self._parameters).asJava())
         return hudi().DataSourceUtils.createHoodieClient(spark()._jsc, SCHEMA, self._path, "t", every)
 
@@ -88,7 +88,7 @@ class Client:
         self.undo()
 
     def gone(self) -> None:
-        """Try to publish the completed instant, which must fail because another client has rolled the write back."""
+        """Try to publish the completed instant, which must fail because another client has rolled back the write."""
         self._fails_by("inflight does not exist")
         self.close()
 
