@@ -205,7 +205,6 @@ KINDS = get_args(Kind)
 
 
 def _same(change: Change) -> bool:
-    """True if the row before and the row after the change are equal, except for the write that set each row."""
     if change.before is None or change.after is None:
         return change.before is change.after
     return change.before._replace(requested=None) == change.after._replace(requested=None)

@@ -79,9 +79,6 @@ def random_interleaving(world: World) -> Trace:
 
 
 def _walk(model: Model, choose: Callable[[int], int]) -> tuple[Step, ...] | None:
-    """Return random steps to the end of the run, or None unless two writes overlapped and a write overlapped a
-    compaction.
-    """
     schedule, state, steps = Random(), model.initial, list[Step]()
     writes_met = compaction_met = False
     while (enabled := model.enabled(state)) and (step := schedule.next(choose, enabled)):

@@ -185,7 +185,6 @@ def _value(field: str, value: str) -> Explanation:
 
 @cache
 def _differences() -> dict[str, dict[str, str]]:
-    """Return a mapping from each protocol to its options that differ from the default."""
     return {name: specs.protocol(name).differences() for name in specs.protocol_names()}
 
 
@@ -208,7 +207,6 @@ def _broken_by(world: str, promises: tuple[str, ...], field: str, value: str) ->
 
 
 def _source_of(field: str) -> str:
-    """Return the RFC passage that describes an option, for an option that no protocol file documents."""
     return {
         "scheduling": "RFC-66, non-serial scheduling of compaction; RFC-22 plans only when no write is pending",
         "plan_takes": "RFC-66, a plan takes logs completed before its barrier",

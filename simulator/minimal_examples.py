@@ -188,7 +188,6 @@ def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model
 
 
 def _trace(model: Model, steps: Any, title: str) -> Trace:
-    """Return the trace of a run without a violation, with rows and the observations of the model."""
     named = realised(model, tuple(steps))
     assert named is not None, "the search took these steps"
     bare = Trace(

@@ -118,7 +118,6 @@ def applied(mutant: Mutant) -> Iterator[None]:
 
 
 def _target(mutant: Mutant) -> tuple[Any, str, dict[str, Any]]:
-    """Return the owner and name of the replaced attribute, and the names that the expression may use."""
     module_name, _, path = mutant.replace.partition(":")
     try:
         module = importlib.import_module(module_name)

@@ -70,7 +70,6 @@ def _programs(steps: Sequence[Step]) -> dict[str, list[str]]:
 
 
 def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the next position of every actor in its program; None if the step is not the next one of its actor."""
     for index, (actor, program) in enumerate(programs.items()):
         if actor == step.actor and places[index] < len(program) and program[places[index]] == step.action:
             return (*places[:index], places[index] + 1, *places[index + 1 :])
@@ -108,7 +107,6 @@ def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
 
 
 def _runs(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield every range of consecutive steps within one block."""
     for begin, length in zip(accumulate(lengths, initial=0), lengths, strict=False):
         yield from combinations(range(begin, begin + length + 1), 2)
 

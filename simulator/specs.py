@@ -114,7 +114,6 @@ def system(world_name: str, protocol_name: str = "default") -> Model:
 
 
 def _naming_file(kind: str, name: str, make: Callable[[], Made]) -> Made:
-    """Return the result of `make`; if `make` raises ValueError, add the name of the file to the message."""
     try:
         return make()
     except ValueError as error:

@@ -118,7 +118,6 @@ def from_mapping(given: Mapping[str, Any]) -> Trace:
 
 
 def _check_kinds(actors: Mapping[str, str]) -> None:
-    """Raise ValueError for an actor whose name has another kind in this version."""
     known = kinds()
     for actor, kind in actors.items():
         if kind_of(actor) != kind:
@@ -176,7 +175,6 @@ def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
 
 
 def _of_handle(handle: str, folder: Path) -> Iterable[Path]:
-    """Return the files that contain the trace of a handle under another file name."""
     sought = f'"handle": "{handle}"'.encode()
     files = (path for path in sorted(folder.glob("*.json")) if path.is_file())  # a folder may have this suffix, too
     return (path for path in files if sought in path.read_bytes()[:80])

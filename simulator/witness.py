@@ -89,7 +89,6 @@ def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool, s
 
 
 def _rows(model: Model, state: State, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the model's answer to a read, or the refusal of the protocol in its place."""
     try:
         return model_rows(model, state, query, data)
     except NoAnswer as error:

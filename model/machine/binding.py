@@ -201,7 +201,6 @@ KEYWORD: Any = object()
 
 
 def _parameters(function: Callable[..., Any]) -> Iterable[tuple[str, Any]]:
-    """The parameters of a function, each with its default value, `REQUIRED` or `KEYWORD`."""
     for parameter in signature(function).parameters.values():
         if parameter.kind is Parameter.KEYWORD_ONLY:
             yield parameter.name, KEYWORD

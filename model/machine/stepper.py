@@ -178,7 +178,6 @@ class Stepper:
         return tuple(self._effects(compiled, state)) if self._may(compiled, state) else ()
 
     def _may(self, compiled: Compiled, state: State) -> bool:
-        """True if every condition of the transition on other components than the actor's own holds."""
         read = self.coding.read
         for guard, positions, mask, memo in compiled.guards:
             if memo is None:

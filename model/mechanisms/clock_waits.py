@@ -176,7 +176,6 @@ def _wait(composition: Composition, kind: str, me: str, requested: str, claimed:
 
 
 def _time_of(own: Any, own_held: Held, requested: str) -> int:
-    """The time for which an actor waits: its completion time if it has one, otherwise the requested time."""
     return int(own.completed or own_held.requested or getattr(own, requested))
 
 

@@ -122,15 +122,12 @@ def _times(own: Writer) -> Iterable[int]:
 
 
 def _unlimited(own: Writer) -> Writer:
-    """Return the component of a writer with reset counts of writes and tries, so that no limit stops the writer."""
     records = tuple(each._replace(tries=0) if isinstance(each, Validation) else each for each in own.records)
     idle = own.step == "idle" and not own.requested and not any(_times(own))
     return own._replace(number=0 if idle else 1, records=records)
 
 
 def _sealed(own: Writer) -> int | None:
-    """Return the number of instants that a pending optimistic writer listed when it began; None for any other writer.
-    """
     return next((each.sealed for each in own.records if isinstance(each, Validation) and own.requested), None)
 
 
@@ -154,13 +151,10 @@ def _places(published: tuple[Any, ...], starts: set[int], decided: tuple[Any, ..
 
 
 def _seen(own: Writer) -> int:
-    """Return the number of decisions that a writer that is about to decide has listed; 0 for any other writer."""
     return sum(each.decisions for each in own.records if isinstance(each, Seen))
 
 
 def _with_counts(own: Writer, places: tuple[int, ...], decisions: int) -> Writer:
-    """Return the component of a writer whose counts omit the forgotten instants and decisions."""
-
     def counted(record: Any) -> Any:
         if isinstance(record, Validation):
             return record._replace(sealed=sum(place < record.sealed for place in places) if own.requested else 0)

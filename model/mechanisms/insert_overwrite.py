@@ -78,7 +78,6 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def _in_windows(rules: Rules) -> Rules:
-    """Let an incremental read omit the writes that a replace in its window hides."""
     inner = rules.window_writes
 
     def window_writes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Write, ...]:
@@ -90,8 +89,6 @@ def _in_windows(rules: Rules) -> Rules:
 
 
 def _by_file_ids(rules: Rules) -> Rules:
-    """Let the last insert_overwrite of a file group hide all other writes of the file group, even later ones.
-    """
     inner = rules.as_of
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:

@@ -43,7 +43,6 @@ def first_excess(model: Model, states: Sequence[State]) -> tuple[int, str] | Non
 
 
 def _logs_left(model: Model, table: Table) -> str | None:
-    """Return a sentence about a file group whose newest slice has completed logs that no plan takes."""
     for group in range(model.world.groups):
         newest = max(model.rules.barriers(model.rules, table, group), default=None)
         if any(write.completed for write in writes_by_slice(model.rules, table, group)[newest]):

@@ -106,14 +106,10 @@ def checks_conflicts(model: Model, actor: str) -> bool:
 
 
 def _conflict(earlier: Write, later: Write) -> bool:
-    """True if both writes have files in one bucket, and the later write began before the earlier write completed."""
     return later.requested < (earlier.completed or 0) and bool(set(earlier.groups) & set(later.groups))
 
 
 def _met(model: Model, state: State) -> bool:
-    """True if a writer has aborted, or if a writer that checks for conflicts has published a write that overlaps
-    another write.
-    """
     if any(model.component(state, me).step == ABORTED for me in _may_abort(model)):
         return True
     pairs = combinations(_writes(model.component(state, "published")), 2)

@@ -133,7 +133,6 @@ def _on_reports(model: Model) -> tuple[str, ...]:
 
 
 def _acknowledged(model: Model, state: State) -> bool:
-    """True if an answer was lost, or if a read that began after a write has ended."""
     if value_in(model, state, "lost_answers"):
         return True
     readers = model.actors_of("reader") if _reads_archived_tables(model) else ()
@@ -141,7 +140,6 @@ def _acknowledged(model: Model, state: State) -> bool:
 
 
 def _begun(reader: Any) -> int:
-    """Return the completion time of the write that was newest when the read began."""
     return record_of(reader, ReadBegun).begun
 
 
@@ -230,7 +228,6 @@ def _answered(model: Model) -> tuple[str, ...]:
 
 
 def _sent(model: Model, state: State) -> bool:
-    """True if a batch has committed, or if a stream has sent a batch."""
     followers = (model.component(state, name) for name in model.actors_of("stream"))
     return bool(_of_batches(model, state)) or any(own.checkpoint.committed for own in followers)
 

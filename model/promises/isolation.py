@@ -88,9 +88,6 @@ def isolation_holds(model: Model, before: State | None, step: Step | None, after
 
 
 def _overlapping(model: Model, state: State, all_writers: bool) -> Iterator[tuple[Write, Write]]:
-    """Yield the pairs of completed writes, in the order of their completion, in which the later write began before the
-    earlier write completed.
-    """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for earlier, later in combinations(writes, 2):
         if later.requested < (earlier.completed or inf) and (all_writers or under_occ(model, later.actor)):

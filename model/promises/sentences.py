@@ -61,9 +61,6 @@ def row_of(shown: Log | Made | Merged | None, writes: Mapping[int, Write]) -> st
 
 
 def _merged_row(shown: Merged, writes: Mapping[int, Write]) -> str:
-    """Return a phrase for a row that a merge function returned: the inputs of the row, and the write whose commit time
-    the row has.
-    """
     parts = []
     if shown.newest is not None:
         made, newest = _value(shown.value, writes), log_named(shown.newest, writes)

@@ -114,7 +114,6 @@ def partition_holds(model: Model, before: State | None, step: Step | None, after
 
 
 def _cleaner_differs(view: View, clean: Clean) -> str | None:
-    """Return a sentence if a clean deletes a log that readers assign to a slice that the clean must retain."""
     for victims in clean.groups:
         group, files = victims.group, {(file.requested, file.version) for file in victims.files if file.version}
         bases = {file.requested for file in victims.files if not file.version}
@@ -132,7 +131,6 @@ def _cleaner_differs(view: View, clean: Clean) -> str | None:
 
 
 def _bases_by(view: View, group: int) -> list[tuple[int, int]]:
-    """Return the barrier and the completion time of each completed base file of a group."""
     plans = zip(view.table.plans, view.table.completed, strict=True)
     planned = [(plan.requested, done) for plan, done in plans if done is not None and plan.part_in(group)]
     put = [(each.requested, each.completed or 0) for each in view.completions if each.marks and group in loaded(each)]

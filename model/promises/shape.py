@@ -145,7 +145,6 @@ class _Shapes:
 
 
 def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
-    """Return the components of a shape, and the readers; empty if the model contains an unsupported mechanism."""
     known = {"published", "plans", "rollbacks"}
     if {"restores", "schemas", LOGS} & {*model.components} or model.world.settings or {*model.table_reads} - known:
         return [], []

@@ -172,7 +172,6 @@ def _without_delete(shown: Shown, rows: Valuation) -> Shown:
 
 
 def _merged_on(names: tuple[Log, ...], rows: Valuation, state: Shown, window: Shown, merger: Merger) -> Shown:
-    """Return the result of a reader that merges the read of a window into the read of the earlier state."""
     if merger.combination:
         combined: Shown = merger.combination.merged_on(names, rows, state, window, merger)
         return combined

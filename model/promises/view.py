@@ -268,7 +268,6 @@ def everything(model: Model, state: State) -> View:
 
 
 def _as_before(view: View, restores: tuple[Restore, ...]) -> View:
-    """Return the view of the table as if the given restores had not happened."""
     return View(view.model, view.table, ever_published(view.published, restores)) if restores else view
 
 

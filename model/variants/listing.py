@@ -41,7 +41,6 @@ def compose(composition: Composition) -> None:
 
 
 def _ends_only_listing(ends: Transition) -> Transition:
-    """Let a single listing determine both the time of the read and the instants that it uses."""
     return replace(ends, to=SURE, effects=(take_time, keep_instants), tags=ends.tags | {KEEPS})
 
 

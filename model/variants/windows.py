@@ -156,7 +156,6 @@ def _requests(
 
 
 def _part(table: Table, writes: tuple[Write, ...], keeps: Callable[[int, int | None], bool]) -> Table:
-    """Return a table of the given writes, and of the plans for which `keeps` returns True."""
     plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if keeps(p.requested, done)]
     return Table(writes, tuple(plan for plan, _ in plans), tuple(done for _, done in plans))
 

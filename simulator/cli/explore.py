@@ -172,9 +172,6 @@ def _summary(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
 
 
 def _because(promise: PromiseResult, trace: Trace | None) -> str:
-    """Return the reason for a verdict in the wording of its trace, if there is one, with the note about the trace's
-    length.
-    """
     from nbcc.simulator.explore.exhaustive import NOT_SHORTEST
 
     reason, mark, why = (promise.because or "").partition(NOT_SHORTEST)

@@ -152,7 +152,6 @@ def _missing_extra(error: ImportError) -> Exception:
 
 
 def _typed(error: Exception) -> Exit | None:
-    """Return the exit code of an error whose message is written for users; None for an error that is a bug."""
     from nbcc.engine.errors import CannotRun, NbccError
 
     from ..peers.process import PeerMissing

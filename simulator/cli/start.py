@@ -29,7 +29,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _leave_on_ctrl_c() -> None:
-    """Make Ctrl-C end this process at once from now on."""
     _handle(lambda *_: os._exit(INTERRUPTED))
 
 

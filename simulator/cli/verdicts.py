@@ -127,8 +127,6 @@ def command(
 
 
 class _Matrix:
-    """The options and the counts of one run of the command `verdicts`."""
-
     def __init__(self, level: Depth, accept: bool, cache: ResultCache | None, promises: tuple[str, ...] = ()) -> None:
         from nbcc.simulator import verdicts as judged
 
@@ -137,7 +135,6 @@ class _Matrix:
         self.kills: tuple[Kill, ...] = judged.accepted()
 
     def search(self, workers: int, master: str | None, **bounds: Any) -> tuple[MatrixRow, ...]:
-        """Search all worlds of all protocols."""
         from nbcc.simulator import verdicts as judged
         from nbcc.simulator.explore.jobs import run_jobs
 
@@ -196,7 +193,6 @@ class _Matrix:
         return judged.merged(json.loads(judged.data_path(depth).read_text("utf-8")), found)
 
     def interrupted(self) -> str:
-        """Return the message after an interrupt: how many searches ended, and how to continue."""
         if self.cache:
             saved = f"they are saved in {self.cache.path}; the same command continues from there"
         else:

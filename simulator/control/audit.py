@@ -76,7 +76,6 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _exempt() -> bool:
-    """Return whether an import makes the call, or Spark's driver makes it to reach its JVM."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         file = frame.f_code.co_filename

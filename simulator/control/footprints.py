@@ -174,16 +174,12 @@ class _Conflicts:
         return next((other for other in found if not self._deleted_between(access, other)), None)
 
     def _deleted_between(self, one: Access, other: Access) -> bool:
-        """Return whether one access puts an object that the other access misses, and a deletion between them conflicts
-        with both.
-        """
         put, read = (one, other) if one.verb == "put" else (other, one)
         if put.verb != "put" or read.verb != "get" or read.outcome != "missing":
             return False
         return any(put.step < each.step < read.step and _may_delete(each, put.path) for each in self._deletions)
 
     def _both_alive(self, other: Access, access: Access) -> bool:
-        """Return whether each of the two actors was alive at the other actor's access."""
         both = ((other, access), (access, other))
         return all(self._crashed.get(one.actor, another.step) >= another.step for one, another in both)
 

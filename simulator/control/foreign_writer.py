@@ -19,7 +19,6 @@ class _ForeignStorage:
         self._below = below
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create the object without nbcc's mark; return False if the object exists."""
         return self._below.put_if_absent(path, _without_mark(path, data))
 
     def __getattr__(self, name: str) -> Any:

@@ -73,13 +73,11 @@ def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
 
 
 def _shape(choose: Choose, groups: int) -> tuple[int, ...]:
-    """Return the number of log versions in each group: 0, 1 or 2, with at least one group that has a log version."""
     first = choose(groups)
     return tuple(1 + int(choose(4) == 3) if group == first or choose(2) else 0 for group in range(groups))
 
 
 def _groups(choose: Choose, groups: int) -> tuple[int, ...]:
-    """Return the number of log versions in each group: 0 or 1, with at least one group that has 1."""
     first = choose(groups)
     return tuple(1 if group == first or choose(2) else 0 for group in range(groups))
 
@@ -112,9 +110,6 @@ def draw_batches(choose: Choose, world: World, repeats: bool = False) -> dict[tu
 
 
 def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str, number: int) -> Batch | None:
-    """Return the rows of an earlier write that sent the same batch as this write; None if no earlier write sent the
-    batch.
-    """
     if not (sent := batch_of(world, actor, number)):
         return None
     of_batch = ((other, batch) for (other, n), batch in batches.items() if batch_of(world, other, n) == sent)
@@ -173,7 +168,6 @@ def _with_repeats(choose: Choose, world: World, batch: Batch) -> Batch:
 
 
 def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
-    """Return the columns that a write sets in all its rows: one or all for partial updates, () for whole rows."""
     names = column_names(world)
     place = choose(len(names) + 1) if some and names else len(names)
     return names if place == len(names) else (names[place],)

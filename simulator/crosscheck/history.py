@@ -235,7 +235,6 @@ class History:
         return expected
 
     def _compare_slices(self, time: int) -> None:
-        """Compare the file slices as of earlier times, if the system can list these slices."""
         look = getattr(self.system, "slices_as_of", None)
         if look is None:
             self.skipped[f"{self.system.name} offers no past file slices"] += 1
@@ -245,7 +244,6 @@ class History:
         self.compare(what, expected, self._ask(what, lambda: look(time)), self.symbols.slice)
 
     def _ask(self, what: str, look: Callable[[], Any]) -> Any:
-        """Observe the system; an observation that fails counts as a difference."""
         try:
             return look()
         except Impossible:
@@ -265,7 +263,6 @@ class History:
 
 
 def _or_refusal(read: Callable[[], tuple[Any, ...]]) -> Any:
-    """Return the rows of a read, or its refusal as text."""
     try:
         return read()
     except NoAnswer as refused:

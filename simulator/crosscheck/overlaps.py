@@ -53,7 +53,6 @@ def _written(history: History, requested: int) -> list[int]:
 
 
 def _undone(history: History) -> Mapping[int, int]:
-    """Return a mapping from the requested time of each rollback to the requested time of the write that it undoes."""
     if "rollbacks" not in history.model.components:
         return {}
     return {each.requested: each.target for each in history.model.component(history.state, "rollbacks")}

@@ -90,7 +90,6 @@ def not_predicted(history: History) -> str:
 
 
 def _has_rival_base_file(history: History, place: Path) -> bool:
-    """True if a file group has two base files of one completed compaction, one from each of two runners."""
     done = {instant_of(requested) for action, _, requested, completed in history.timeline
             if completed and action == "commit"}  # fmt: skip
     names = (parsed(path.relative_to(place).as_posix()) for path in place.rglob("*.parquet"))
@@ -99,7 +98,6 @@ def _has_rival_base_file(history: History, place: Path) -> bool:
 
 
 def _failure(reader: HudiRs) -> str:
-    """Return the error of a snapshot without the names of instants and file groups; '' if the snapshot is answered."""
     try:
         reader.rows(Query("snapshot"))
     except Exception as error:  # its package does not export the class
@@ -108,7 +106,6 @@ def _failure(reader: HudiRs) -> str:
 
 
 def _queries(history: History, most: int = 4) -> Iterator[Query]:
-    """Yield the snapshot, up to ``most`` as-of times spread over the history, and up to ``most`` windows."""
     done = {t for _, _, requested, completed in history.timeline if completed for t in (requested, completed)}
     horizon = history.model.horizon(history.state)  # hudi-rs has no horizon and silently skips deleted files
     times = sorted(t for t in done if t >= horizon)

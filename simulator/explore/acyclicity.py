@@ -75,7 +75,6 @@ class _WithoutNames:
         self._values: dict[tuple[str, Any], int] = {}
 
     def changes(self, compiled: Compiled) -> Mapping[str, _Edges]:
-        """Return a mapping from each component to the changes that a transition has made to the component."""
         found = [(bits, bits + change) for bits, moves in compiled.memo.items() for _, change in moves]
         changes: dict[str, _Edges] = {}
         for place in compiled.writes:

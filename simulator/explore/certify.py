@@ -139,7 +139,6 @@ class _Transitions:
         self.compiled = {(each.transition.actor, each.transition.action): each for each in self.stepper.rows}
 
     def found(self, compiled: Compiled) -> list[Hashable]:
-        """Return the values on which the search evaluated a transition: footprints, and the actor's own component."""
         row, own = (compiled.transition.actor, compiled.transition.action), compiled.own
         awake = [(row, "awake", number << own * WIDTH) for number in range(len(self.coding.values(own)))]
         return [*awake, *((row, "moves", footprint) for footprint in compiled.memo)]

@@ -20,7 +20,6 @@ def failed_search(reason: str | Exception) -> Result:
 
 
 def _sentence(error: Exception) -> str:
-    """Return a one-line text of an error, with the innermost line of code."""
     places = traceback.extract_tb(error.__traceback__)
     at = f" ({places[-1].filename.rpartition('/')[2]}, line {places[-1].lineno})" if places else ""
     return f"the search failed: {' '.join(f'{type(error).__name__}: {error}'.split())[:300]}{at}"

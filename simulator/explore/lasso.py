@@ -95,7 +95,6 @@ def _cyclic(space: Space, search: Any) -> Iterator[list[int]]:
 
 
 def _images(space: Space, state: Any) -> Iterator[Any]:
-    """Yield the states of the system that a canonical state represents."""
     classes = [list(permutations(each)) for each in space.exchangeable]
     private = space.stepper.private_runs(state) if isinstance(space, Reduced) else ()
     ends = [state]
@@ -122,7 +121,6 @@ def _fair_cycles(graph: Graph) -> Iterator[frozenset[int]]:
 
 
 def _fair_within(graph: Graph, inside: set[int]) -> Iterator[frozenset[int]]:
-    """Yield the largest strongly connected subsets of the given states in which a fair run can stay."""
     for each in components(lambda number: (after for _, after in graph.edges(number)), len(graph.states), inside):
         part = set(each)
         steps = [step for number in part for step, after in graph.edges(number) if after in part]
@@ -138,7 +136,6 @@ def _fair_within(graph: Graph, inside: set[int]) -> Iterator[frozenset[int]]:
 
 
 def _lasso(search: Any, graph: Graph, fair: Sequence[frozenset[int]]) -> Lasso:
-    """Return a lasso to the first of the fair cycles that the search has reached."""
     space, numbers = search.space, search.numbers
     places = {
         place: number for number in frozenset().union(*fair)
@@ -189,7 +186,6 @@ def _around(graph: Graph, part: frozenset[int], start: int) -> Path:
 def _shortest(
     graph: Graph, part: frozenset[int], start: int, reached: Callable[[Any, int], bool]
 ) -> list[tuple[Any, int]]:
-    """Return a shortest run within the given states whose last step satisfies `reached`."""
     queue: list[tuple[int, tuple[tuple[Any, int], ...]]] = [(start, ())]
     seen = {start}
     for at, path in queue:  # grows meanwhile

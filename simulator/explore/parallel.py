@@ -64,7 +64,6 @@ class _ShardProgress:
         self.figures: dict[SearchJob, tuple[int, ...]] = {}
 
     def running(self, job: SearchJob, *figures: int) -> None:
-        """Report the figures of a running shard: states, steps, depth, frontier."""
         self.figures[job] = figures
         if self.progress:
             done = [(each.distinct, each.generated, each.depth, 0) for each in self.done]
@@ -77,7 +76,6 @@ class _ShardProgress:
 
 
 def _stopped(found: Sequence[Result], max_states: int | None) -> str | None:
-    """Return the reason why the shards together have not visited all states; None if they have visited all states."""
     if max_states and sum(result.distinct for result in found) > max_states:
         return f"more than {max_states:,} distinct states"
     return next((result.stopped for result in found if result.stopped), None)
@@ -112,9 +110,6 @@ def _violated(result: Result, name: str) -> bool:
 
 
 def _verdict(name: str, found: Sequence[Result], doubt: str | None) -> PromiseResult:
-    """Return the verdict that combines all shards for one promise. A violated promise has the shortest counterexample
-    of a shard.
-    """
     results = [result.promises[name] for result in found if name in result.promises]
     if broken := [each for each in results if each.verdict is Verdict.VIOLATED]:
         return min(broken, key=lambda each: each.steps or 0)

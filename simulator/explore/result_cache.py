@@ -119,7 +119,6 @@ def _read(path: Path) -> dict[str, Result]:
 
 
 def _loaded(line: bytes) -> dict[str, Any]:
-    """Return the JSON object of a line, or an empty object if the line is invalid."""
     try:
         value = json.loads(line)
     except ValueError:

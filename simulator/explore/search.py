@@ -112,7 +112,6 @@ class Search:
                 self.stands_for += self.space.stands_for(state)
 
     def _expand(self, until: int) -> None:
-        """Visit the successors of the states numbered `at` to `until`."""
         states, numbers, parents = self.states, self.numbers, self.parents
         canonical = self.space.canonical
         successors, see_state = self.space.successors, self.watchers.see_state
@@ -182,7 +181,6 @@ class Search:
         return found
 
     def _judge_cycles(self) -> None:
-        """Find fair cycles that violate a promise about runs."""
         for watch in self.watchers.of_runs:
             if watch.broken is None and not getattr(watch.promise, "first", None):
                 lasso = find_lasso(self, watch.promise)
@@ -213,7 +211,6 @@ class Search:
         return self.run_to_end(number) or ()
 
     def _broken_run(self, watch: Any) -> tuple[tuple[Any, ...], str]:
-        """Return a run whose last step violates the promise, and the message of the promise for that step."""
         message, before, _ = watch.broken
         if before is None:
             return (), message

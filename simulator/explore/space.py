@@ -130,7 +130,6 @@ class Reduced(Space):
         return runs * self.symmetry.orbit(state) if self.canonical else runs
 
     def _count_runs(self, own: Any) -> int:
-        """Return the number of combinations of private steps that may have happened."""
         found = self._runs[own] = prod(len(changes) for _, changes in self.stepper.private_runs(own))
         return found
 

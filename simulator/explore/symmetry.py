@@ -106,7 +106,6 @@ class Symmetry:
         return found
 
     def _sorting(self, bits: State) -> _Sorted:
-        """Return the exchangeable components in order, and the ties that remain after the sort."""
         left_open: Hashable
         if any(self._order_in(place, bits & mask) for place, mask in self._mine):
             made = [image.of_own(bits) for image in self._every]
@@ -164,7 +163,6 @@ class Symmetry:
         return [self._image(tuple(chain.from_iterable(each))) for each in orders]
 
     def _image(self, order: tuple[str, ...]) -> Image:
-        """Return the renaming after which the members of each class are in the given order."""
         image = self._images.get(order)
         if image is None:
             names = dict(zip(order, self._members, strict=True))

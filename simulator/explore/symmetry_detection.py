@@ -58,7 +58,6 @@ def _classes_of(names: Sequence[str], states: Sequence[State], cache: PropertyCa
 
 
 def _same_shape(system: TransitionSystem, names: Renaming) -> bool:
-    """True if each transition has a counterpart that reads and writes the exchanged components."""
     rows = {(row.actor, row.action): row for row in system.transitions}
     if len(rows) < len(system.transitions):
         return False
@@ -100,7 +99,6 @@ class PropertyCache:
         return None
 
     def _shaped_alike(self, kind: str, shape: Callable[..., Hashable | None], one: Moved, other: Moved) -> bool:
-        """True if both steps have the same shape, so that the promises have the same verdict on both steps."""
         states = [(after,) if kind == "state" else (before, after) for before, _, after in (one, other)]
         here, there = (shape(self.model, *each) for each in states)
         return here is not None and here == there
@@ -133,7 +131,6 @@ class Exchange:
 
 
 def _first_states(model: Model | TransitionSystem) -> Iterator[State]:
-    """Return states in the order of a breadth-first search, with a sample of each level."""
     seen, level = {model.initial}, [model.initial]
     while level:
         yield from level[:: max(1, len(level) // 8)]

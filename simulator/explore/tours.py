@@ -111,8 +111,6 @@ def _repetitions(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable,
 
 
 class _Paths:
-    """Finds a shortest path from the first state to any state."""
-
     def __init__(self, edges: Sequence[Arrow], first: Hashable) -> None:
         following: dict[Hashable, list[Hashable]] = {}
         for edge in edges:

@@ -88,7 +88,6 @@ def present(explorer: Explorer, values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _candidates(explorer: Explorer, now: tuple[Any, ...], step: Step) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
-    """Yield the steps of the relation whose actions correspond to the action of the model."""
     yield from explorer.successors(now, tuple(a for a in explorer.system.actions if step.action in a.stands_for))
 
 

@@ -158,8 +158,6 @@ def _writes(model: Model, state: State, elements: Instance, written: dict[Any, W
 def _checks(
     model: Model, state: State, elements: Instance, write: tuple[str, int], own: Any, facts: Table
 ) -> None:
-    """Add the facts about a pending write: its heartbeat, its conflict check, and whether its writer has abandoned it.
-    """
     check, published = record_of(own, Validation), model.component(state, "published")
     rollbacks = model.component(state, "rollbacks") if "rollbacks" in model.components else ()
     facts |= {
@@ -175,7 +173,6 @@ def _checks(
 
 
 def _cleaned(model: Model, state: State, place: Any, by_time: dict[int, Any], facts: Table) -> None:
-    """Add the facts of cleaning: the horizon, the files that cleans have planned to delete, and the deleted files."""
     cleans = model.component(state, "cleans")
     facts["horizon",] = max((each.horizon for each in cleans), default=0)
     old = [file for each in cleans for victims in each.groups for file in victims.files]

@@ -111,8 +111,6 @@ class Bucket:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """The handler of one connection to the bucket."""
-
     bucket: Bucket
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -160,7 +158,6 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(204)
 
     def do_POST(self) -> None:
-        """Handle DeleteObjects, and the begin and end of a multipart upload."""
         body, query = self._body(), parse_qs(urlsplit(self.path).query, keep_blank_values=True)
         if "delete" in query:
             self._delete_all(body)
@@ -210,7 +207,6 @@ class _Handler(BaseHTTPRequestHandler):
         return unquote(urlsplit(self.path).path).removeprefix("/lake/")
 
     def _begins(self, method: str | None = None, key: str | None = None) -> bool:
-        """Record the request, and return True if a fault has answered it."""
         method, key = method or self.command, self._key() if key is None else key
         self._request = Request(method, key, time.monotonic())
         self._request.is_conditional = "If-None-Match" in self.headers or "If-Match" in self.headers

@@ -133,8 +133,6 @@ class EngineSystem:
         return self.operation(operation, handle)
 
     def _write_arguments(self, actor: str, batch: Batch, added: int) -> dict[str, Any]:
-        """Return the arguments of the actor's next write: rows, columns, partitions that it reads, batch and retries.
-        """
         world, number = self.world, self.harness.started(actor) + 1
         arguments: dict[str, Any] = {}
         table, sets = to_table(batch, world, added), columns_set(batch, world)
@@ -230,7 +228,6 @@ class EngineSystem:
         return Context(*seams, own_heartbeats=handle.heartbeats)
 
     def _opened_by(self, actor: str, added: int) -> TableConfig:
-        """Return the config with which an actor opens the table after ``added`` columns were added."""
         own = self.world.protocol_of(actor, self.protocol) if self.world.settings else self.protocol
         if own != self.protocol and self.rules == rules_of(self.protocol):  # else one set of rules is for all
             self._rules_of[actor] = rules_of(own)

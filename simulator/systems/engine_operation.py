@@ -109,10 +109,6 @@ def _several(words: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _only(times: tuple[int, ...]) -> Callable[[str], bool]:
-    """True if a listing shows a concurrent change: a completed instant or restore plan that was requested at one of the
-    given times.
-    """
-
     def shown(path: str) -> bool:
         name = parsed(path)
         if "completed" in name or name.get("rest") == "restore.requested":

@@ -61,7 +61,6 @@ def _differs_with_rollbacks(model: Any, state: Any, step: Step) -> bool:
 
 
 def _oldest_runner_is_alive(model: Any, state: Any) -> bool:
-    """True if the runner of the oldest pending compaction plan is alive."""
     done = _completed(model, state)
     runner = next(plan.runner for plan in model.component(state, "plans") if plan.requested not in done)
     return bool(model.component(state, runner).step != DEAD)
@@ -77,6 +76,5 @@ def _rolled_back(model: Any, state: Any) -> set[int]:
 
 
 def _pending_targets(model: Any, state: Any) -> set[int]:
-    """Return the writes that a pending rollback names."""
     done = _completed(model, state)
     return {each.target for each in model.component(state, "rollbacks") if each.requested not in done}

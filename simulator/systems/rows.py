@@ -56,7 +56,6 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
 
 
 def _added(columns: int) -> list[str]:
-    """Return the names of the added columns in the model."""
     return [f"c{number}" for number in range(1, columns + 1)]
 
 
@@ -109,7 +108,6 @@ def _row(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _value(row: dict[str, Any]) -> Any:
-    """Return the value of a row: the name of the row's write, or the name of the write of each column."""
     if "value" in row:
         added = [name for name in _added(len(row)) if name in row]
         return " ".join([row["value"], *(f"{name}:{row[name] or '-'}" for name in added)])

@@ -189,8 +189,6 @@ class S3System(EngineSystem):
 
 
 class _Operation(EngineOperation):
-    """An operation whose faults are counted by the action of the model."""
-
     system: S3System
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -204,7 +202,6 @@ def losing_answers(world: World, protocol: Protocol, batches: object) -> S3Syste
 
 
 def _bucket() -> Bucket:
-    """Return the bucket of this process's server, which runs until the process ends."""
     if os.getpid() not in _SERVERS:
         stack = ExitStack()
         _SERVERS[os.getpid()] = (stack, stack.enter_context(s3_server()))

@@ -114,7 +114,6 @@ def histories(view: View) -> Histories:
 
 
 def _not_modelled(view: View) -> dict[Group, str]:
-    """Return the file groups with an event that the model does not have, each with the reason."""
     reasons: dict[Group, str] = dict.fromkeys(view.replaced, "a replace hides them")
     for commit in view.audit.commits.values():
         action = view.audit.timeline.begun_as.get((commit.instant.requested, commit.instant.completes_as))

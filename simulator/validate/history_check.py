@@ -131,7 +131,6 @@ def _event(segment: Segment, number: int) -> str:
 
 
 def _with_instants(sentence: str, segment: Segment) -> str:
-    """Return a sentence of the model in which each actor of the segment is replaced by its instant."""
     actors = {
         WRITER.prefix: ("write", segment.writes), COMPACTOR.prefix: ("compaction", segment.plans),
         OVERWRITER.prefix: ("replace", segment.plans), LOG_COMPACTOR.prefix: ("log compaction", segment.log_plans),

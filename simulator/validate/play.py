@@ -212,12 +212,10 @@ class _Play:
         return tuple(_differences(self._named(plan.groups[0].logs), self.shape.log_plans[number]))
 
     def _named(self, logs: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-        """Return the logs of the segment without the logs of placeholders."""
         named = [(self.requested[requested], version) for requested, version in logs]
         return [log for log in named if log[0] < len(self.shape.early)]
 
     def _advance(self, actor: str, until: str) -> tuple[str, ...]:
-        """Take private steps of an actor until it has taken the step `until`."""
         while True:
             steps = [(s.action, after) for s, after in self.model.successors_of(self.state, actor) if self._takes(s)]
             wanted = next((after for action, after in steps if action == until), None)

@@ -180,7 +180,6 @@ def _segment(
 
 
 def _logs_of(chunk: list[Written], compactions: list[LogPlanned]) -> dict[str, tuple[int, int]]:
-    """Return a mapping from the name of each log of the segment to the log as (write, version)."""
     written = {name: (w, v) for w, write in enumerate(chunk) for v, name in enumerate(write.names, start=1)}
     return written | {each.made: (-1 - m, 1) for m, each in enumerate(compactions) if each.made}
 

@@ -69,7 +69,6 @@ def _head(audit: Audit) -> dict[str, Any]:
 
 
 def _not_judged(audit: Audit) -> str | None:
-    """Return the reason why the table cannot be judged; None if it can."""
     text = audit.properties.get("hoodie.table.version", "")
     version = int(text) if text.isdecimal() else None
     if version is None:

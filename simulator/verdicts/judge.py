@@ -174,7 +174,6 @@ def row(file: ProtocolFile, searched: Sequence[SearchedWorld], promises: Sequenc
 
 
 def _with_evidence(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
-    """Return the cell with the evidence from findings (specs/findings) about the system that the protocol describes."""
     return replace(judged, evidence=findings.evidence(file.name, promise, judged.trace))
 
 

@@ -106,7 +106,6 @@ def large() -> tuple[SearchBound, ...]:
 
 
 def _with_services(*together: Service, groups: int, crashes: int) -> SearchBound:
-    """Return a search bound whose world has two writers, one compaction and the given services."""
     actors, limits = {"writer": 2, "compactor": 1}, {"compactions": 1, "crashes": crashes}
     for service in together:
         actors |= service.actors

@@ -140,7 +140,6 @@ def rounded(box: Box, radius: float) -> Outline:
 
 
 def _stripes(box: Box, step: float = 6) -> Outline:
-    """Diagonal lines from the lower left, cut off at the sides of the box."""
     commands: list[tuple[str, tuple[float, ...]]] = []
     start = step - box.height
     while start < box.width:

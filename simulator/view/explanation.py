@@ -118,7 +118,6 @@ def _written(context: Context, step: int, key: Any, lost: Record) -> Parts:
 
 
 def _why_it_wins(context: Context, key: Any, lost: Record, got: Record | None) -> Parts:
-    """Return the reason why a correct read returns the lost row and not the row that was read."""
     if got is None:
         return []
     other: Parts = ["the delete" if got.deleted else [f"{key}={got.value}", got.requested]]
@@ -192,7 +191,6 @@ def _file(context: Context, step: int, key: Any, record: Record) -> str | None:
 
 
 def _base_above(context: Context, step: int, group: int, barrier: int) -> int | None:
-    """Return the barrier of the oldest base file that is newer than a slice; None if no base file is newer."""
     bases = [s.base for s in context.model.slices(context.states[step]) if s.group == group and s.base]
     return min((base for base in bases if base > barrier), default=None)
 

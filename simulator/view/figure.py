@@ -42,7 +42,6 @@ def figure(doc: Mapping[str, Any]) -> Drawing:
 
 
 def _answers(drawing: Drawing, moment: Moment, x: float) -> None:
-    """Draw the correct and the wrong answer for one key."""
     doc = moment.doc
     answers = [{row[0]: row for row in rows or []} for rows in moment.answer[:2]]
     key = min((key for rows in answers for key in rows), key=lambda key: (key != doc["key"], key), default=None)
@@ -67,8 +66,6 @@ def _answers(drawing: Drawing, moment: Moment, x: float) -> None:
 
 
 def _path(drawing: Drawing, moment: Moment) -> None:
-    """Draw the path of the lost row in four numbered stops: its write, its file, what hides the file, the wrong answer.
-    """
     if (explanation := moment.explanation) is None:
         return
     at = drawing.at

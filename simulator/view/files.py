@@ -109,7 +109,6 @@ class Files:
         return [_Part(plan.requested, part.logs) for plan in plans if (part := plan.part_in(group)) is not None]
 
     def _compacted(self, state: Any, group: int, barrier: int, log: Log) -> str:
-        """Return a phrase about what happened to a log's rows in the base file that merged the log."""
         base = {key: requested for key, _, _, requested in self._content(state, group, barrier)}
         rows = self._rows(group, log)
         if not rows or any(base.get(key) == log[0] for key, *_ in rows):
@@ -118,7 +117,6 @@ class Files:
         return f"compacted into t{barrier}, {'not kept' if gone else 'outranked'}"
 
     def _skipped(self, state: Any, log: Log, newer: int) -> str:
-        """Return the reason why the rule skips a log that the newer base file did not merge."""
         slicing = self.model.protocol[Slicing].slicing
         if slicing == "base_instant":
             return f"named before base t{newer}: skipped"
@@ -186,7 +184,6 @@ class Files:
         return as_of(rules, table, group, inf if until is None else until)
 
     def _pending(self, state: Any, group: int) -> Iterator[Log]:
-        """Return the log files of pending writes."""
         for write in self.model.pending_writes(state):
             yield from self.model.rules.logs_of(write, group)
 

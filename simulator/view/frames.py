@@ -144,7 +144,6 @@ def _completed_by(run: Run, step: int) -> set[int]:
 
 
 def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
-    """Return the requested time of the instant to which a step belongs."""
     for state in (after, before):
         own = model.component(state, step.actor)
         if found := next((time for field in _Work._fields if (time := field_of(own, field))), 0):
@@ -167,7 +166,6 @@ def puts_of(run: Run) -> list[Put]:
 
 
 def _begun_puts(run: Run, step: int, puts: Sequence[Put]) -> list[Put]:
-    """Return the writes that began up to a step."""
     begun = {instant.requested for instant in run.model.timeline(run.states[step])}
     return [put for put in puts if put.requested in begun]
 
@@ -190,7 +188,6 @@ def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
 
 
 def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Trace) -> dict[str, Any]:
-    """Return the run under one protocol, with all values at each step."""
     protocol = run.model.protocol
     values = protocol.to_mapping()
     named = {name: values[name] for name in trace.protocol.differences()}
@@ -227,7 +224,6 @@ def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Tra
 def _other_protocol_sentence(
     context: Context, run: Run, trace: Trace, label: str, broken: Sequence[Broken]
 ) -> list[Part]:
-    """Return the headline of the page for the same steps under another protocol."""
     if run.stopped is not None:
         number, reasons = run.stopped
         sentence_of_step = _step_words(run.model, trace.steps[number - 1])
@@ -240,8 +236,6 @@ def _other_protocol_sentence(
 
 
 def _step_words(model: Model, step: Step) -> str:
-    """Return the model's sentence about a step, with the times in its arguments as words."""
-
     def words(value: object) -> object:
         if not isinstance(value, tuple):
             return value
@@ -251,7 +245,6 @@ def _step_words(model: Model, step: Step) -> str:
 
 
 def _components_read(model: Model, state: Any, case: Case) -> list[Any]:
-    """Return the components on which the shown answer depends."""
     names = [*model.table_reads, *([case.reading.reader] if case.reading.reader else [])]
     return [model.component(state, name) for name in names]
 

@@ -63,9 +63,6 @@ def plain(parts: list[Any]) -> str:
 
 
 def _captions(doc: dict[str, Any]) -> list[list[Any]]:
-    """Return the sentences that explain the violation at the breaking step, and what the default protocol does at that
-    step.
-    """
     own = doc["views"][0]
     number = next((answer[2] for step, answer in reversed(own["answers"]) if step <= doc["breaking"]), None)
     if number is None:

@@ -148,9 +148,6 @@ def _of_reader(model: Model, state: Any, reader: str, data: Data) -> Answers:
 
 
 def _of_consumer(model: Model, state: Any, name: str, data: Data) -> Answers:
-    """Return the merge of all writes up to the consumer's checkpoint, and the merge of all windows that the consumer
-    has read.
-    """
     consumer = model.component(state, name)
     writes = oracle.completed(model.component(state, "published"), 0, inf)
     passed = tuple(write for write in writes if time_of(write, model.protocol) <= consumer.checkpoint)
@@ -159,7 +156,6 @@ def _of_consumer(model: Model, state: Any, name: str, data: Data) -> Answers:
 
 
 def _promised(model: Model, state: Any, query: Query, data: Data) -> dict[Any, Record]:
-    """Return the answer of the oracle, which uses completed writes and no file slices."""
     until = model.settled(state) if query.until is None else query.until
     after = (query.after or 0) if query.kind == "incremental" else 0
     return _merged(model, oracle.completed(model.component(state, "published"), after, until), data)

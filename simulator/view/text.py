@@ -97,7 +97,6 @@ def _table(trace: Trace) -> Iterator[str]:
 
 
 def _narrow(trace: Trace, width: int) -> Iterator[str]:
-    """Return the columns with names only, then the step, then the visible changes, each wrapped within its column."""
     actors = list(dict.fromkeys(step.actor for step in trace.steps))
     number = len(str(len(trace.steps)))
     lanes = sum(len(actor) + 1 for actor in actors)
@@ -136,9 +135,6 @@ def _foot(trace: Trace, again: str | None, width: int | None) -> Iterator[str]:
 
 
 def _place_words(trace: Trace, again: str | None) -> str:
-    """Return the system in which the last step failed: the compared system for a disagreement, the model for a broken
-    promise.
-    """
     if trace.verdict != "DISAGREED" or (again and " --on " in again):
         return ""
     named = re.search(r"--on (\S+)", trace.found_by)

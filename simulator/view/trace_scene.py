@@ -77,7 +77,6 @@ class Moment:
         return Lane(actor, self.hue[actor], dots)
 
     def _bars(self, time: str, skipped: int) -> Iterator[Bar]:
-        """Yield a bar for the instant, and another bar for every actor that resumed the instant after a crash."""
         seen = [entry for entry in self.view["instants"][time] if entry[0] <= self.step and entry[1] is not None]
         if not seen:
             return
@@ -106,7 +105,6 @@ class Moment:
         yield bar(lanes.index(actor), until, ending, f"t{completed}" if completed else "")
 
     def _rows_of(self, time: str) -> list[list[Any]]:
-        """Return the rows of a write in all its files."""
         histories = (
             history for name, history in self.view["files"].items()
             if name.startswith("log ") and f"/{time}." in name

@@ -105,7 +105,6 @@ def _in_place_of_inputs(rules: Rules) -> Rules:
 
 
 def _in_plans(rules: Rules) -> Rules:
-    """Let a compaction plan exclude the file groups with a pending log compaction."""
     inner = rules.may_plan
 
     def may_plan(table: Table, group: int) -> bool:
@@ -127,7 +126,6 @@ def _as_of_a_time(rules: Rules) -> Rules:
 
 
 def _in_windows(rules: Rules) -> Rules:
-    """Let a window omit the log of a log compaction, unless readers treat that log as the log of a write."""
     inner = rules.window_logs
 
     def window_logs(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:

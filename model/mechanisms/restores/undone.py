@@ -47,7 +47,6 @@ def compose(composition: Composition) -> None:
 
 
 def _counts_undone(composition: Composition, me: str, plans: str) -> None:
-    """Count undone plans against the world's limit on plans, too."""
     [left] = (guard for each in composition.select(PLANS, actors=[me]) for guard in each.guards if guard.limit)
     ever = preset(left.holds, **{plans: Component(f"{plans}_ever")})
     composition.select(PLANS, actors=[me]).swap(left, replace(left, holds=ever))

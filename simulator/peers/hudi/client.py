@@ -45,7 +45,6 @@ class Client:
 
     @property
     def _parameters(self) -> Any:
-        """Return the client's options, completed by the data source's defaults, as a Scala map."""
         return parameters(self._path, *self._options.items())
 
     @cached_property
@@ -123,7 +122,6 @@ class Client:
         self.close()
 
     def _records(self, rows: Sequence[Sequence[Any]], table_config: Any) -> Any:
-        """Return a JavaRDD of HoodieRecord with the rows, as the data source passes rows to the client."""
         schema = parsed(org(), SCHEMA)
         sql = org().apache.spark.sql
         # The ordering value is passed as a string, because Py4J converts a small number to an Integer.

@@ -162,7 +162,6 @@ class Cleaning(Services):
         t = any_time(s)
 
         def is_newest(g: Term, time: Term) -> Term:
-            """True if no newer base file of the group was complete at the time t."""
             return s.every(PLAN, lambda p: implies(
                 both(s.part(p, g), s.done(p), s.compacted(p) <= t), s.barrier(p) <= time))  # fmt: skip
 

@@ -232,7 +232,6 @@ class LogCompaction(Services):
 
     def same_rank(self, s: Any) -> Term:
         def after(k: Term, a: Term, b: Term) -> Term:
-            """True if the log b ranks after the log of the log compaction k in the group of a."""
             if self.options.log_compaction_rank == "own":
                 return s.logs_completed(k) < s.completed(s.write_of(b))
             return s.every(LOG, lambda c: implies(

@@ -43,7 +43,6 @@ def lost(view: View) -> Iterator[Case]:
 
 
 def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set[str]:
-    """Return the logs, and the logs that log compactions have replaced by these logs."""
     if not covers:
         return names  # no copy of a million names for most tables
     logs, new = set[str](), names
