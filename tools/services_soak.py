@@ -1,4 +1,4 @@
-"""A soak of the services: two streams of commits, two daemons and a killer on one table of a local folder.
+"""A soak test of the services: two streams of commits, two services and a killer work on one table of a local folder.
 
 ``python -m tools.services_soak --commits 20000`` prints one JSON object: the largest numbers of logs per slice, active
 writes and small files, the p95 of the first and last commits, and the memory of the daemons. The writers are processes
@@ -71,7 +71,7 @@ def daemon(path: str, log: Path) -> subprocess.Popen[str]:
 
 
 def memory(process: subprocess.Popen[str]) -> int:
-    """The resident memory of a process in kB."""
+    """Return the resident memory of a process in kB."""
     status = Path(f"/proc/{process.pid}/status").read_text("utf-8")
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
 
@@ -172,7 +172,7 @@ def _batches(table: Table, done: dict[str, int]) -> dict[str, list[str]]:
 
 
 def _tenths(samples: list[int]) -> dict[str, int]:
-    """The largest sample of each tenth of the run that the report compares: the second and the last."""
+    """Return the largest sample of each tenth of the run that the report compares: the second and the last tenth."""
     tenth = max(1, len(samples) // 10)
     return {"second_tenth": max(samples[tenth : 2 * tenth] or samples), "last_tenth": max(samples[-tenth:])}
 
