@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Kind = Literal["refuse", "lose", "stall", "conflict", "fail", "slow", "drop"]
+Kind = Literal["refuse", "lose", "stall", "conflict", "fail", "slow", "drop", "expire"]
 
 
 class Stored(NamedTuple):
@@ -42,6 +42,7 @@ class Fault:
     conflict  change nothing, and answer 409
     fail      change nothing, and answer 400
     slow      change nothing, and answer 503 SlowDown
+    expire    change nothing, and answer 400 ExpiredToken
     drop      change nothing, and close the connection without an answer
 
     `end`: the end of the key, or a regular expression that the key contains if `pattern` is set.

@@ -26,6 +26,7 @@ _CODES: Final = {
     "conflict": (409, "ConditionalRequestConflict"),
     "fail": (400, "InvalidRequest"),
     "slow": (503, "SlowDown"),
+    "expire": (400, "ExpiredToken"),
     "refuse": (412, "PreconditionFailed"),
 }
 
