@@ -20,7 +20,10 @@ class Stored(NamedTuple):
 
 @dataclass
 class Request:
-    """A request: method, key (of a listing: the prefix), when it began and was answered (seconds), and its form."""
+    """A request: method, key (of a listing: the prefix), when it began and was answered (seconds), and its form.
+
+    `fault` is the kind of fault that it met. `stored` is the tag of the object that it stored.
+    """
 
     method: str
     key: str
@@ -28,6 +31,8 @@ class Request:
     ended: float = 0.0
     is_conditional: bool = False
     is_part: bool = False
+    fault: str = ""
+    stored: str = ""
 
 
 @dataclass
