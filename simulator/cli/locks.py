@@ -48,15 +48,22 @@ def _sign(result: Any) -> str:
 class LockReport:
     """The verdicts on locks and stores in one run of the command `verdicts`. Before `search` there are none."""
 
-    def __init__(self, depth: Depth, accept: bool) -> None:
-        self.depth, self.accept = depth, accept
+    def __init__(self, depth: Depth, accept: bool, alone: bool) -> None:
+        self.depth, self.accept, self.alone = depth, accept, alone
         self.rows: tuple[Judged, ...] = ()
 
-    def search(self, workers: int, **bounds: Any) -> None:
-        """Search all rows."""
+    def search(self, promises: Sequence[str], workers: int, **bounds: Any) -> None:
+        """Search all rows. If only some promises of the table are asked for, search nothing.
+
+        Raises:
+            click.UsageError: nothing would be judged.
+        """
         from nbcc.simulator.verdicts import judge_locks
 
-        self.rows = judge_locks(self.depth, workers=workers, **bounds)
+        if promises and self.alone:
+            raise click.UsageError("--locks judges MUTEX and LEASE only; leave out --promise")
+        if not promises:
+            self.rows = judge_locks(self.depth, workers=workers, **bounds)
 
     def changed(self) -> list[str]:
         """The facts that differ between the accepted verdicts up to the depth and the new ones."""

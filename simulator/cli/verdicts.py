@@ -112,8 +112,6 @@ def command(
     """
     if more and not options:
         raise click.UsageError(f"Got unexpected extra argument ({more[0]}); files of options come after --options")
-    if locks and promises:
-        raise click.UsageError("--locks judges MUTEX and LEASE only; leave out --promise")
     if options:
         from .row_of_options import row_of
 
@@ -125,15 +123,14 @@ def command(
         promises = known_promises(promises)
         cache = judged.ResultCache(checkpoint) if checkpoint else None
         draw = judged.drawing(picture) if picture else None
-    processes = workers or os.cpu_count() or 1
-    judged_locks = LockReport(judged.depth_of(depth), accept)
+    workers = workers or os.cpu_count() or 1
+    judged_locks = LockReport(judged.depth_of(depth), accept, locks)
     judging = _Matrix(judged.depth_of(depth), accept, cache, promises)
     try:
-        if not promises:
-            judged_locks.search(processes, max_states=max_states)
+        judged_locks.search(promises, workers, max_states=max_states)
         if locks:
             return judged_locks.report(as_json)
-        found = judging.search(processes, master, max_states=max_states, memory=memory)
+        found = judging.search(workers, master, max_states=max_states, memory=memory)
         return judging.report(found, judged_locks, draw, as_json)
     except KeyboardInterrupt:
         click.echo(judging.interrupted(), err=True)
