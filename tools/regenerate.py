@@ -123,12 +123,12 @@ SLOW: Final = ("kills", "proofs", "writers-all")
 
 
 def stale(files: Files) -> list[Path]:
-    """The files whose text differs from what it should be."""
+    """Return the files whose text differs from the generated text."""
     return sorted(path for path, text in files.items() if text != (path.read_text("utf-8") if path.exists() else None))
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit code 1: with `--check`, a file is stale."""
+    """The exit code is 1 if, with `--check`, a file is stale."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.regenerate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -26,8 +26,7 @@ def table(rows: Sequence[MatrixRow]) -> Iterator[str]:
 
 
 def differences(path: Path, data: Mapping[str, Any]) -> Iterator[str]:
-    """The facts that differ between the accepted matrix and the new matrix: verdicts, steps, reasons, evidence, worlds.
-    """
+    """Return the differences between the accepted and the new matrix: verdicts, steps, reasons, evidence, worlds."""
     from nbcc.simulator.verdicts import facts
 
     accepted = list(facts(json.loads(path.read_text("utf-8")))) if path.is_file() else []

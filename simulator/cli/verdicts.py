@@ -138,8 +138,6 @@ def command(
 
 
 class _Matrix:
-    """The options and the counts of one run of the command `verdicts`."""
-
     def __init__(self, level: Depth, accept: bool, cache: ResultCache | None, promises: tuple[str, ...] = ()) -> None:
         from nbcc.simulator import verdicts as judged
 
@@ -148,7 +146,6 @@ class _Matrix:
         self.kills: tuple[Kill, ...] = judged.accepted()
 
     def search(self, workers: int, master: str | None, **bounds: Any) -> tuple[MatrixRow, ...]:
-        """Search all worlds of all protocols."""
         from nbcc.simulator import verdicts as judged
         from nbcc.simulator.explore.jobs import run_jobs
 
@@ -174,7 +171,6 @@ class _Matrix:
         draw: Callable[[tuple[MatrixRow, ...]], None] | None,
         as_json: bool,
     ) -> Exit:
-        """Print the matrix and the locks and, with --accept, write the accepted verdicts if no search failed."""
         from nbcc.simulator import verdicts as judged
 
         rows = judged.believable(found, self.kills)
@@ -202,7 +198,9 @@ class _Matrix:
         ])  # fmt: skip
 
     def _data(self, rows: tuple[MatrixRow, ...], depth: Depth) -> dict[str, Any]:
-        """The matrix as data; if only some promises were searched, with the other columns of the accepted matrix."""
+        """Return the matrix as data; if only some promises were searched, the other columns come from the accepted
+        matrix.
+        """
         from nbcc.simulator import verdicts as judged
 
         found = judged.to_data(rows, depth)
@@ -211,7 +209,6 @@ class _Matrix:
         return judged.merged(json.loads(judged.data_path(depth).read_text("utf-8")), found)
 
     def interrupted(self) -> str:
-        """The message after an interrupt: how many searches ended, and how to continue."""
         if self.cache:
             saved = f"they are saved in {self.cache.path}; the same command continues from there"
         else:
@@ -227,7 +224,9 @@ class _Matrix:
             yield f"\n{self.cache.hits:,} searches taken from {self.cache.path}, {self.cache.misses:,} made"
 
     def _write(self, found: tuple[MatrixRow, ...]) -> None:
-        """Write the accepted matrix of this depth and of each smaller one, whose worlds were searched as well."""
+        """Write the accepted matrix of this depth, and of each smaller depth, because a search covers all worlds of
+        smaller depths.
+        """
         from nbcc.simulator import verdicts as judged
 
         texts = {}
@@ -240,7 +239,6 @@ class _Matrix:
 
 @contextlib.contextmanager
 def _progress(what: str, total: int) -> Iterator[Callable[[], None]]:
-    """A progress bar on standard error."""
     from rich.console import Console
     from rich.progress import Progress, TimeElapsedColumn
 
