@@ -22,6 +22,8 @@ class Stored(NamedTuple):
 class Request:
     """A request: its method, its key (or prefix, for a listing), the times of its begin and answer in seconds, and its
     form.
+
+    `fault` is the kind of fault that it met. `stored` is the tag of the object that it stored.
     """
 
     method: str
@@ -30,6 +32,8 @@ class Request:
     ended: float = 0.0
     is_conditional: bool = False
     is_part: bool = False
+    fault: str = ""
+    stored: str = ""
 
 
 @dataclass
