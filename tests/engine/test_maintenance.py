@@ -17,9 +17,8 @@ import pytest
 from nbcc.engine import Table
 from nbcc.engine.actions import maintain, run_compaction
 from nbcc.engine.clock import to_instant
-from nbcc.engine.config.maintenance import MaintenancePolicy, inline_policy
-from nbcc.engine.data_source.options import write_options
-from nbcc.engine.errors import BadInput, Cleaned, Conflict, NbccError
+from nbcc.engine.config.maintenance import MaintenancePolicy
+from nbcc.engine.errors import Cleaned, Conflict
 from nbcc.engine.services.consumers import publish_progress
 from nbcc.engine.storage import Entry
 from nbcc.engine.timeline import Timeline
@@ -254,61 +253,6 @@ def test_a_plan_that_a_rival_publishes_is_left_to_it(tmp_path: Path, monkeypatch
     monkeypatch.setattr(run_compaction, "run", lost)
     [step, *_] = table.maintain(OFTEN)
     assert step.did == "left to another runner"
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"compact_logs": 0}, "whole number from 1 on"),
-        ({"compaction": "sometimes"}, "the values are run, plan, off"),
-        ({"clean": 1}, "a service is on or off"),
-        ({"clean_policy": "KEEP"}, "the policies are KEEP_LATEST_COMMITS"),
-        ({"archive_least": 30}, "archive_least is 30"),
-        ({"batch_hours": None}, "whole number from 1 on"),
-    ],
-)
-def test_a_policy_refuses_values_that_mean_nothing(given: dict[str, object], message: str) -> None:
-    with pytest.raises(BadInput, match=message):
-        MaintenancePolicy(**given)  # type: ignore[arg-type]
-
-
-def refused(name: str, value: str, needed: str) -> NbccError:
-    return BadInput(name, value, needed)
-
-
-def test_options_of_hudi_make_a_policy() -> None:
-    assert inline_policy({}, refused) is None
-    assert inline_policy({"hoodie.compact.inline": "false", "hoodie.clean.automatic": "false"}, refused) is None
-    inline = inline_policy({"hoodie.compact.inline": "true"}, refused)
-    assert inline is not None
-    assert (inline.compaction, inline.compact_commits, inline.compact_seconds) == ("run", 5, None)
-    assert (inline.rollback, inline.clean, inline.archive, inline.collect) == (False, False, False, False)
-    timed = {"hoodie.compact.schedule.inline": "true", "hoodie.compact.inline.trigger.strategy": "NUM_OR_TIME"}
-    planner = inline_policy(timed, refused)
-    assert planner is not None
-    assert (planner.compaction, planner.compact_commits, planner.compact_seconds) == ("plan", 5, 3600)
-    hours = {"hoodie.clean.automatic": "true", "hoodie.cleaner.policy": "KEEP_LATEST_BY_HOURS"}
-    cleaner = inline_policy(hours, refused)
-    assert cleaner is not None
-    assert (cleaner.clean_policy, cleaner.clean_retained, cleaner.compaction) == ("KEEP_LATEST_BY_HOURS", 24, "off")
-    archiver = inline_policy({"hoodie.archive.automatic": "true", "hoodie.keep.min.commits": "40"}, refused)
-    assert archiver is not None
-    assert (archiver.archive_least, archiver.archive_most) == (40, 41)
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "needed"),
-    [
-        ("hoodie.compact.inline", "yes", "true or false"),
-        ("hoodie.clean.commits.retained", "0", "a whole number from 1 on"),
-        ("hoodie.compact.inline.trigger.strategy", "NUM_AND_TIME", "NUM_COMMITS, TIME_ELAPSED or NUM_OR_TIME"),
-        ("hoodie.keep.max.commits", "5", "a number above hoodie.keep.min.commits, which is 20"),
-        ("compaction.async.enabled", "false", "that is Flink's name"),
-    ],
-)
-def test_options_of_services_that_mean_nothing_are_refused(option: str, value: str, needed: str) -> None:
-    with pytest.raises(BadInput, match=needed):
-        write_options({"path": "t", option: value})
 
 
 def test_a_failing_service_leaves_the_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
