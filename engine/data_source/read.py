@@ -13,7 +13,7 @@ from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
 from ..data.columns import conform
-from ..data.jobs import run_read
+from ..data.jobs import run_parts
 from ..data.predicate import Predicate
 from ..data.shape import table_shape
 from ..data.tasks import AnyRead, ChangesTask, TableShape
@@ -165,8 +165,8 @@ class Reader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if partition.value is None:  # Spark makes one partition if `partitions` returns none
             return
-        rows = run_read(self._plan.storage, partition.value)
-        if isinstance(partition.value, ChangesTask) and (where := self._where) is not None:
-            rows = where.filter(rows)
-        yield from conform(rows, self._schema).to_batches(BATCH_ROWS)
+        where = self._where if isinstance(partition.value, ChangesTask) else None
+        for rows in run_parts(self._plan.storage, partition.value):
+            matching = rows if where is None else where.filter(rows)
+            yield from conform(matching, self._schema).to_batches(BATCH_ROWS)
         keep_loaded()
