@@ -26,7 +26,7 @@ class Limits:
     file, log block or archive file. `decoded_ratio` limits the decoded bytes to a multiple of the size of the file or
     block. The greater one of the limits `decoded_bytes` and `decoded_ratio` applies. `task_bytes` limits the memory
     that the rows of a task need. A larger file group is read and compacted in parts, and other tasks are refused
-    (docs/speed.md). By default a task has no limit.
+    (docs/clusters.md). By default a task has no limit.
     """
 
     metadata_bytes: int = 1 << 26

@@ -30,10 +30,10 @@ def context_of(spark: SparkSession | None, storage: Storage) -> Context:
 def _jobs(spark: SparkSession | None, storage: Storage, names: RandomNames) -> Jobs:
     if spark is None:
         return InProcessJobs(storage, names)
-    from .spark.interpreter import check_workers
+    from .spark.interpreter import prepare_workers
     from .spark.jobs import SparkJobs
 
-    check_workers(spark)
+    prepare_workers(spark)
     return SparkJobs(spark, storage, names)
 
 

@@ -1,9 +1,8 @@
-"""A soak of the services: two streams of commits, two daemons and a killer on one table of a local folder.
+"""A soak test of the services: two streams of commits, two services and a killer work on one table of a local folder.
 
-``python -m tools.services_soak --commits 20000`` prints one JSON object: the largest numbers of logs per slice, active
-instants and small files, the p95 of the first and last commits, and the memory of the daemons. The writers are
-processes without Spark. The killer ends a writer by SIGKILL; the writer is started again and sends its last batch
-again.
+``python -m tools.services_soak --commits 20000`` prints one JSON object with figures of files, latencies and memory.
+The writers are processes without Spark. The killer ends a writer by SIGKILL; the writer is started again and sends its
+last batch again.
 """
 
 from __future__ import annotations
@@ -61,13 +60,15 @@ def daemon(path: str, log: Path) -> subprocess.Popen[str]:
 
 
 def memory(process: subprocess.Popen[str]) -> int:
-    """The resident memory of a process in kB."""
+    """Return the resident memory of a process in kB."""
     status = Path(f"/proc/{process.pid}/status").read_text("utf-8")
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
 
 
 def soak(commits: int, kill_every: float, seed: int) -> dict[str, Any]:
-    """Run the soak in a new folder, and return its figures. `commits`: of both streams together."""
+    """Run the soak in a new folder, and return its figures. `commits` is the number of commits of both streams
+    together.
+    """
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder, "t"))
@@ -117,7 +118,7 @@ def _figures(path: str, commits: int, logs: list[Path], small: list[int], reside
 
 
 def _tenths(samples: list[int]) -> dict[str, int]:
-    """The largest sample of each tenth of the run that the report compares: the second and the last."""
+    """Return the largest sample of each tenth of the run that the report compares: the second and the last tenth."""
     tenth = max(1, len(samples) // 10)
     return {"second_tenth": max(samples[tenth : 2 * tenth] or samples), "last_tenth": max(samples[-tenth:])}
 

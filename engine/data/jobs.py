@@ -134,14 +134,14 @@ class WatchedJobs(InProcessJobs):
 def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
     """Run a task of a compaction or log compaction.
 
-    Raises `Cleaned` if a restore has undone an input, and `Missing` if an input is absent for another reason.
+    Raises `Missing` if an input is absent. The caller lists the timeline once to find out why.
     """
     try:
         if isinstance(task, CompactTask):
             return compact_group(storage, names, task)
         return compact_logs(storage, names, task)
     except NotFound as absent:
-        raise file_restored_away(storage, str(absent)) or missing(str(absent)) from None
+        raise missing(str(absent)) from None
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:
