@@ -169,9 +169,9 @@ class Reader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if partition.value is None:  # Spark makes one partition if `partitions` returns none
             return
+        where = self._where if isinstance(partition.value, ChangesTask) else None
         with in_words():
-            rows = read_shared(self._plan.storage, partition.value)
-            if isinstance(partition.value, ChangesTask) and (where := self._where) is not None:
-                rows = where.filter(rows)
-        yield from conform(rows, self._schema).to_batches(BATCH_ROWS)
+            for rows in read_shared(self._plan.storage, partition.value):
+                matching = rows if where is None else where.filter(rows)
+                yield from conform(matching, self._schema).to_batches(BATCH_ROWS)
         keep_loaded()

@@ -95,9 +95,9 @@ class StreamReader(DataSourceStreamReader):
         if partition.value is None:  # Spark makes one partition of an empty batch
             return
         with in_words():
-            rows = read_shared(open_storage(self._options.path, self._options.storage), partition.value)
-            self._check_deletes(rows)
-        yield from conform(rows, self._columns).to_batches(BATCH_ROWS)
+            for rows in read_shared(open_storage(self._options.path, self._options.storage), partition.value):
+                self._check_deletes(rows)
+                yield from conform(rows, self._columns).to_batches(BATCH_ROWS)
         keep_loaded()
 
     def commit(self, end: Offset) -> None:

@@ -26,6 +26,7 @@ from ..context import Context
 from ..data.check import problems, refuse
 from ..data.columns import conform
 from ..data.digest import Digest, digest_of
+from ..data.memory import rows_of_task
 from ..data.tasks import TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
 from ..errors import Unsupported
@@ -258,10 +259,10 @@ def checked_rows(
     """Return the rows of a task with the table's columns; None if the task has no rows. Spark computes the rows during
     this call, which may take long.
     """
-    filled = [batch for batch in iterator if batch.num_rows]
-    if not filled:
+    rows = rows_of_task(iterator, shape.limits)
+    if rows is None:
         return None
-    found = _conformed(pa.Table.from_batches(filled), options, config)
+    found = _conformed(rows, options, config)
     refuse(problems(found, shape, deletes=options.operation != "bulk_insert"), shape)
     return found
 

@@ -22,6 +22,7 @@ from ..data.check import Problem, problems, refuse
 from ..data.columns import IS_DELETED, conform
 from ..data.digest import Digest, digest_of
 from ..data.jobs import run_compaction
+from ..data.memory import rows_of_task
 from ..data.tasks import AnyCompaction, AnyRead, ReadTask, TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
 from ..names import Names
@@ -112,7 +113,8 @@ class SparkJobs:
         by_us = [task for task, path in zip(tasks, plain, strict=True) if path is None]
 
         def read(task: AnyRead) -> Batches:
-            yield from conform(read_shared(storage, task), sent).to_batches(BATCH_ROWS)
+            for rows in read_shared(storage, task):
+                yield from conform(rows, sent).to_batches(BATCH_ROWS)
 
         parts = []
         if by_spark:
@@ -182,7 +184,8 @@ def _writer(storage: Storage, names: Names, task: WriteTask, there: Witness | No
     """Return the function that writes the rows of a Spark task, if the executor finds the witness `there`."""
 
     def write(batches: Batches) -> Batches:
-        rows = _table(batches)
+        with in_words():
+            rows = rows_of_task(batches, task.shape.limits)
         if rows is None:
             return
         context = TaskContext.get()
@@ -222,12 +225,6 @@ def _conformed(rows: pa.Table, shape: TableShape) -> pa.Table:
     unnamed = IS_DELETED in rows.column_names and IS_DELETED not in shape.schema.names
     flagged = [rows.schema.field(IS_DELETED)] if unnamed else []
     return conform(rows, pa.schema([*shape.schema, *flagged]))
-
-
-def _table(batches: Batches) -> pa.Table | None:
-    """Return all rows of a Spark task as one table; None if the task has no rows."""
-    filled = [batch for batch in batches if batch.num_rows]
-    return pa.Table.from_batches(filled) if filled else None
 
 
 def _answers(answers: Sequence[WrittenFile | Problem | Digest]) -> pa.RecordBatch:
