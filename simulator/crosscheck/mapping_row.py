@@ -23,12 +23,12 @@ class MappingRow:
     """One action of the model. ``operation`` is the operation of the engine; ``starts`` marks the action that begins
     this operation.
 
-    ``arguments`` are the arguments of the operation. Each argument comes from a field of the actor's component, or from
-    a function of the world and the actor's name. ``raises`` contains the errors that may end the operation in the
-    segment of the row. ``always`` is True if an error in ``raises`` always ends the operation. ``operation`` CRASH
-    kills the actor's operation. ``operation`` FAULT affects the system and no actor. ``operation`` SPARK is a step of
-    a stream. If the system has the method `stream_step`, it takes the engine's part of the step: the source and the
-    sink. Spark's logs are the model's. The step reads the table outside the schedule, like a query at the end.
+    ``arguments`` are the arguments of the operation. Each argument is read from a field of the actor's component, or
+    computed by a function of the world and the actor's name. ``raises`` contains the errors that may end the operation
+    in this segment. ``always`` is True if an error in ``raises`` always ends the operation. If ``operation`` is CRASH,
+    the step ends the actor's operation by a crash. If ``operation`` is FAULT, the step affects the system and no actor.
+    If ``operation`` is SPARK, it is a step of a stream: the method `stream_step` of the system takes the engine's part,
+    the source and the sink, outside the schedule. Spark's logs are the model's.
     """
 
     action: str
