@@ -23,8 +23,8 @@ class Context:
     """The dependencies of the operations on one table. The engine accesses storage, lock, clock and Spark only through
     a `Context`.
 
-    `commits` caches decoded completed instants, which never change; a read through a state checkpoint gives
-    `own_commits`. Heartbeats are stored in `storage` unless `own_heartbeats` is given.
+    `commits` caches decoded completed instants, which never change. Heartbeats are stored in `storage` unless
+    `own_heartbeats` is given.
     """
 
     storage: Storage
@@ -43,7 +43,7 @@ class Context:
         object.__setattr__(self, "heartbeats", self.own_heartbeats or StoredHeartbeats(self.storage))
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """Return the timeline with the archived instants, if the rules take files from commits; otherwise return the
-        timeline unchanged.
+        """Return the timeline with the archived instants if the rules take files from commits; otherwise return it
+        unchanged.
         """
         return self.commits.whole(timeline) if self.rules.files == "listed" else timeline

@@ -25,9 +25,7 @@ _LARGEST_BATCH: Final = 1 << 16
 
 
 class _Bound(NamedTuple):
-    """A lower and an upper bound of the rows' size in bytes, and the flat text columns because of which the bounds
-    differ.
-    """
+    """A lower and an upper bound of the rows' size in bytes, and the flat text columns that cause the difference."""
 
     least: int
     most: int
@@ -36,8 +34,8 @@ class _Bound(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """An open parquet file with its bytes. `few`: the columns that are read as dictionaries. `row_groups`: the numbers
-    of the row groups to read; None means all.
+    """An open Parquet file with its bytes. `few` contains the columns that are read as dictionaries. `row_groups`
+    contains the numbers of the row groups to read; None means all.
     """
 
     name: str

@@ -30,9 +30,9 @@ class BaseName(NamedTuple):
 class LogName(NamedTuple):
     """``.<file id>_<instant>.log.<version>_<write token>``.
 
-    `instant`: the requested time of the delta commit; in the old layout, the time of the base file that the log's
-    writer found. `token`: the write token; None in files of old writers. `cdc`: True if the file contains change
-    records, not rows.
+    `instant` is the requested time of the delta commit; in the old layout, the time of the base file that the log's
+    writer found. `token` is the write token; None in files of old writers. `cdc` is True if the file contains change
+    records instead of rows.
     """
 
     file_id: str
@@ -81,8 +81,8 @@ def marker(instant: str, partition: str, name: str) -> str:
     """Return the path of the marker of the data file `name`. A rollback finds the files of a dead writer by its
     markers.
 
-    The marker is put before the data file. The markers of logs also have the type CREATE, because the type APPEND makes
-    Hudi 1.2.0 fail.
+    A writer puts the marker before the data file. The markers of logs also have the type CREATE, because the type
+    APPEND makes Hudi 1.2.0 fail.
     """
     return f"{marker_folder(instant)}/{in_partition(partition, name)}.marker.CREATE"
 

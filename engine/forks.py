@@ -1,4 +1,4 @@
-"""Thread locks that a forked child can use although a thread of its parent held them at the fork.
+"""Thread locks that a forked child can use even if a thread of its parent held them at the fork.
 
 Only the thread that forks exists in the child. In a forked child, a plain `threading.Lock` that another thread held
 stays locked permanently.

@@ -1,7 +1,7 @@
 """The rules on which RFC-66, RFC-22 and Hudi's readers differ; each rule is an option of a table.
 
-One small function in `files`, `timeline`, `actions` or the merge reads the option of each rule. With the default
-options the engine keeps every promise of docs/contract.md.
+One small function in `files`, `timeline`, `actions` or the merge evaluates each rule. With the default options the
+engine keeps every promise of docs/contract.md.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Axis = Literal["completion", "requested"]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The options that determine how a table is read and written. In the type of each option the first value is the
+    """The options that determine how a table is read and written. The first value in the type of each option is the
     default.
 
     `slicing`: Which time of a log is compared with the barriers to find the slice of the log. The value "base_instant"

@@ -59,7 +59,8 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
 
 
 def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
-    """The file groups in which a completed instant lists a file, or for which a pending plan will write a base file.
+    """Return the file groups in which a completed instant lists a file, or for which a pending plan will write a base
+    file.
 
     The result is empty under `Rules(bulk_insert="unchecked")`.
     """
@@ -75,7 +76,7 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
 def overtaken(
     context: Context, requested: str, based: Collection[Group], now: Timeline | None = None
 ) -> Conflict | None:
-    """The reason why base files of these groups must not be published, or None: another instant has put a file into one
+    """Return the reason why base files of these groups must not be published: another instant has put a file into one
     of the groups. The caller holds the lock.
     """
     taken = sorted(filled_groups(context, now or load(context.storage)) & set(based))

@@ -100,7 +100,6 @@ def _utf8_bytes(strings: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[n
 
 
 def _code_points(octets: npt.NDArray[np.uint8], leads: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the code points of the characters whose first bytes are at `leads`."""
     padded = np.concatenate((octets, np.zeros(_LOOKAHEAD, np.uint8))).astype(np.int64)
     lead = padded[leads]
     second, third, fourth = (padded[leads + ahead] & 0x3F for ahead in range(1, _LOOKAHEAD + 1))

@@ -51,13 +51,10 @@ def _state(storage: Storage, tasks: Sequence[ReadTask], shape: TableShape) -> pa
 
 
 def _identity(rows: pa.Table) -> pa.Array:
-    """Return the partition and the key of each row in one text. No partition path contains the separator of the text.
-    """
     return one_array(pc.binary_join_element_wise(rows[PARTITION_PATH], rows[RECORD_KEY], "\0"))
 
 
 def _places(rows: pa.Table, among: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return the position in `among` of each row's key; -1 if the key is absent."""
     positions = pc.index_in(_identity(rows), _identity(among))
     return np.asarray(pc.fill_null(positions, -1).to_numpy(zero_copy_only=False), np.int64)
 

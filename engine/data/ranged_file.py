@@ -28,7 +28,8 @@ _END: Final = 8  # the length of the footer, and the magic
 
 
 class RangedFile:
-    """A base file of which parts are read. Without a known size, or in a storage without ranges, it is read whole.
+    """A base file that is read in parts. If the size is unknown, or if the storage cannot read ranges, the file is read
+    completely.
 
     Raises `NotFound` if the file is absent, and `Damaged` if it does not have the size that its commit lists.
     """
@@ -59,8 +60,7 @@ class RangedFile:
             return decode_parquet(self._bytes, name, columns, packed=True, bounds=self._bounds, row_groups=groups)
 
     def _tail(self, storage: RangedStorage, size: int) -> pa.Buffer:
-        """Read the footer into a buffer of the size of the file. The other pages of the buffer take no memory until
-        they are filled.
+        """Read the footer into a buffer of the size of the file. Pages of the buffer that are not filled use no memory.
         """
         self._content = np.zeros(size, np.uint8)
         last = storage.get_ranges(self._file.path, [ByteRange(size - TAIL_BYTES, size + 1)])[0]
@@ -73,7 +73,6 @@ class RangedFile:
         return pa.py_buffer(self._content)
 
     def _fill(self, storage: RangedStorage, ranges: Sequence[ByteRange]) -> None:
-        """Read these ranges of the file into the buffer."""
         if not ranges:
             return
         parts = storage.get_ranges(self._file.path, ranges)
@@ -87,7 +86,7 @@ class RangedFile:
         raise Damaged(f"read {self._file.path}", exists, REMEDY)
 
     def _chunks(self, columns: Iterable[str] | None, groups: Iterable[int] | None) -> Iterator[ByteRange]:
-        """The byte ranges of the requested column chunks. A chunk begins with its dictionary, if it has one."""
+        """Return the byte ranges of the requested column chunks. A chunk begins with its dictionary, if it has one."""
         wanted = None if columns is None else set(columns)
         size = len(self._content)
         for number in range(self.metadata.num_row_groups) if groups is None else groups:

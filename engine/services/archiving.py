@@ -43,10 +43,11 @@ def refuse_retained(retained: int) -> None:
 def archivable(
     context: Context, timeline: Timeline, whole: Timeline, retained: int, last: Decision | None
 ) -> tuple[Instant, ...]:
-    """The instants of the active timeline that may be archived, ordered by requested time. The caller holds the lock.
+    """Return the instants of the active timeline that may be archived, ordered by requested time. The caller holds the
+    lock.
 
-    `whole`: the timeline joined with the archive.
-    `last`: the last decision of the decision log, or None.
+    `whole` is the timeline joined with the archive.
+    `last` is the last decision of the decision log, or None.
     """
     stay = _stay(context, timeline, whole, retained, last)
     waits = context.rules.archive_bound == "pending"
@@ -86,14 +87,14 @@ def _stay(
 
 
 def pending_files(timeline: Timeline, instants: Iterable[Instant]) -> Iterator[str]:
-    """The file names of the pending states of completed instants, whether or not these files exist."""
+    """Return the file names of the pending states of completed instants, whether or not these files exist."""
     for instant in instants:
         for state in PENDING:
             yield Instant(instant.requested, begun_as(timeline, instant), state).file_name
 
 
 def begun_as(timeline: Timeline, instant: Instant) -> str:
-    """The action that a completed instant had while it was pending."""
+    """Return the action that a completed instant had while it was pending."""
     return timeline.begun_as.get((instant.requested, instant.completes_as), instant.action)
 
 

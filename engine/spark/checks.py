@@ -34,9 +34,7 @@ _INSTALL_SPARK: Final = install("spark")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check: the checked part, True if the check passed, and otherwise how to install the missing
-    part.
-    """
+    """The result of one check: the checked part, whether the check passed, and how to install a missing part."""
 
     name: str
     ok: bool
@@ -128,7 +126,6 @@ def java_command() -> str | None:
 
 
 def _output(command: str, option: str) -> str | None:
-    """Return the output of `java` on both streams; None if `java` fails or does not start."""
     try:
         done = subprocess.run(
             [command, option],

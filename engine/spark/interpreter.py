@@ -1,8 +1,8 @@
 """Tests whether the Python workers of a user's SparkSession can run nbcc.
 
 Spark runs `PYSPARK_PYTHON`, or else the first `python3` on the PATH. If the workers' Python differs from the driver's
-Python, a job fails after a few seconds with a long Java and Python traceback. The session therefore tests the workers
-before the first job.
+Python, a job fails after a few seconds with a long traceback. The session therefore tests the workers before the first
+job.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ _tested: dict[tuple[str, str], str | None] = {}
 
 
 def check_workers(spark: SparkSession) -> None:
-    """Raise `CannotRun` if the Python workers of this session cannot import nbcc. The function tests each session only
-    once.
-    """
+    """Raise `CannotRun` if the Python workers of this session cannot import nbcc. Each session is tested only once."""
     context = getattr(spark, "_sc", None)
     if context is None:
         return  # Spark Connect: the workers are the server's, and the client cannot see which Python they run
@@ -55,7 +53,9 @@ def _is_this_one(python: str) -> bool:
 
 
 def _run_here(python: str) -> str | None:
-    """Run the workers' interpreter on the driver's machine. This is faster than a Spark job and leaves no Spark log."""
+    """Run the workers' interpreter on the driver's machine. A run on this machine is faster than a Spark job and leaves
+    no Spark log.
+    """
     try:
         ran = subprocess.run(
             [python, "-c", _PROBE], stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -69,7 +69,6 @@ def _run_here(python: str) -> str | None:
 
 
 def _run_there(context: Any) -> str | None:
-    """Run one task on a worker of the cluster."""
     needed = _NEEDED
 
     def probe(_: int) -> str:

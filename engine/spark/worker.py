@@ -11,6 +11,6 @@ def keep_loaded() -> None:
     """Exclude the objects that a worker has loaded in its first task from garbage collection.
 
     Spark collects garbage after each task. The objects of numpy, Arrow, Spark and nbcc are never garbage. A garbage
-    collection over the loaded objects takes 40 ms, a fifth of a task of a million rows in four file groups.
+    collection over the loaded objects takes 40 ms, which is a fifth of the time of a large task.
     """
     gc.freeze()

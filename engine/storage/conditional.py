@@ -34,7 +34,7 @@ class ConditionalObject(Protocol):
         ...
 
     def write(self, data: bytes, known: Version | None) -> Version | None:
-        """Replace the version `known` (None: no object) and return the new one.
+        """Replace the version `known` (None: no object) and return the new version.
 
         Returns None if the version in the store is not `known`.
         """

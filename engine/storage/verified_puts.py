@@ -1,7 +1,7 @@
 """Puts that succeed if an earlier attempt of the same put has already created the object.
 
 A store may execute a put and still report a failure. For example, the answer is lost, or the client's own retry finds
-the object of the first attempt. After a failure this module therefore compares the object's content with the put's
+the object of the first attempt. After a failure, this module therefore compares the object's content with the put's
 content. The content of a verified put must be unique to its writer.
 """
 
@@ -78,8 +78,8 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:
-    """Create `path` with `data`. Returns True also if `path` already contains `data`; returns False if `path` has any
-    other content.
+    """Create `path` with `data`. `put_own` returns True also if `path` already contains `data`; it returns False if
+    `path` has any other content.
 
     Content equal to `data` counts as success. Most content names its writer by a requested time, a completion time or a
     write token. Only an earlier attempt of the same writer can have put content that names the writer. The effect of

@@ -87,7 +87,7 @@ class Checked:
 
 
 def is_inside(path: str) -> bool:
-    """Whether the text of a relative path shows that the path stays below the table and outside ``.hoodie``."""
+    """Return whether the text of a relative path shows that the path stays below the table and outside ``.hoodie``."""
     if "\0" in path:
         return False
     if path[0] != "." and "/." not in path and "//" not in path and path[0] != "/" and path[-1] != "/":
