@@ -63,8 +63,8 @@ class WallClock:
 
     `skew_ms` is the maximum difference between the clocks of two writers. `take` waits for `skew_ms`, so that any
     writer that calls `take` later gets a greater time. The clock refuses a time of the timeline that is more than
-    `skew_ms` (at least 200 ms) in the future. If it accepted such a time, later commits could get earlier times, and
-    Hudi's readers would miss these commits.
+    `skew_ms` (at least 200 ms) in the future. If the clock accepted a time in the future, later commits could get
+    earlier times, and Hudi's readers would miss them.
     """
 
     def __init__(

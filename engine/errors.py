@@ -72,8 +72,8 @@ class Cleaned(NbccError):
 
 
 class CannotRun(NbccError):
-    """Raised if this machine lacks something that the request needs, such as Java or disk space. Commands end with exit
-    code 4 after this error.
+    """Raised if this machine lacks something that the request needs, such as Java or disk space. Commands that raise
+    `CannotRun` end with exit code 4.
     """
 
 

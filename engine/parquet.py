@@ -44,8 +44,8 @@ def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
 
     Row groups have `GROUP_ROWS` rows. If the rows are sorted, row groups are smaller, so that a range of the sorted
     column touches a small part of the file. Floating-point columns with NaN have no statistics, because Parquet's
-    statistics omit NaN. The footer records that statistics omit such columns (`NO_NAN`), because files of other engines
-    may differ.
+    statistics omit NaN. The footer records that statistics omit columns with NaN (`NO_NAN`), because files of other
+    engines may differ.
     """
     group_rows = GROUP_ROWS
     if is_sorted:
@@ -100,8 +100,8 @@ def _codecs(rows: pa.Table) -> dict[str, str]:
 
 
 def _stays_large(leaf: pq.ColumnChunkMetaData) -> bool:
-    """Return True if compression of the column saves too little space. Returns False if the sample has less than a byte
-    for each row (mostly nulls), because such a sample is too small to decide.
+    """Return True if compression of the column saves too little space. Returns False for a sample with less than a byte
+    for each row (mostly nulls), which is too small to decide.
     """
     size: int = leaf.total_uncompressed_size
     return size > _SAMPLE and leaf.total_compressed_size > _WORTH * size

@@ -20,11 +20,11 @@ def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tupl
     """Archive the oldest instants that may be archived, and return them ordered by requested time. At least the newest
     `retained` writes stay active.
 
-    The operation writes the archive's manifest first; then it deletes the originals, oldest first. Because of this
-    order, each completed instant is always in the active timeline or in the archive, even after a crash. Instants that
-    a crashed archiver left in both timelines are deleted from the active timeline first. Under the lock, an instant's
-    pending files are deleted before its completed file, so that no lock holder mistakes it for pending. Raises
-    `BadInput` unless `retained` is a positive number.
+    The operation writes the archive's manifest first; then it deletes the originals, oldest first. Because the manifest
+    is written first, each completed instant is always on the active timeline or in the archive. Instants that a crashed
+    archiver left in both timelines are deleted from the active timeline first. Under the lock, an instant's pending
+    files are deleted before its completed file, so that no lock holder mistakes it for pending. Raises `BadInput`
+    unless `retained` is a positive number.
     """
     config.check_writable()
     refuse_retained(retained)

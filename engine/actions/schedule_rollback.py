@@ -24,9 +24,9 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
     A write has failed if it is pending and the heartbeat of its writer has expired. The planner checks the heartbeat
     while it holds the table's lock, without which no writer can publish. With a decision log, the plan is the next
-    entry of the log, so that the writer cannot commit with the number of that entry. None is also returned if another
-    actor has put an entry with that number (`put_plan`). `instant` is the write to roll back, as an `Instant` or as its
-    requested time.
+    entry of the log, so that the writer cannot commit with the number of that entry. The result is also None if another
+    actor has already put the next entry of the decision log (`put_plan`). `instant` is the write to roll back, as an
+    `Instant` or as its requested time.
     """
     config.check_writable()
     with held(context.lock):

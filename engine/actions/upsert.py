@@ -39,9 +39,9 @@ def run(
 
     An optimistic writer deletes its files and raises `Conflict` if another write to its buckets has completed since it
     began (RFC-22). `retries` is the number of further attempts after a conflict, each with a new instant. `based_on` is
-    the time of the read from whose result the rows were computed. `reads` lists the paths of the partitions that this
-    read has read (default: all). If a later write to a partition in `reads` has completed, the write raises `Conflict`
-    without a retry.
+    the time of the read from whose result the rows were computed. `reads` lists the paths of the partitions that the
+    read `based_on` has read (default: all). If a later write to a partition in `reads` has completed, the write raises
+    `Conflict` without a retry.
 
     `columns` lists the columns that the rows set in addition to key, partition and ordering (partial update).
 

@@ -72,7 +72,7 @@ class TableSnapshot:
     @cached_property
     def unknown_names(self) -> tuple[Fault, ...]:
         """The names of files in commits that are neither CDC files nor data files of table versions 8 and 9. The
-        contents of these files are unknown.
+        contents of files with unknown names are unknown.
         """
         stats = ((stat.path, commit.instant) for commit in self._commits for stat in commit.stats)
         unknown = ((path, instant) for path, instant in stats if data_file(path, 0, instant) is None)

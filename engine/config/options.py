@@ -32,9 +32,8 @@ class Option(NamedTuple):
     """An option of a table, identified by its name.
 
     `field` is the field that the option sets in `TableConfig`, `Coordination` or `ArchivePolicy`. The defaults of the
-        options are the defaults of these classes.
-    `parse` converts a text to a value; it returns None if the text is not a value of the option.
-    `needed` describes valid texts, for error messages.
+    options are the defaults of `TableConfig`, `Coordination` and `ArchivePolicy`. `parse` converts a text to a value;
+    it returns None if the text is not a value of the option. `needed` describes valid texts, for error messages.
     """
 
     name: str

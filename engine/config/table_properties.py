@@ -123,7 +123,7 @@ def _checksum(config: TableConfig) -> dict[str, str]:
 
 
 def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig:
-    """Return the config that these properties describe, with the columns of `schema`.
+    """Return the config that the given properties describe, with the columns of `schema`.
 
     Raises `NotATable` if properties contradict each other, and `Unsupported` if this release cannot read the table.
     """

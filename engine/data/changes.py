@@ -21,7 +21,7 @@ def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
     """Return one row for each inserted, updated or deleted key that matches, with the schema `task.result_schema`.
 
     `completed` is the completion time of the write that set the new row or deleted the old one. `completed` is null if
-    the window contains no record of that write.
+    the window contains no record of the write that made the change.
     """
     shape = task.shape
     before, after = (_state(storage, tasks, shape) for tasks in (task.before, task.after))

@@ -62,8 +62,8 @@ class Jobs(Protocol):
         see the files of the batch until the instant completes.
 
         Raises `BadInput` if rows violate a rule of `data.check.RULES`. The runner checks each row while it writes the
-        row, so that it reads the batch only once. After an error, files of other file groups may exist; the caller
-        deletes these files.
+        row, so that it reads the batch only once. After an error, files of other file groups may exist, which the
+        caller deletes.
         """
         ...
 

@@ -40,7 +40,7 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
 
     A log compaction does not change the commit time and the sequence number of a row. A delete without an ordering
     value wins over every record before the merged logs, even if a later row replaces it. The new log therefore contains
-    all such deletes, in a block before the rows.
+    all deletes without an ordering value, in a block before the rows.
     """
     layers = slice_layers(storage, task.slice)
     merged = merged_of(layers, task.slice.shape.merge)

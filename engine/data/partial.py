@@ -92,8 +92,8 @@ def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]
 def split(layers: Sequence[Layer], rule: MergeRule) -> list[Contribution]:
     """Return the contributing rows that a compaction must store in addition to the merged rows of the base file.
 
-    Such rows belong to keys with columns of different ordering values, or with a tombstone that has the ordering value
-    of the row. In commit time, the function returns no rows.
+    The returned rows belong to keys with columns of different ordering values, or with a tombstone that has the row's
+    ordering value. In commit time, the function returns no rows.
     """
     if rule.ranked_by is None:
         return []

@@ -27,7 +27,7 @@ class NbccSource(DataSource):
     """A Hudi table as a data source of Spark. The options have Hudi's names (docs/options.md).
 
     `load()` fixes the state of the table that a DataFrame reads. Every action on the DataFrame, and both sides of a
-    self-join, read this state even if writers commit meanwhile.
+    self-join, read the same state even if writers commit meanwhile.
     """
 
     _plan: ReadPlan | None = None

@@ -133,7 +133,7 @@ class _Push:
 
 class Reader(DataSourceReader):
     """Reads one file group in each task, and applies accepted filters to merged rows before the rows are sent to the
-    JVM. The reader also uses these filters to skip file groups, base files and row groups that cannot have a selected
+    JVM. The reader also uses the accepted filters to skip file groups, base files and row groups without a selected
     row.
     """
 

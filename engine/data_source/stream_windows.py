@@ -29,7 +29,7 @@ def newest_write(context: Context) -> str:
 
 
 def end_of_next(context: Context, after: str, most_files: int | None, most_bytes: int | None) -> str:
-    """Return the end of the window that starts at `after`. Returns `after` if no write has completed since that time.
+    """Return the end of the window that starts at `after`. Returns `after` if no write has completed since `after`.
 
     The end of a window is the completion time of a write, and is not later than the greatest settled time. The
     completion of a table service is never the end of a window, because a service changes no row. A window contains at

@@ -234,7 +234,7 @@ def checked_rows(
     iterator: Iterator[pa.RecordBatch], options: WriteOptions, config: TableConfig, shape: TableShape
 ) -> pa.Table | None:
     """Return the rows of a task with the table's columns; None if the task has no rows. Spark computes the rows during
-    this call, which may take long.
+    a call of this function, which may take long.
     """
     filled = [batch for batch in iterator if batch.num_rows]
     if not filled:

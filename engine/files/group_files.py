@@ -36,14 +36,12 @@ class BaseFile(NamedTuple):
 class LogFile(NamedTuple):
     """A log file.
 
-    `requested` is the requested time of the write that put the log.
-    `completed` is the completion time of that write; None if the write is pending. For the log of a log compaction,
-        `completed` is the completion time of its newest input, which determines its slice.
-    `named` is the instant in the name of the log, which is the instant of the write that put it. In the old layout,
-        `named` is the instant of the base file that the writer found.
-    `covers` contains the logs that a log compaction merged into this log.
-    `appended` is True if several writes have appended blocks to the log (old layout). For a log with `appended`, `size`
-        is a lower bound.
+    `requested` is the requested time of the write that put the log. `completed` is the completion time of the write
+    that put the log; None if the write is pending. For the log of a log compaction, `completed` is the completion time
+    of its newest input, which determines its slice. `named` is the instant in the name of the log, which is the instant
+    of the write that put it. In the old layout, `named` is the instant of the base file that the writer found. `covers`
+    contains the logs that a log compaction merged into this log. `appended` is True if several writes have appended
+    blocks to the log (old layout). For a log with `appended`, `size` is a lower bound.
     """
 
     partition: str

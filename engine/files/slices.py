@@ -73,7 +73,7 @@ def all_slices(
     timeline.
 
     The time `as_of` must be settled in `timeline`. The result omits file groups that a completed replace hides. The
-    result includes slices with deleted files: a read that needs such a slice must fail instead of returning fewer rows.
+    result includes slices with deleted files, because a read that needs them must fail instead of returning fewer rows.
     """
     files = find_files(storage, timeline, commits, rules, as_of)
     hidden = replaced_groups(timeline, commits, rules, as_of)
@@ -82,10 +82,9 @@ def all_slices(
 
 
 def kept_since(slices: tuple[FileSlice, ...], horizon: str, rules: Rules) -> tuple[FileSlice, ...]:
-    """Return the slices that reads at or after the horizon need: in each file group the first such slice and all newer
-    ones.
+    """Return the slices that reads at or after the horizon need: in each file group one slice and all newer ones.
 
-    The first such slice has the newest base file that had completed at the horizon.
+    The oldest returned slice has the newest base file that had completed at the horizon.
     """
     first: dict[Group, str] = {}
     for piece in slices:  # barriers rise within a group

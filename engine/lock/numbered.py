@@ -99,7 +99,9 @@ class NumberedLock(Waiting):
         return _Last(last, "released" in modified, modified)
 
     def _is_own(self, number: int) -> bool:
-        """Return whether an earlier attempt of this process acquired the lock, although the response to it was lost."""
+        """Return whether an earlier attempt of this process acquired the lock, although the response to the attempt was
+        lost.
+        """
         if self._holds:
             return False
         try:

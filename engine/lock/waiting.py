@@ -79,8 +79,8 @@ class Waiting(ABC):
 class Attempts:
     """The owner names of this process's attempts at a lock, from the last successful attempt on.
 
-    A put with an unknown outcome may have succeeded, so a lock with one of these owner names belongs to this process. A
-    lock with one of these names does not belong to a forked child of this process.
+    A put with an unknown outcome may have succeeded, so that the lock may have the name of any recorded attempt. A lock
+    with a recorded name does not belong to a forked child of this process.
     """
 
     def __init__(self) -> None:

@@ -35,8 +35,8 @@ def load_at(context: Context, time: str, asked: str) -> Loaded:
 
 
 def through_checkpoint(context: Context, load: Callable[[Context], Timeline], until: str = "~") -> Loaded:
-    """Load a timeline through the newest state checkpoint at or before the time `until`. If no such checkpoint exists,
-    or a restore has invalidated it, load the timeline with all commits instead.
+    """Load a timeline through the newest state checkpoint at or before the time `until`. If no checkpoint is usable,
+    load the timeline with all commits instead.
     """
     commits = _commits_through(context, until)
     if commits is not None:
@@ -49,7 +49,9 @@ def through_checkpoint(context: Context, load: Callable[[Context], Timeline], un
 
 
 def cleaned_by_others(context: Context, timeline: Timeline) -> bool:
-    """Return whether another engine has cleaned the table. The horizon of such a clean depends on all commits."""
+    """Return whether another engine has cleaned the table. The horizon of a clean by another engine depends on all
+    commits.
+    """
     cleans = (instant for instant in timeline.completed if instant.action == "clean")
     return any(not context.commits.clean(clean.requested).horizon for clean in cleans)
 

@@ -35,10 +35,10 @@ def refuse_undone(timeline: Timeline, time: str, asked: str) -> None:
 def horizon(context: Context, timeline: Timeline) -> str | None:
     """Return the horizon: the completion time before which reads are refused; None if no clean has deleted files.
 
-    The plan of a clean by nbcc records the horizon of that clean. A clean by Hudi retains one instant as the earliest
-    that can be read. In each file group, such a clean keeps the newest slice that is older than this instant, and every
-    later slice. Hudi identifies the earliest retained instant by its requested time. A read uses this oldest slice only
-    if every write requested before the earliest retained instant has completed.
+    A plan of a clean by nbcc records the horizon of the clean. A clean by Hudi retains one instant as the earliest that
+    can be read. In each file group, a clean by Hudi keeps the newest slice that is older than the earliest retained
+    instant, and later slices. Hudi identifies the earliest retained instant by its requested time. A read uses this
+    oldest slice only if every write requested before the earliest retained instant has completed.
     """
     ours = context.commits.horizon(timeline)
     cleans = [i for i in timeline.completed if i.action == "clean" and not context.commits.clean(i.requested).horizon]

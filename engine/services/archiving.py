@@ -1,11 +1,11 @@
 """Selects the instants to archive: the oldest completed ones that no reader or writer needs on the active timeline.
 
-Instants are archived in the order of their requested times. In this order, every instant older than the active timeline
-is completed, which Apache Hudi's readers assume. An instant is not archived if it was requested or completed after a
-pending instant was requested. Archiving stops at a pending instant, so the files of a failed write remain recognisable
-until a rollback deletes them. For the same reason, the active timeline contains every write that completed since a
-pending optimistic writer began. Instants after a savepoint are not archived, because a restore can undo only instants
-of the active timeline.
+Instants are archived in the order of their requested times. The order has the effect that every instant older than the
+active timeline is completed, as Apache Hudi's readers assume. An instant is not archived if it was requested or
+completed after a pending instant was requested. Archiving stops at a pending instant, so the files of a failed write
+remain recognisable until a rollback deletes them. For the same reason, the active timeline contains every write that
+completed since a pending optimistic writer began. Instants after a savepoint are not archived, because a restore can
+undo only instants of the active timeline.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ def begun_as(timeline: Timeline, instant: Instant) -> str:
 def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:
     """Convert an instant to the form in which it is archived: its completed file, and its plan if it has one.
 
-    Both files are decoded before the archiver deletes the originals. Raises `NotATable` if a file cannot be decoded.
+    The archiver deletes the originals only after both files were decoded. Raises `NotATable` if a file cannot be
+    decoded.
     """
     action = begun_as(timeline, instant)
     plan = None

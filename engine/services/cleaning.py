@@ -98,8 +98,8 @@ def plan_clean(
 
 
 def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
-    """Return the input logs of the log compactions that are pending. A clean keeps these logs even if a replacing write
-    has hidden their slice.
+    """Return the input logs of the log compactions that are pending. A clean keeps the inputs of a pending log
+    compaction even if a replacing write has hidden their slice.
     """
     pending = (i for i in timeline.pending if timeline.is_log_compaction(i))
     operations = (each for i in pending for each in context.commits.log_plan(i.requested).operations)

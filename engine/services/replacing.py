@@ -99,7 +99,7 @@ def _refuse_where_unsupported(context: Context, config: TableConfig, operation: 
 
 def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], operation: str) -> tuple[str, Timeline]:
     """Publish the plan of a replace under the same lock under which its requested time is taken. Returns the plan's
-    requested time and the timeline that was listed under that lock.
+    requested time and the timeline that was listed under the same lock.
     """
     with held(context.lock):
         last = latest_decision(context)

@@ -32,8 +32,8 @@ class Listed(NamedTuple):
 
 
 def list_twice(context: Context) -> Listed:
-    """List the timeline twice. Every write that the archive contained after the first listing completed by `time`,
-    because that listing shows it.
+    """List the timeline twice. Every write that was in the archive after the first listing completed by `time`, because
+    the first listing shows it.
     """
     storage, rules, commits = context.storage, context.rules, context.commits
     listed = list_once(storage, rules, commits)
@@ -46,7 +46,7 @@ def state_checkpoint(context: Context, listed: Listed) -> StateCheckpoint | None
     table.
 
     The commits of `context` may be read through an earlier checkpoint. The checkpoint contains no pending instants: a
-    read finds these, and later instants, on the timeline.
+    read finds pending and later instants on the timeline.
     """
     timeline = listed.timeline
     writes = [instant for instant in timeline.completed if instant.writes]

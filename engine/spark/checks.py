@@ -74,7 +74,9 @@ def java() -> Finding:
 
 
 def java_vector_module() -> Finding:
-    """Check for the module that Spark's launcher requests by name. Runtimes made by jlink often omit this module."""
+    """Check for the module that Spark's launcher requests by name. Java runtimes that were made by jlink often omit the
+    module.
+    """
     command = java_command()
     modules = None if command is None else _output(command, "--list-modules")
     there = re.search(rf"^{re.escape(VECTOR_MODULE)}(@|$)", modules or "", re.MULTILINE) is not None

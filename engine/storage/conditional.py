@@ -62,7 +62,7 @@ def conditional_object(storage: Storage, path: str) -> ConditionalObject:
 class LocalObject:
     """An object of a local file system, compared and replaced under a `flock`.
 
-    The `flock` excludes only processes that run on the same machine and use this class.
+    The `flock` excludes only processes that run on the same machine and use `LocalObject`.
     """
 
     def __init__(self, root: str, path: str, url: str) -> None:

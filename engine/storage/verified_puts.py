@@ -1,8 +1,8 @@
 """Puts that succeed if an earlier attempt of the same put has already created the object.
 
 A store may execute a put and still report a failure. For example, the answer is lost, or the client's own retry finds
-the object of the first attempt. After a failure, this module therefore compares the object's content with the put's
-content. The content of a verified put must be unique to its writer.
+the object of the first attempt. After a failure, `put_own` and `replace_verified` therefore compare the object's
+content with the put's content. The content of a verified put must be unique to its writer.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class StorageInParts(Protocol):
     def put_in_parts(self, path: str, data: bytes) -> bool:
         """Put a data file, in parts if it is large. No other attempt may use the name of the file.
 
-        Returns False if the storage detects a different file of that name.
+        Returns False if the storage detects a different file of the same name.
         """
         ...
 
 
 def put_unique(storage: Storage, path: str, data: bytes) -> bool:
-    """Put a data file whose name no other attempt uses. Returns False if there is a different file of that name.
+    """Put a data file whose name no other attempt uses. Returns False if there is a different file of the same name.
 
     In an object store the put is unconditional, because large files are uploaded in parts. A put that is repeated after
     a lost answer replaces the object by the same bytes.

@@ -19,7 +19,8 @@ _HIDDEN: Final = ".hoodie"
 
 
 class Checked:
-    """The checks for the values in one timeline file. The errors of these checks contain the name of that file."""
+    """The checks for the values in one timeline file. The errors of the checks contain the name of the timeline file.
+    """
 
     __slots__ = ("_file",)
 

@@ -59,8 +59,8 @@ class Decision(NamedTuple):
 
 
 def put_decision(storage: Storage, decision: Decision) -> bool:
-    """Put the entry; return False if another writer has put an entry with this number. If the log has an entry with
-    this number and equal content, the put counts as a success (`put_own`).
+    """Put the entry; return False if another writer has already put an entry with the same number. If the log has an
+    entry with the same number and content, the put counts as a success (`put_own`).
     """
     if not put_own(storage, _path(decision.number), _encode(decision)):
         return False

@@ -66,7 +66,7 @@ def encode_checkpoint(checkpoint: StateCheckpoint) -> bytes:
 
 
 def decode_checkpoint(data: bytes, name: str) -> StateCheckpoint | None:
-    """Decode a state checkpoint; return None if the content is damaged, or does not have this name."""
+    """Decode a state checkpoint; return None if the content is damaged, or does not match the name."""
     named = _NAME.fullmatch(name)
     if named is None or _digest(data) != named[2]:
         return None

@@ -1,7 +1,7 @@
 """The steps that all writing operations use: they request an instant, remove late attempts, and complete the instant.
 
-Every function makes a few accesses to storage, lock and clock in a fixed order. A writing operation calls these
-functions in sequence.
+Every function makes a few accesses to storage, lock and clock in a fixed order. A writing operation calls the functions
+of this module in sequence.
 """
 
 from __future__ import annotations
@@ -172,17 +172,16 @@ def complete(
 ) -> Instant:
     """Take the completion time and publish the instant, in two accesses under one lock; then delete the markers.
 
-    With a decision log, an entry of the log is put between the two accesses. If another actor has put an entry with
-    that number, all checks run again.
+    With a decision log, an entry of the log is put between the two accesses. If another actor has already put the next
+    entry of the decision log, all checks run again.
 
-    `completed_by_another` is the check that is called first. If this check returns a completed instant, `complete`
-        deletes `files` and returns that instant; a `Conflict` is raised.
+    `completed_by_another` is the check that is called first. If `completed_by_another` returns a completed instant,
+    `complete` deletes `files` and returns that instant.
     `batch_id`: if another attempt has completed the batch with this id, the instant is undone and `Repeated` is raised.
     `refused_by` is the check that is called last, with the timeline as listed under the lock (None: not listed). If
-        `refused_by` returns a `Conflict`, the instant is undone.
-    `may_ask_early` is True if `refused_by` may be called before the lock, where `Rules.conflict_check` is
-        "before_lock".
-    `beats` is True if the instant has a heartbeat, which must not have expired.
+        `refused_by` returns a `Conflict`, the instant is undone. `may_ask_early` is True if `refused_by` may be called
+        before the lock, where `Rules.conflict_check` is "before_lock". `beats` is True if the instant has a heartbeat,
+        which must not have expired.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_ask_early and context.rules.conflict_check == "before_lock":
@@ -226,7 +225,7 @@ def _published(
     """Publish the instant, or return None if another actor took the number after `last` in the decision log.
 
     With a decision log, the files `late` of other attempts are deleted only after the decision. Otherwise, an actor
-    that has lost the lock could delete the files of the attempt that another actor publishes.
+    without the lock could delete the files of the attempt that another actor publishes.
     """
     if last is None:
         return put_completed(context.storage, requested, time, action, commit)
@@ -280,8 +279,8 @@ def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
 
 
 def older_than_archive(context: Context, timeline: Timeline, requested: str) -> bool:
-    """Return whether a pending instant has an earlier requested time than some archived instant. If so, a rollback has
-    undone the pending instant, and that rollback is archived too.
+    """Return whether a pending instant has an earlier requested time than some archived instant. A rollback has undone
+    a pending instant that is older than an archived instant, and that rollback is archived too.
 
     The archiver never archives past a pending instant, so the pending instant was not on the timeline when the archiver
     ran. The caller holds the lock.
@@ -297,7 +296,7 @@ def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> 
 
 
 def takes_time_early(context: Context) -> bool:
-    """Return whether the completion time is taken before the lock that covers publication; such a rule loses rows."""
+    """Return whether the completion time is taken before the lock that covers publication, a rule that loses rows."""
     return context.rules.completion_time == "outside_lock" and not uses_decision_log(context)
 
 
@@ -322,8 +321,8 @@ def late_attempts(
 def delete_attempts(context: Context, requested: str, paths: Sequence[str]) -> None:
     """Delete the files of other attempts at an instant before the instant is published.
 
-    Without this step, readers that list directories would use two files of one instant in a file group. The marker is
-    deleted before the file, so that a running attempt detects that its marker is missing.
+    Without the deletion, readers that list directories would use two files of one instant in a file group. The marker
+    is deleted before the file, so that a running attempt detects that its marker is missing.
     """
     for path in paths:
         context.storage.delete(marker(requested, *split_path(path)))

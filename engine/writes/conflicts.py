@@ -30,7 +30,7 @@ class ReadSet:
 
     `partitions` contains the paths of the partitions that were read; None means the whole table. If `partitions` is
         empty, nothing was read.
-    `as_of` is the completion time as of which the write read these partitions. If `as_of` is None, the write read the
+    `as_of` is the completion time as of which the write read its partitions. If `as_of` is None, the write read the
         partitions when it began.
     """
 
@@ -58,10 +58,10 @@ def conflict_of(
 ) -> Conflict | None:
     """Return the `Conflict` that forbids publishing `files`, or None if there is no conflict.
 
-    A write conflicts if it completed after `sealed` was loaded, and has files in these buckets or in partitions of the
-    `read_set`. The caller holds the lock under which it publishes. `now` is the timeline listed under that lock; None
-    means that this function lists it. Only a writer with optimistic concurrency control checks for conflicts. In every
-    other concurrency mode, the function returns None.
+    A write conflicts if it completed after `sealed` was loaded, and has files in the same buckets or in partitions of
+    the `read_set`. The caller holds the lock under which it publishes. `now` is the timeline listed under the lock;
+    None means that `conflict_of` lists it. Only a writer with optimistic concurrency control checks for conflicts. In
+    every other concurrency mode, the function returns None.
     """
     if config.concurrency_mode != OPTIMISTIC:
         return None

@@ -48,7 +48,7 @@ def catch_up(context: Context, listed: Storage | None = None) -> Decision:
 
 def decide(context: Context, decision: Decision, before_publication: Callable[[], None] = lambda: None) -> bool:
     """Put the decision as the entry with its number in the log, and publish its instant. Returns False and changes
-    nothing if another actor has put an entry with that number.
+    nothing if another actor has already put the next entry.
     """
     if not put_decision(context.storage, decision):
         return False
@@ -78,9 +78,9 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
     """Publish a plan that was made from the state after the decision `last`, and return its instant. Returns None if
     another actor has put a decision after `last`.
 
-    Another actor can put a decision only if this actor has lost the lock. In that case, a write that the plan undoes
-    may have committed, or another write may have committed before the plan's barrier. The next call makes a plan from
-    the new state.
+    Another actor can put a decision only if this actor has lost the lock. If the lock was lost, a write that the plan
+    undoes may have committed, or another write before the plan's barrier. The next call makes a plan from the new
+    state.
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)

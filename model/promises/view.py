@@ -114,8 +114,8 @@ class View:
         """Maps each element of `asked_times` that is not a completion time to the newest completion time before it (0:
         none).
 
-        The mapping is empty if reads include instants by their requested times. In that case promises compare only
-        reads as of completion times.
+        The mapping is empty if reads include instants by their requested times. If reads include instants by their
+        requested times, promises compare only reads as of completion times.
         """
         by_completion = self.model.protocol[AsOf].as_of_axis == "completion"
         others = (time for time in self.asked_times if time not in self.times) if by_completion else ()

@@ -153,7 +153,7 @@ class Search:
 
     def run_to_end(self, number: int | None) -> tuple[Any, ...] | None:
         """Return a run of the system that passes the state with this number and ends in a state without successors. The
-        names of exchangeable actors in that state may differ.
+        names of exchangeable actors in the passed state may differ.
         """
         if number is None:
             return None
@@ -197,8 +197,7 @@ class Search:
                 watch.broken = (message, self.states[number], None)
 
     def _broken_end(self, watch: Any) -> tuple[Any, ...]:
-        """Return a run to the state that violates a promise about runs, or a run from this state to the end of the run.
-        """
+        """Return a run to the state that violates a promise about runs, or a run from that state to its end."""
         if watch.lasso:
             return tuple(watch.lasso.steps)
         number = self.numbers[watch.broken[1]]
