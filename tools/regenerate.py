@@ -10,7 +10,7 @@
     proofs       specs/proofs.json, by a run of the prover; a minute or more
     writers      the tables in docs/how-many-writers.md, from the figures in specs/workload
     writers-all  the same with its figures and pictures, by sweeps of the simulation; minutes
-    verdicts     specs/verdicts.md, from the accepted matrices and proofs; `nbcc verdicts --accept` writes a matrix
+    verdicts     specs/verdicts.md, from the accepted matrices, locks and proofs; `nbcc verdicts --accept` writes them
 
 `--check` writes nothing and exits with 1 if a file is stale. `python -m tools.mutation --write` writes the record of
 generated mutants, `python -m tools.detection` the figures of `nbcc validate`.

@@ -12,6 +12,7 @@ from nbcc.simulator import findings
 from nbcc.simulator.verdicts.data import load
 
 from . import proofs
+from .locks_section import locks_section
 
 Data = Mapping[str, Any]
 WIDTH: Final = 118
@@ -55,6 +56,7 @@ def page() -> str:
         _systems(quick, full),
         _doubts(quick, full),
         _isolation(quick),
+        locks_section(),
     )
     return "\n".join([HEAD, *(line for part in parts for line in part)]).rstrip() + "\n"
 

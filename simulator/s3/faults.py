@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Kind = Literal["refuse", "lose", "stall", "conflict", "fail", "slow", "drop"]
+Kind = Literal["refuse", "lose", "stall", "conflict", "fail", "slow", "drop", "expire"]
 
 
 class Stored(NamedTuple):
@@ -22,6 +22,8 @@ class Stored(NamedTuple):
 class Request:
     """A request: its method, its key (or prefix, for a listing), the times of its begin and answer in seconds, and its
     form.
+
+    `fault` is the kind of fault that it met. `stored` is the tag of the object that it stored.
     """
 
     method: str
@@ -30,6 +32,8 @@ class Request:
     ended: float = 0.0
     is_conditional: bool = False
     is_part: bool = False
+    fault: str = ""
+    stored: str = ""
 
 
 @dataclass
@@ -42,6 +46,7 @@ class Fault:
     conflict  change nothing, and answer 409
     fail      change nothing, and answer 400
     slow      change nothing, and answer 503 SlowDown
+    expire    change nothing, and answer 400 ExpiredToken
     drop      change nothing, and close the connection without an answer
 
     `end`: the end of the key, or a regular expression that the key contains if `pattern` is set.

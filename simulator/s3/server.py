@@ -26,6 +26,7 @@ _CODES: Final = {
     "conflict": (409, "ConditionalRequestConflict"),
     "fail": (400, "InvalidRequest"),
     "slow": (503, "SlowDown"),
+    "expire": (400, "ExpiredToken"),
     "refuse": (412, "PreconditionFailed"),
 }
 
@@ -149,6 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
         if done is None:
             self._send(412, b"<Error><Code>PreconditionFailed</Code></Error>")
         else:
+            self._request.stored = done
             self._send(200, tag=done)
 
     def do_DELETE(self) -> None:
@@ -216,7 +218,7 @@ class _Handler(BaseHTTPRequestHandler):
             joined = [meeting for meeting in self.bucket.meetings if meeting.join(self._request)]
         for meeting in joined:
             meeting.wait()
-        self._fault = self.bucket.fault(self._request)
+        self._fault = self._request.fault = self.bucket.fault(self._request)
         if self._fault not in ("conflict", "fail", "slow", "drop"):
             return False
         self._send(200)
