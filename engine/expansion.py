@@ -130,7 +130,6 @@ def _by_batches(
 
 
 def _unpacked(rows: pa.Table, schema: pa.Schema, flat: frozenset[str], name: str, limit: int) -> pa.Table:
-    """Return the rows with the types of `schema`, with the dictionary columns in `flat` unpacked."""
     chosen = [column for column in rows.column_names if column in flat]
     total = rows.nbytes + sum(_unpacked_bytes(chunk) for column in chosen for chunk in rows[column].chunks)
     if total > limit:

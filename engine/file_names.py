@@ -47,13 +47,11 @@ class LogName(NamedTuple):
 
 
 def parse_base(name: str) -> BaseName | None:
-    """Parse the name of a base file; returns None for other names."""
     match = _BASE.fullmatch(name) if name.endswith(_BASE_END) else None
     return BaseName(*match.groups()) if match else None
 
 
 def parse_log(name: str) -> LogName | None:
-    """Parse the name of a log file; returns None for other names."""
     match = _LOG.fullmatch(name)
     if match is None:
         return None

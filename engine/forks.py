@@ -27,7 +27,6 @@ class ThreadLock:
         return self._lock.acquire(timeout=timeout)
 
     def release(self) -> None:
-        """Release the lock; raises RuntimeError if the lock is not locked."""
         self._lock.release()
 
     def __enter__(self) -> None:

@@ -35,7 +35,6 @@ class Opened:
     config: TableConfig
 
     def of(self, batch: Any) -> Table:
-        """Return the table, opened by the session of the batch `batch`."""
         context = coordinated(context_of(batch.sparkSession, self.storage), self.config)
         return self.kind(context, self.config)
 

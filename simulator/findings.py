@@ -77,7 +77,6 @@ class Finding:
 
 
 def names() -> tuple[str, ...]:
-    """The names of all findings."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 

@@ -76,6 +76,5 @@ def tasks_of(
 
 
 def _states(context: Context, config: TableConfig, window: Window, time: str) -> dict[Group, tuple[ReadTask, ...]]:
-    """Return the tasks that read the state of each file group as of `time`."""
     tasks = state_tasks(context, config, window.timeline, time)
     return {(task.partition, task.file_id): (task,) for task in tasks}

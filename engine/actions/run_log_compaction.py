@@ -42,7 +42,6 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 
 def _task(config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str) -> LogCompactTask:
-    """Return the task that merges the plan's logs of one file group in the order of the plan."""
     shape = table_shape(config, inputs.context.rules)
     logs = tuple(inputs.logs(operation))
     return LogCompactTask(ReadTask(shape, operation.partition, operation.file_id, logs=logs), requested)

@@ -185,7 +185,6 @@ class _Gatherer:
         return {instant.requested: plan for instant, plan in parsed}
 
     def _services(self, action: str, timeline: Timeline, parse: Callable[[Instant, Any], Parsed]) -> tuple[Parsed, ...]:
-        """Return the parsed metadata of all completed instants of an action."""
         done = (instant for instant in timeline.completed if instant.action == action)
         parsed = self._read(action, done, lambda instant, data: parse(instant, decode_record(data, instant.file_name)))
         return tuple(service for _, service in parsed)
@@ -218,7 +217,6 @@ class _Gatherer:
                 yield from self._parsed("archive", path, _archive_file, data) or ()
 
     def _add(self, archive: _Archive, row: Archived, own: bool) -> None:
-        """Add a row of an archive file; record an invalid part of the row as a fault."""
         instant, requested = row.instant, row.requested
         path = f"{HISTORY}: {instant.file_name}"
         archive.states += row.states

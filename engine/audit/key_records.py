@@ -104,7 +104,6 @@ def _form(shape: TableShape) -> str:
 
 
 def _layers(storage: Storage, shape: TableShape, placement: Placement, key: str) -> Iterator[Layer]:
-    """Return the records of the key in the file, in one layer for each block."""
     file = placement.file
     if isinstance(file, LogFile):
         whole_size = (file.size, file.appended) if placement.position is not None else ()

@@ -249,7 +249,6 @@ def _contradictory(values: Mapping[str, str], exists: str) -> NotATable:
 
 
 def _whole_number(values: Mapping[str, str], key: str, default: int | None = None, below: int = 1 << 63) -> int:
-    """Return the value of a property that must be a positive whole number; raise `NotATable` for any other value."""
     text = values.get(key)
     if text is None and default is not None:
         return default

@@ -67,9 +67,6 @@ def _hash_rows(units: npt.NDArray[np.integer], firsts: npt.NDArray[np.int64], le
 
 
 def _utf16_units(strings: pa.Array) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.int64]]:
-    """Return the UTF-16 code units of all strings in one array, and the offset of each string in the array, plus the
-    end.
-    """
     octets, starts = _utf8_bytes(strings)
     if len(octets) == 0 or octets.max() < 0x80:
         return octets, starts  # in ASCII a byte is a code unit

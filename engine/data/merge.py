@@ -81,7 +81,6 @@ class _Records(NamedTuple):
     always: Mask | None
 
     def winners(self, among: Numbers) -> Numbers:
-        """Return the winners among the records with the ascending numbers `among`, in no particular order."""
         ordering = None if self.ordering is None else self.ordering[among]
         always = None if self.always is None else self.always[among]
         return among[winners_of(self.codes[among], self.keys, ordering, always)]

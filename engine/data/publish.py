@@ -67,13 +67,11 @@ def put_base_file(
 
 
 def _named(rows: pa.Table, name: BaseName) -> pa.Table:
-    """Return the rows with the name of their file in `_hoodie_file_name`."""
     place = rows.schema.get_field_index(FILE_NAME)
     return rows.set_column(place, rows.schema.field(place).name, constant(str(name), len(rows)))
 
 
 def _popped(parts: list[pa.Table]) -> Iterator[pa.Table]:
-    """Return the parts from the last to the first, and remove each from the list."""
     while parts:
         yield parts.pop()
 

@@ -75,7 +75,6 @@ class RangedFile:
         return pq.ParquetFile(piece.opened(), metadata=self.metadata, read_dictionary=few or None)
 
     def _piece(self, columns: Sequence[str] | None, group: int) -> _Piece:
-        """Read the columns of a row group."""
         if self._ranged is None:
             return _Piece(self._last, 0, self._size)
         ranges = merged_ranges(list(self._chunks(columns, [group])), _GAP)
@@ -109,7 +108,6 @@ class RangedFile:
     def _fill(
         self, storage: RangedStorage, ranges: Sequence[ByteRange], content: npt.NDArray[np.uint8], first: int = 0
     ) -> None:
-        """Read these ranges of the file into a buffer, which begins at the position `first` of the file."""
         if not ranges:
             return
         parts = storage.get_ranges(self._file.path, ranges)
@@ -151,7 +149,6 @@ class _Piece(io.RawIOBase):
         self._position = 0
 
     def opened(self) -> pa.PythonFile:
-        """Return the file for Arrow."""
         return pa.PythonFile(self, mode="r")
 
     def readable(self) -> bool:

@@ -182,7 +182,6 @@ class StreamWriter(DataSourceStreamArrowWriter):
             ) from None
 
     def _writer(self, table: Table, requested: str, batch_id: str) -> Writer:
-        """Return the writer of a batch whose instant is on the timeline."""
         context, config = table.context, table.config
         sealed = load(context.storage).until(requested)
         task = replace(write_task(context, config, requested, sealed), digests=True)

@@ -292,4 +292,4 @@ def _rewriter(storage: Storage, task: WriteTask, writer: int) -> Callable[[pa.Ta
 
 
 class _Aborted(Exception):
-    """The exception for a write that Spark has aborted."""
+    pass

@@ -297,7 +297,5 @@ def _names(given: str | Iterable[str] | None, argument: str) -> tuple[str, ...]:
 
 
 def _table_name(name: str) -> str:
-    """Return the Avro name that is most similar to the name of the table; the Avro schemas of the table have this name.
-    """
     cleaned = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return cleaned if _NAME.fullmatch(cleaned) else f"t_{cleaned}"

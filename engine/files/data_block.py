@@ -92,7 +92,6 @@ def _parsed(schema: str) -> Any:
 
 @lru_cache(maxsize=64)
 def _parsed_list(schema: str, bounds: Limits) -> tuple[Any, pa.Schema]:
-    """Return the parsed Avro schema of an array of records of this schema, and the Arrow schema of the records."""
     record = checked_schema(schema, "a log file", bounds)
     return fastavro.parse_schema({"type": "array", "items": record}), from_avro(schema)
 

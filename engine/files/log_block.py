@@ -147,12 +147,10 @@ def without_rolled_back(blocks: Iterable[Block]) -> list[Block]:
 
 
 def _pointer(length: int) -> int:
-    """Return the reverse pointer of a block, which is the number of the block's bytes before the pointer."""
     return length + _HEAD - _LONG.size
 
 
 def _end_of_block(view: memoryview, start: int) -> int | None:
-    """Return the position of the end of the block that begins at `start`; None if the block is corrupt."""
     if len(view) - start < _HEAD or not _magic_at(view, start):
         return None
     length: int = _LONG.unpack_from(view, start + len(MAGIC))[0]

@@ -65,6 +65,5 @@ def requested_place(log: LogFile, rules: Rules) -> str:
 
 
 def pending_groups(timeline: Timeline, commits: Commits) -> frozenset[Group]:
-    """Return the file groups in which a log compaction is pending."""
     pending = (instant for instant in timeline.pending if timeline.is_log_compaction(instant))
     return frozenset(group for instant in pending for group in commits.log_plan(instant.requested).groups)

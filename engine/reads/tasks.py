@@ -76,7 +76,6 @@ def completed_write(context: Context, timeline: Timeline, requested: str) -> Ins
 
 
 def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:
-    """Return the task that merges one file slice."""
     base, size = (piece.base.path, piece.base.size) if piece.base else (None, None)
     tombstones, logs = (log_inputs(found) for found in in_merge_order(piece, rules))
     shape = table_shape(config, rules)

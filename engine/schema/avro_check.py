@@ -96,7 +96,6 @@ class _Check:
 
 
 def _full_name(kind: Mapping[str, Any], space: str) -> tuple[str, str]:
-    """Return the namespace for the types inside a named type, and the full name of the named type."""
     name = kind.get("name")
     if not isinstance(name, str):
         raise ValueError("its schema has a named type without a name")

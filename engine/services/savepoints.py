@@ -33,7 +33,6 @@ def files_as_of(context: Context, timeline: Timeline, time: str) -> frozenset[st
 
 
 def paths_of(piece: FileSlice) -> list[str]:
-    """Return the paths of all files in a slice."""
     files = (piece.base, *piece.tombstones, *(file for log in piece.logs for file in log.files))
     return [file.path for file in files if file is not None]
 

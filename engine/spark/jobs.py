@@ -177,8 +177,6 @@ def _bucket_of(shape: TableShape) -> Callable[..., Column]:
 
 
 def _writer(storage: Storage, names: Names, task: WriteTask, there: Witness | None) -> Mapper:
-    """Return the function that writes the rows of a Spark task, if the executor finds the witness `there`."""
-
     def write(batches: Batches) -> Batches:
         with in_words():
             rows = rows_of_task(batches, task.shape.limits)

@@ -49,7 +49,6 @@ def refusal(digest: str, home: str) -> tuple[str, str] | None:
 
 
 def _version(package: str) -> str | None:
-    """Return the version of an installed package; None if the package cannot be imported."""
     try:
         return str(import_module(package).__version__)
     except ImportError:

@@ -137,7 +137,6 @@ class Archive:
         return self._known.get((instant.requested, instant.action))
 
     def files(self) -> list[ArchiveFile]:
-        """Return the archive files that the manifest lists."""
         if self._files is None:
             name = self._current()
             self._files = [] if name is None else decode_manifest(self._storage.get(f"{HISTORY}/{name}"), name)

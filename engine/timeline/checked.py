@@ -66,7 +66,6 @@ class Checked:
         raise self._refusal(value, "a path below the table")
 
     def text(self, value: Any) -> str:
-        """Check that the value is a text."""
         if isinstance(value, str):
             return value
         raise self._refusal(value, "a text")

@@ -44,7 +44,6 @@ def add(storage: Storage, archive: Archive, instants: Iterable[Archived]) -> Non
 
 
 def levels(archive: Archive) -> dict[int, list[ArchiveFile]]:
-    """Return the files of the archive, for each level."""
     by_level: dict[int, list[ArchiveFile]] = {}
     for file in archive.files():
         by_level.setdefault(file.level, []).append(file)
@@ -89,7 +88,6 @@ def encode_rows(instants: Sequence[Archived]) -> bytes:
 
 
 def rows_table(instants: Sequence[Archived]) -> pa.Table:
-    """Return the rows of an archive file, one for each instant."""
     columns = {
         "instantTime": [row.requested for row in instants],
         "completionTime": [row.completed for row in instants],

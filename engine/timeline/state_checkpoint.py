@@ -101,7 +101,6 @@ def newest_checkpoint(storage: Storage, until: str = "~") -> StateCheckpoint | N
 
 
 def time_of(path: str) -> str:
-    """Return the time of the state checkpoint with this path."""
     return path.rpartition("/")[2][:17]
 
 

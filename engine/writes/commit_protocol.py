@@ -235,7 +235,6 @@ def _published(
 
 
 def _folders(context: Context, requested: str, beats: bool) -> list[str]:
-    """Return the folders that the function `complete` lists."""
     return [
         marker_folder(requested),
         *([FOLDER] if beats else []),

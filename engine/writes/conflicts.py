@@ -101,7 +101,6 @@ def may_conflict(context: Context, timeline: Timeline, instant: Instant) -> bool
 
 
 def place(partition: str, file_id: str) -> Bucket:
-    """Return the partition and the bucket to which a file belongs."""
     return partition, bucket_of(file_id)
 
 

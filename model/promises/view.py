@@ -59,7 +59,6 @@ class View:
         )
 
     def slices(self, group: int) -> tuple[FileSlice, ...]:
-        """Return the file slices of a file group."""
         return self._once(("slices", group), lambda: file_slices(self.model.rules, self.table, group))
 
     def bases(self, group: int) -> list[tuple[int, Fold]]:
@@ -194,13 +193,11 @@ class View:
 
     @staticmethod
     def unnamed(rows: Valuation, names: dict[Log, Log]) -> dict[Log, Row]:
-        """Return a valuation with the original names of the logs."""
         back = {short: log for log, short in names.items()}
         return {back[short]: row for short, row in rows.items()}
 
 
 def view_of(model: Model, state: State) -> View:
-    """Return the view of a state."""
     return model.derive(
         state,
         model.table_reads,

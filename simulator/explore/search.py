@@ -161,7 +161,6 @@ class Search:
         return (*taken, *self.space.to_end(reached))
 
     def verdicts(self, count: int, stopped: str | None, canary: Any | None) -> dict[str, PromiseResult]:
-        """Return the results for the first `count` promises of the search."""
         doubt = stopped
         if canary is not None and self.watchers.watches[-1].broken is None and doubt is None:
             doubt = blind(canary)
