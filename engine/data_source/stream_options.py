@@ -56,8 +56,8 @@ class StreamOptions:
 
 
 def asks_for_stream(given: Mapping[str, str]) -> bool:
-    """Return True if only a stream can have these options of `load`. Spark does not tell a data source whether `load`
-    begins a batch read or a stream.
+    """Return True if only a stream can have these options of `load`. Spark calls a data source in the same way
+    for a batch read and for a stream.
     """
     names = {name.lower() for name in given}
     incremental = next((value for name, value in given.items() if name.lower() == QUERY), "").lower() == "incremental"
