@@ -121,7 +121,7 @@ class Hudi:
 
     def rate_stream(self, path: str, checkpoint: str, rows: int, batches: int) -> float:
         """Write batches of new rows into the fresh table at `path`; the seconds from the start of the query."""
-        return seconds_of(self._stream(rate(self._spark, rows), checkpoint), path, batches)
+        return float(seconds_of(self._stream(rate(self._spark, rows), checkpoint), path, batches))
 
     def _stream(self, frame: Any, checkpoint: str) -> Any:
         options = {**self._options, "hoodie.datasource.write.operation": "upsert",
