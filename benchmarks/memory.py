@@ -99,12 +99,10 @@ def _snapshot(folder: Path, rows: int) -> None:
 
 STEPS: Final[dict[str, Callable[[Path, int], None]]] = {
     f"{WRITES} upserts": _writes,
-    "snapshot of the logs": _snapshot,
     "compaction of the logs": _compaction,
     "upsert of a fortieth": _upsert,
     "snapshot of base and log": _snapshot,
     "compaction of base and log": _compaction,
-    "snapshot of the base": _snapshot,
 }
 
 
