@@ -172,7 +172,9 @@ class _Pass:
                 yield self._step("collect", "deleted leftovers", (), begun, counts)
 
     def _has_leftovers(self) -> bool:
-        """Whether a collection is due. The selection is made without the lock, which no writer then waits for."""
+        """Return whether a collection of leftovers is due. Leftovers are selected without the lock, so that no writer
+        waits for the selection.
+        """
         hours, seconds = self.policy.batch_hours, self.policy.leftover_seconds
         listing = Listing.of(self.context)
         counts = leftovers(self.context, self._timeline(), listing, hours, seconds).counts()

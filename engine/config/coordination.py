@@ -25,8 +25,8 @@ renew its heartbeat too late.
 
 
 class HeartbeatInterval(NamedTuple):
-    """How often a writer renews its heartbeat, and after how many intervals without a renewal the heartbeat expires.
-    The defaults are the ones of Hudi.
+    """The interval at which a writer renews its heartbeat, and the number of missed intervals after which the heartbeat
+    expires. The defaults are the defaults of Hudi.
     """
 
     seconds: float = 60.0
