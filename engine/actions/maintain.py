@@ -48,10 +48,10 @@ STATE: Final = "state"
 class ServiceStep:
     """One action of a maintenance pass.
 
-    `service`: rollback, compact, log_compact, clean, archive, collect, or `state`. `did` states what the step did, such
-    as "ran" or "planned", or "would plan" in a dry run. `instants` contains the requested times of the step's instants.
-    `counts` contains the numbers of the files, rows or instants that the step handled. `because` lists the triggers
-    that caused the step, with the values that they counted.
+    `service` is rollback, compact, log_compact, clean, archive, collect or `state`. `did` states what the step did,
+    such as "ran" or "planned", or "would plan" in a dry run. `instants` contains the requested times of the step's
+    instants. `counts` contains the numbers of the files, rows or instants that the step handled. `because` lists the
+    triggers that caused the step, with the values that they counted.
     """
 
     service: str
