@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 
-from ..data.jobs import run_read
+from ..data.jobs import run_parts
 from ..data.tasks import AnyRead
 from ..definition.load import PROPERTIES
 from ..errors import CannotRun, Missing
@@ -57,12 +57,12 @@ def check_table(storage: Storage) -> None:
         raise _other_disk(storage, f"has no {PROPERTIES}")
 
 
-def read_shared(storage: Storage, task: AnyRead) -> pa.Table:
-    """Return the rows of a read task. Raises `CannotRun` if a file is missing because the executor sees another disk
-    than the driver.
+def read_shared(storage: Storage, task: AnyRead) -> Iterator[pa.Table]:
+    """Return the rows of a read task, in one part or more. Raises `CannotRun` if a file is missing because the executor
+    sees another disk than the driver.
     """
     try:
-        return run_read(storage, task)
+        yield from run_parts(storage, task)
     except Missing:
         check_table(storage)
         raise
