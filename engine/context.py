@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .config.coordination import HUDI_HEARTBEATS, HeartbeatInterval
 from .rules import NBCC, Rules
 from .timeline import Timeline
 from .timeline.commits import Commits
@@ -23,8 +24,8 @@ class Context:
     """The dependencies of the operations on one table. The engine accesses storage, lock, clock and Spark only through
     a `Context`.
 
-    `commits` caches decoded completed instants, which never change; a read through a state checkpoint gives
-    `own_commits`. Heartbeats are stored in `storage` unless `own_heartbeats` is given.
+    `commits` caches decoded completed instants, which never change. Heartbeats are stored in `storage` unless
+    `own_heartbeats` is given.
     """
 
     storage: Storage
@@ -34,16 +35,20 @@ class Context:
     jobs: Jobs
     rules: Rules = NBCC
     own_heartbeats: Heartbeats | None = None
+    heartbeat_interval: HeartbeatInterval = HUDI_HEARTBEATS
     own_commits: Commits | None = None
     heartbeats: Heartbeats = field(init=False, repr=False, compare=False)
     commits: Commits = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "commits", self.own_commits or Commits(self.storage))
-        object.__setattr__(self, "heartbeats", self.own_heartbeats or StoredHeartbeats(self.storage))
+        object.__setattr__(self, "heartbeats", self.own_heartbeats or self._stored_heartbeats())
+
+    def _stored_heartbeats(self) -> StoredHeartbeats:
+        return StoredHeartbeats(self.storage, *self.heartbeat_interval)
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """Return the timeline with the archived instants, if the rules take files from commits; otherwise return the
-        timeline unchanged.
+        """Return the timeline with the archived instants if the rules take files from commits; otherwise return it
+        unchanged.
         """
         return self.commits.whole(timeline) if self.rules.files == "listed" else timeline

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from .errors import Damaged
-from .expansion import Opened, read_bounded
+from .expansion import Opened, read_batches, read_bounded
 from .limits import Limits, limits
 
 FEW_VALUES: Final = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name")
@@ -44,7 +44,8 @@ def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
 
     Row groups have `GROUP_ROWS` rows. If the rows are sorted, row groups are smaller, so that a range of the sorted
     column touches a small part of the file. Floating-point columns with NaN have no statistics, because Parquet's
-    statistics omit NaN. The footer states that (`NO_NAN`), because files of other engines may differ.
+    statistics omit NaN. The footer records that statistics omit columns with NaN (`NO_NAN`), because files of other
+    engines may differ.
     """
     group_rows = GROUP_ROWS
     if is_sorted:
@@ -56,6 +57,32 @@ def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
         writer.write_table(rows, group_rows)
         writer.add_key_value_metadata({NO_NAN: b"true"})
     return bytes(sink.getvalue())
+
+
+def write_base_file(parts: Iterable[pa.Table], target: BinaryIO) -> int:
+    """Write the parts, which have one schema, as one base file, and return the number of their rows.
+
+    The file has no statistics of floating-point columns, because a later part may contain NaN. The function holds only
+    one part at a time in memory.
+    """
+    parts = iter(parts)
+    first = next(parts)
+    counted = [each.name for each in first.schema if each.name not in _UNCOUNTED and _is_counted(each.type)]
+    options = {"write_statistics": counted or False, "write_page_index": bool(counted)}
+    rows = len(first)
+    with pq.ParquetWriter(target, first.schema, **_options(first, _codecs_of(first)), **options) as writer:
+        writer.write_table(first, GROUP_ROWS)
+        del first
+        for part in parts:
+            writer.write_table(part, GROUP_ROWS)
+            rows += len(part)
+        writer.add_key_value_metadata({NO_NAN: b"true"})
+    return rows
+
+
+def _is_counted(kind: pa.DataType) -> bool:
+    values = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return is_ranged_type(values) and not pa.types.is_floating(values)
 
 
 def has_statistics(column: pa.ChunkedArray) -> bool:
@@ -99,8 +126,8 @@ def _codecs(rows: pa.Table) -> dict[str, str]:
 
 
 def _stays_large(leaf: pq.ColumnChunkMetaData) -> bool:
-    """Return True if compression of the column saves too little space. Returns False if the sample has less than a byte
-    for each row (mostly nulls), because such a sample is too small to decide.
+    """Return True if compression of the column saves too little space. Returns False for a sample with less than a byte
+    for each row (mostly nulls), which is too small to decide.
     """
     size: int = leaf.total_uncompressed_size
     return size > _SAMPLE and leaf.total_compressed_size > _WORTH * size
@@ -114,20 +141,44 @@ def decode_parquet(
     bounds: Limits | None = None,
     row_groups: Sequence[int] | None = None,
 ) -> pa.Table:
-    """Return the rows of a Parquet file: all columns, or the requested `columns` that the file has. `row_groups`: the
-    numbers of the row groups to decode (default: all).
+    """Return the rows of a Parquet file: all columns, or the requested `columns` that the file has. `row_groups`
+    contains the numbers of the row groups to decode (default: all).
 
-    The columns have the types of the file, but dictionaries are unpacked. If `packed` is true, the columns `FEW_VALUES`
-    stay dictionaries; callers that merge and write rows use this. `name` is the file's name in errors. Raises `Damaged`
-    if the bytes are not Parquet. Raises `LimitExceeded` if the rows need more memory than `bounds` (default: the limits
-    of this process) allows.
+    The columns have the types of the file, but dictionaries are unpacked. If `packed` is True, the columns `FEW_VALUES`
+    stay dictionaries, for callers that merge and write rows. `name` is the file's name in errors. Raises `Damaged` if
+    the bytes are not Parquet. Raises `LimitExceeded` if the rows need more memory than `bounds` (default: the limits of
+    this process) allows.
     """
     buffer, few = pa.py_buffer(data), FEW_VALUES if packed else ()
+
+    def reopen(few: Sequence[str]) -> pq.ParquetFile:
+        return pq.ParquetFile(pa.BufferReader(buffer), read_dictionary=few or None)
+
     try:
-        file = pq.ParquetFile(pa.BufferReader(buffer), read_dictionary=few or None)
+        file = reopen(few)
     except (pa.ArrowException, OSError, KeyError) as broken:  # KeyError: it lacks one of the columns of few values
         raise Damaged(
             f"read {name}", f"its {len(data)} bytes are not parquet ({broken})", "restore the file from a copy"
         ) from None
-    wanted = None if columns is None else [column for column in columns if column in file.schema_arrow.names]
-    return read_bounded(Opened(name, buffer, file, few, row_groups), wanted, bounds or limits())
+    opened = Opened(name, buffer.size, reopen, file, few, row_groups)
+    return read_bounded(opened, _present(file, columns), bounds or limits())
+
+
+def parquet_batches(
+    reopen: Callable[[Sequence[str]], pq.ParquetFile],
+    name: str,
+    size: int,
+    columns: Sequence[str] | None,
+    bounds: Limits,
+    row_groups: Sequence[int],
+) -> Iterator[pa.Table]:
+    """Return the rows of `decode_parquet` with `packed`, in batches. `reopen` opens the file of `size` bytes, with the
+    columns that are read as dictionaries.
+    """
+    file = reopen(FEW_VALUES)
+    opened = Opened(name, size, reopen, file, FEW_VALUES, row_groups)
+    return read_batches(opened, _present(file, columns), bounds)
+
+
+def _present(file: pq.ParquetFile, columns: Sequence[str] | None) -> list[str] | None:
+    return None if columns is None else [column for column in columns if column in file.schema_arrow.names]

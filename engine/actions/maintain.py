@@ -13,9 +13,11 @@ from ..config.maintenance import MaintenancePolicy
 from ..context import Context
 from ..errors import BadInput, Conflict, LockTimeout
 from ..lock import InProcessLock
+from ..services.collecting import Listing, leftovers
 from ..services.triggers import Reasons, archive_due, clean_due, compaction_due, log_compaction_due, measure
 from ..storage.recording import Recording
 from ..timeline import CompactionPlan, Instant, Timeline, load
+from ..writes.decision_log import uses_decision_log
 from . import (
     archive,
     collect,
@@ -46,9 +48,10 @@ STATE: Final = "state"
 class ServiceStep:
     """One action of a maintenance pass.
 
-    `service`: rollback, compact, log_compact, clean, archive, collect, or `state`. `did`: what the step did, such as
-    "ran" or "planned", or in a dry run "would plan". `instants`: the requested times of its instants. `counts`: the
-    numbers of what it handled. `because`: the triggers that fired, with what they counted.
+    `service` is rollback, compact, log_compact, clean, archive, collect or `state`. `did` states what the step did,
+    such as "ran" or "planned", or "would plan" in a dry run. `instants` contains the requested times of the step's
+    instants. `counts` contains the numbers of the files, rows or instants that the step handled. `because` lists the
+    triggers that caused the step, with the values that they counted.
     """
 
     service: str
@@ -84,7 +87,7 @@ def run(
 
     The order: roll back failed writes, run and plan compactions, log compactions, clean, archive, collect leftovers.
     Several processes may run passes on one table at the same time: if another process completes a plan first, its
-    instant is returned. With `dry_run` nothing is changed, and the steps are what the pass would do.
+    instant is returned. With `dry_run`, nothing is changed, and the steps describe what the pass would do.
     """
     return tuple(steps(context, config, policy or MaintenancePolicy(), dry_run))
 
@@ -106,7 +109,9 @@ def steps(
 
 
 def serve_writer(context: Context, config: TableConfig, policy: MaintenancePolicy) -> None:
-    """Run the services of a writer after its commit. If a service fails, the write stands, and a warning is given."""
+    """Run the services of a writer after its commit. If a service fails, the write stays committed, and a warning is
+    issued.
+    """
     try:
         for _ in steps(context, config, policy):
             pass
@@ -115,8 +120,6 @@ def serve_writer(context: Context, config: TableConfig, policy: MaintenancePolic
 
 
 class _Pass:
-    """One pass over the services of a table."""
-
     def __init__(self, context: Context, config: TableConfig, policy: MaintenancePolicy, dry_run: bool) -> None:
         self.context, self.config, self.policy, self.dry_run = context, config, policy, dry_run
 
@@ -161,12 +164,21 @@ class _Pass:
                 yield self._step("archive", "archived", moved, begun, {"instants": len(moved)}, because)
 
     def collect(self) -> Iterator[ServiceStep]:
-        if self.policy.collect:
+        if self.policy.collect and self._has_leftovers():
             begun = time.monotonic()
             hours, seconds = self.policy.batch_hours, self.policy.leftover_seconds
             counts = collect.run(self.context, self.config, batch_hours=hours, leftover_seconds=seconds).counts()
             if any(counts.values()):
                 yield self._step("collect", "deleted leftovers", (), begun, counts)
+
+    def _has_leftovers(self) -> bool:
+        """Return whether a collection of leftovers is due. Leftovers are selected without the lock, so that no writer
+        waits for the selection.
+        """
+        hours, seconds = self.policy.batch_hours, self.policy.leftover_seconds
+        listing = Listing.of(self.context)
+        counts = leftovers(self.context, self._timeline(), listing, hours, seconds).counts()
+        return uses_decision_log(self.context) or any(counts.values())
 
     def measured(self) -> ServiceStep:
         begun = time.monotonic()
@@ -174,7 +186,6 @@ class _Pass:
         return ServiceStep(STATE, "measured", (), counts, {}, time.monotonic() - begun)
 
     def _compactions(self, timeline: Timeline) -> list[Instant]:
-        """The pending plans of compactions; the plan of a replace is part of a write, which completes it."""
         return [i for i in timeline.pending_compactions if not self.context.commits.plan(i.requested).replaces]
 
     def _planned(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from .concurrency import OPTION as MODE
 from .concurrency import SINGLE_WRITER, ConcurrencyMode
@@ -18,19 +18,38 @@ Decides = Literal["lock", "log"]
 DECISION_LOG: Final = "decision-log"
 """The writer feature of tables whose commits are decided by a log: every writer must support it."""
 
+HEARTBEATS: Final = "heartbeat-interval"
+"""The writer feature of tables whose heartbeats do not have Hudi's default interval: an older release of nbcc would
+renew its heartbeat too late.
+"""
+
+
+class HeartbeatInterval(NamedTuple):
+    """The interval at which a writer renews its heartbeat, and the number of missed intervals after which the heartbeat
+    expires. The defaults are the defaults of Hudi.
+    """
+
+    seconds: float = 60.0
+    misses: int = 2
+
+
+HUDI_HEARTBEATS: Final = HeartbeatInterval()
+
 
 @dataclass(frozen=True, slots=True)
 class Coordination:
     """The options that determine how the writers of a table exclude each other.
 
-    `skew_ms`: The greatest difference between the clocks of two writers, in milliseconds. None means 0 on one machine,
-    and 200 otherwise.
-    `decision`: How a commit is decided: by holding the lock, or by putting the next numbered entry of the decision log.
-    `lock`: The name of the lock provider; '' means the default for the store (`lock.providers`).
-    `lock_expire_minutes`: The age after which FileSystemBasedLockProvider ignores a lock file, in minutes; 0: never.
-    `lease_seconds`, `renew_seconds`: The length of a lease and its renewal interval, for storage-based and numbered
-    locks.
-    `zookeeper_…`: The options of ZookeeperBasedLockProvider.
+    `skew_ms` is the greatest difference between the clocks of two writers, in milliseconds. None means 0 on one
+        machine, and 200 otherwise.
+    `decision` states how a commit is decided: by holding the lock, or by putting the next entry of the decision log.
+    `lock` is the name of the lock provider; '' means the default for the store (`lock.providers`).
+    `lock_expire_minutes` is the age after which FileSystemBasedLockProvider ignores a lock file, in minutes; 0: never.
+    `lease_seconds` and `renew_seconds` are the length and renewal interval of a lease, for storage-based and numbered
+        locks.
+    `heartbeat_ms` is the interval in milliseconds at which a writer renews its heartbeat. The heartbeat expires after
+        `heartbeat_misses` intervals without a renewal.
+    Fields `zookeeper_…` are the options of ZookeeperBasedLockProvider.
     """
 
     skew_ms: int | None = None
@@ -44,11 +63,20 @@ class Coordination:
     zookeeper_port: int = 2181
     zookeeper_base_path: str = "/hudi"
     zookeeper_lock_key: str = "table"
+    heartbeat_ms: int = 60_000
+    heartbeat_misses: int = 2
 
     @property
     def features(self) -> frozenset[str]:
         """The table features that a writer must support to obey this coordination."""
-        return frozenset({DECISION_LOG} if self.decision == "log" else ())
+        is_default = self.heartbeat_interval == HUDI_HEARTBEATS
+        demanded = {DECISION_LOG: self.decision == "log", HEARTBEATS: not is_default}
+        return frozenset(feature for feature, is_demanded in demanded.items() if is_demanded)
+
+    @property
+    def heartbeat_interval(self) -> HeartbeatInterval:
+        """The interval of the heartbeats of all writers."""
+        return HeartbeatInterval(self.heartbeat_ms / 1000, self.heartbeat_misses)
 
     def to_properties(self) -> dict[str, str]:
         """The options whose values are not the defaults, with their names in ``hoodie.properties``."""
@@ -61,14 +89,14 @@ class Coordination:
 
 
 def is_shared(url: str) -> bool:
-    """Whether several machines can access the store at `url`."""
+    """Return whether several machines can access the store at `url`."""
     return url.partition(":")[0] not in ("file", "memory")
 
 
 def weakness(agreed: Coordination, mode: ConcurrencyMode) -> tuple[str, str] | None:
-    """The reason why writers on several machines would not exclude each other, with the remedy.
+    """Return the reason why writers on several machines would not exclude each other, with the remedy.
 
-    Returns None if the writers exclude each other, or if there is only one writer.
+    Return None if the writers exclude each other, or if there is only one writer.
     """
     alone = f"or {MODE}={SINGLE_WRITER} if only one process writes"
     if agreed.lock == LOCK_FILE:
@@ -89,7 +117,7 @@ ALONE: Final = Coordination()
 
 
 def coordination_of(values: Mapping[str, str], refuse: Refusal) -> Coordination:
-    """The coordination that options or properties describe. Raises the error that `refuse` returns for an invalid
-    value.
+    """Return the coordination that options or properties describe. Raises the error that `refuse` returns for an
+    invalid value.
     """
     return Coordination(**parsed(OPTIONS, values, refuse))

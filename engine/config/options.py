@@ -13,6 +13,8 @@ PROVIDER: Final = "hoodie.write.lock.provider"
 PARTIAL: Final = "nbcc.partial.update.mode"
 FUNCTION: Final = "nbcc.merge.function"
 CONSUMER_HOURS: Final = "nbcc.consumer.hours"
+BEAT: Final = "hoodie.client.heartbeat.interval_in_ms"
+MISSES: Final = "hoodie.client.heartbeat.tolerable.misses"
 AUTOMATIC: Final = "hoodie.archive.automatic"
 LEAST: Final = "hoodie.keep.min.commits"
 MOST: Final = "hoodie.keep.max.commits"
@@ -31,10 +33,9 @@ Refusal = Callable[[str, str, str], NbccError]
 class Option(NamedTuple):
     """An option of a table, identified by its name.
 
-    `field`: The field that the option sets in `TableConfig`, `Coordination` or `ArchivePolicy`. The defaults of the
-        options are the defaults of these classes.
-    `parse`: A function that converts a text to a value; it returns None if the text is not a value of the option.
-    `needed`: A description of valid texts, for error messages.
+    `field` is the field that the option sets in `TableConfig`, `Coordination` or `ArchivePolicy`. The defaults of the
+    options are the defaults of `TableConfig`, `Coordination` and `ArchivePolicy`. `parse` converts a text to a value;
+    it returns None if the text is not a value of the option. `needed` describes valid texts, for error messages.
     """
 
     name: str
@@ -44,13 +45,18 @@ class Option(NamedTuple):
 
 
 def from_zero(text: str) -> int | None:
-    """Parse a whole number from 0 on; None for another text."""
+    """Parse a whole number of at least 0; return None for any other text."""
     return int(text) if text.isdecimal() else None
 
 
 def from_one(text: str) -> int | None:
-    """Parse a whole number from 1 on; None for another text."""
+    """Parse a whole number of at least 1; return None for any other text."""
     return from_zero(text) or None
+
+
+def _beat(text: str) -> int | None:
+    millis = from_zero(text)
+    return millis if millis is not None and millis >= 1000 else None  # some file systems record whole seconds
 
 
 def _text(text: str) -> str | None:
@@ -58,7 +64,7 @@ def _text(text: str) -> str | None:
 
 
 def _provider(text: str) -> str | None:
-    """The lock provider whose class has this name, with or without the package of the class."""
+    """Return the lock provider whose class has this name, with or without the package of the class."""
     name = text.rpartition(".")[2]
     return name if name in PROVIDERS else None
 
@@ -92,6 +98,8 @@ COORDINATION: Final = (
     Option("hoodie.write.lock.zookeeper.port", "zookeeper_port", from_zero, "a port"),
     Option("hoodie.write.lock.zookeeper.base_path", "zookeeper_base_path", _text, "a path"),
     Option("hoodie.write.lock.zookeeper.lock_key", "zookeeper_lock_key", _text, "a name"),
+    Option(BEAT, "heartbeat_ms", _beat, "a whole number of milliseconds from 1000 on"),
+    Option(MISSES, "heartbeat_misses", from_one, "a whole number from 1 on"),
 )
 ARCHIVE: Final = (
     Option(AUTOMATIC, "automatic", _FLAG, "true or false"),
@@ -102,7 +110,7 @@ OPTIONS: Final = (*TABLE, *COORDINATION, *ARCHIVE)
 
 
 def parsed(options: Iterable[Option], texts: Mapping[str, str], refuse: Refusal) -> dict[str, Any]:
-    """Maps fields to values, for the options that `texts` sets. Raises the error that `refuse` returns if a text is not
+    """Map fields to values, for the options that `texts` sets. Raises the error that `refuse` returns if a text is not
     a value of its option.
     """
     values = {}

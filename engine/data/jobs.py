@@ -1,8 +1,8 @@
-"""Runs the tasks of the data path: the protocol, and a runner within this process."""
+"""Runs the tasks of the data path: the interface of runners, and a runner within this process."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -18,7 +18,8 @@ from .compact import compact_group
 from .digest import Digest, digest_of
 from .fetch import missing
 from .log_compact import compact_logs
-from .read import read_slice, read_window
+from .passes import slice_parts
+from .read import read_window
 from .tasks import (
     AnyCompaction,
     AnyRead,
@@ -45,6 +46,7 @@ __all__ = [
     "WindowTask",
     "WriteTask",
     "WrittenFile",
+    "run_parts",
     "run_read",
 ]
 
@@ -62,8 +64,8 @@ class Jobs(Protocol):
         see the files of the batch until the instant completes.
 
         Raises `BadInput` if rows violate a rule of `data.check.RULES`. The runner checks each row while it writes the
-        row, so that the batch is read only once. After an error, files of other groups may exist; the caller deletes
-        the files.
+        row, so that it reads the batch only once. After an error, files of other file groups may exist, which the
+        caller deletes.
         """
         ...
 
@@ -83,10 +85,10 @@ class Jobs(Protocol):
 
 
 class InProcessJobs:
-    """Runs tasks in this process, on pyarrow Tables. Every file access is a call of `storage`.
+    """Runs tasks in this process, on pyarrow tables. Every file access is a call of `storage`.
 
-    On a file system the calling thread writes the file groups in sequence. In an object store several threads write
-    file groups at the same time.
+    On a file system, the calling thread writes the file groups one after the other. In an object store several threads
+    write file groups at the same time.
     """
 
     takes_conditions_later = False
@@ -132,7 +134,7 @@ class WatchedJobs(InProcessJobs):
 def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
     """Run a task of a compaction or log compaction.
 
-    Raises `Missing` if an input is absent. The caller lists the timeline once to find out why.
+    Raises `Missing` if an input is absent. The caller lists the timeline once to find the cause.
     """
     try:
         if isinstance(task, CompactTask):
@@ -143,14 +145,21 @@ def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:
-    """Return the rows of one read task of any kind.
+    """Return the rows of one read task of any kind; raises the errors of `run_parts`."""
+    parts = list(run_parts(storage, task))
+    return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
+
+
+def run_parts(storage: Storage, task: AnyRead) -> Iterator[pa.Table]:
+    """Return the rows of one read task of any kind, in one or more parts.
 
     Raises `Cleaned` if a clean or restore has deleted a file, and `Missing` if a file is absent for another reason.
     """
     try:
         if isinstance(task, ReadTask):
-            return read_slice(storage, task)
-        return read_window(storage, task) if isinstance(task, WindowTask) else read_changes(storage, task)
+            yield from slice_parts(storage, task)
+        else:
+            yield read_window(storage, task) if isinstance(task, WindowTask) else read_changes(storage, task)
     except NotFound as absent:
         path = str(absent)
         raise cleaned_away(storage, path) or file_restored_away(storage, path) or missing(path) from None

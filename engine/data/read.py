@@ -1,8 +1,8 @@
-"""Reads the rows of a file slice, and merges the files of a window."""
+"""Reads the rows of a file slice, and merges the files of an incremental window."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +18,7 @@ from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, SET_CO
 from .fetch import decoding, fetch
 from .keys import key_columns
 from .layers import Layer, Merged
+from .memory import bounded
 from .merge import merged
 from .partial import in_window
 from .predicate import Predicate
@@ -29,7 +30,7 @@ Columns = Sequence[str] | None
 
 
 def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
-    """Return the merged rows of a slice that match, with the schema `task.result_schema`."""
+    """Return the merged rows of a slice that satisfy the condition, with the schema `task.result_schema`."""
     if task.where is not None:
         rows = selected(_matching_part(storage, task, task.where), task.where)
     elif task.base_only and task.base_input is not None:
@@ -40,28 +41,28 @@ def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
 
 
 def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Table:
-    """Return the merged rows of a slice without data that `skipping` skips: every matching row, and some others."""
+    """Return the merged rows of a slice without the data that `skipping` skips: every matching row, and some others."""
     shape, file = task.shape, task.base_input
     if file is None:
         if not can_match(where, shape, task.logs):
-            return _nothing(shape).rows
+            return nothing(shape).rows
         return merged(slice_layers(storage, task), shape.merge).rows
     base = RangedFile(storage, file, shape.limits)
     parts = parts_of_base(where, task, base)
     if parts is None:
-        return _nothing(shape).rows
+        return nothing(shape).rows
     layer = base_layer(base, parts, shape, task.needed)
     return layer.rows if task.base_only else merged(slice_layers(storage, task, layer), shape.merge).rows
 
 
 def selected(rows: pa.Table, where: Predicate | None) -> pa.Table:
-    """Return the rows that match; all rows if there is no condition."""
+    """Return the rows that satisfy the condition; all rows if there is no condition."""
     return rows if where is None else where.filter(rows)
 
 
 def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) -> list[Layer]:
-    """Return the files of a slice as layers, in ascending order of rank. The result has at least one layer. `base`: the
-    layer of the base file, if it has been read.
+    """Return the files of a slice as layers, in ascending order of rank. The result has at least one layer. `base` is
+    the layer of the base file, if it was already read.
     """
     shape = task.shape
     layers = [base] if base is not None else []
@@ -72,14 +73,14 @@ def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) ->
         layers += log_layers(storage, log, shape, task.needed, base=True)
     for log in task.logs:
         layers += log_layers(storage, log, shape, task.needed)
-    return layers or [_nothing(shape)]
+    return layers or [nothing(shape)]
 
 
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:
-    """Return the winning records of a window's files that match, with the schema `task.result_schema`. A delete in the
-    result has only key, ordering value and time.
+    """Return the winning records of a window's files that satisfy the condition, with the schema `task.result_schema`.
+    A delete in the result has only key, ordering value and time.
 
-    For partial updates the function returns the contributing records, each with the columns taken from the record. A
+    For partial updates, the function returns the contributing records, each with the columns taken from that record. A
     merge of the result by ordering value into the state before the window produces the state after the window.
     """
     shape, where = task.shape, task.where
@@ -107,16 +108,20 @@ def merge_window(storage: Storage, task: WindowTask) -> Merged:
 
 def window_layers(storage: Storage, task: WindowTask, needed: Columns = None) -> list[Layer]:
     """Return the files of a window as layers, in ascending order of rank. The result has at least one layer. Columns
-    outside `needed` may be null.
+    outside `needed` may be null in the result.
     """
-    layers = [_changed_by(storage, base, task.shape, needed) for base in task.bases]
-    for log in task.logs:
-        layers += log_layers(storage, log, task.shape, needed)
-    return layers or [_nothing(task.shape)]
+
+
+    def layers() -> Iterator[Layer]:
+        yield from (_changed_by(storage, base, task.shape, needed) for base in task.bases)
+        for log in task.logs:
+            yield from log_layers(storage, log, task.shape, needed)
+
+    return bounded(layers(), task.shape.limits, "the window of a file group") or [nothing(task.shape)]
 
 
 def _changed_by(storage: Storage, base: ChangedBase, shape: TableShape, needed: Columns) -> Layer:
-    """Return the rows that a copy-on-write write set, and a delete without ordering value for each key that the write
+    """Return the rows that a copy-on-write write set, and a delete without an ordering value for each key that it
     removed.
     """
     now = base_rows(storage, base.file, shape, needed)
@@ -150,7 +155,7 @@ def log_layers(
     storage: Storage, log: LogInput, shape: TableShape, needed: Columns = None, base: bool = False
 ) -> list[Layer]:
     """Return one layer for each block of a log file that is not rolled back, in order. Columns outside `needed` may be
-    null.
+    null in the result.
     """
     data = fetch(storage, log)
     with decoding(log.path):
@@ -205,5 +210,6 @@ def _ordering(values: pa.ChunkedArray, shape: TableShape) -> pa.ChunkedArray:
     return values.cast(field.type)
 
 
-def _nothing(shape: TableShape) -> Layer:
+def nothing(shape: TableShape) -> Layer:
+    """Return a layer without records."""
     return Layer(shape.packed_schema.empty_table(), shape.deletes_schema.empty_table())

@@ -1,7 +1,7 @@
 """Reads the rows of a file slice that a predicate selects, and skips data that cannot change the answer.
 
-A row that does not match may still decide which row of its key wins. A base file's row of higher rank hides a matching
-row of a log, and a log's record hides a matching row of the base file. Therefore:
+A row that does not match may still determine which row of its key wins. For example, a base file's row of higher rank
+hides a matching row of a log. Therefore:
 
 - A slice is skipped only if neither its base file nor any of its logs can contain a matching row.
 - Otherwise every log is read. Row groups of the base file that cannot match are skipped. If a log can match, their rows
@@ -76,9 +76,14 @@ def hiding_groups(
 def base_layer(file: RangedFile, parts: Parts, shape: TableShape, needed: Sequence[str] | None) -> Layer:
     """Return the layer of a base file: the rows that can match, and the other rows as deletes of equal rank."""
     rows = conform(file.read(needed, parts.groups), shape.packed_schema)
-    ordering = [shape.merge.ordering] if shape.merge.ordering else []
-    kept = file.read([COMMIT_TIME, RECORD_KEY, PARTITION_PATH, *ordering], parts.keys_of)
+    kept = file.read(columns_of_keys(shape), parts.keys_of)
     return Layer(rows, conform(kept, shape.deletes_schema), base=True)
+
+
+def columns_of_keys(shape: TableShape) -> list[str]:
+    """Return the columns of rows that take part in a merge as deletes."""
+    ordering = [shape.merge.ordering] if shape.merge.ordering else []
+    return [COMMIT_TIME, RECORD_KEY, PARTITION_PATH, *ordering]
 
 
 def _by_row(shape: TableShape) -> bool:

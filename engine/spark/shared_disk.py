@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 
-from ..data.jobs import run_read
+from ..data.jobs import run_parts
 from ..data.tasks import AnyRead
 from ..definition.load import PROPERTIES
 from ..errors import CannotRun, Missing
@@ -30,12 +30,13 @@ class Witness(NamedTuple):
 
 
 def witness_of_instant(storage: Storage, requested: str) -> Witness | None:
-    """Return the request of an instant as a witness; None if the table is not in a local folder."""
+    """Return the request of an instant as a witness file; None if the table is not in a local folder."""
     return witness(storage, (f"{FOLDER}/{Instant(requested, action, 'requested').file_name}" for action in _ACTIONS))
 
 
 def witness(storage: Storage, paths: Iterable[str]) -> Witness | None:
-    """Return the first of these files that exists; None if there is none or if the table is not in a local folder."""
+    """Return the first of the given files that exists; None if there is none, or if the table is not in a local folder.
+    """
     if not _is_local(storage):
         return None
     for path in paths:
@@ -46,7 +47,7 @@ def witness(storage: Storage, paths: Iterable[str]) -> Witness | None:
 
 
 def check_shared(storage: Storage, there: Witness | None) -> None:
-    """Raise `CannotRun` unless this task reads the same file through its own storage as the driver has read."""
+    """Raise `CannotRun` unless this task reads the same file content as the driver."""
     if there is not None and _digest(storage, there.path) != there.digest:
         raise _other_disk(storage, f"does not have {there.path} as the driver has")
 
@@ -57,12 +58,12 @@ def check_table(storage: Storage) -> None:
         raise _other_disk(storage, f"has no {PROPERTIES}")
 
 
-def read_shared(storage: Storage, task: AnyRead) -> pa.Table:
-    """Return the rows of a read task. Raises `CannotRun` if a file is missing because the executor sees another disk
-    than the driver.
+def read_shared(storage: Storage, task: AnyRead) -> Iterator[pa.Table]:
+    """Return the rows of a read task, in one or more parts. Raises `CannotRun` if a file is missing because the
+    executor sees another disk than the driver.
     """
     try:
-        return run_read(storage, task)
+        yield from run_parts(storage, task)
     except Missing:
         check_table(storage)
         raise

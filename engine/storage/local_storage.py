@@ -1,4 +1,4 @@
-"""Implements the storage protocol on the local file system, with durable puts. A listing needs no system call for each
+"""Implements the storage protocol on the local file system, with durable puts. A listing makes no system call for each
 file.
 
 Local storage starts no threads, so it also works in a child that was forked from a process with an open table.
@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 from urllib.parse import unquote, urlsplit
 
 from .conditional import ConditionalObject, LocalObject
@@ -51,6 +51,13 @@ class LocalStorage:
     def put_if_absent(self, path: str, data: bytes) -> bool:
         try:
             return self._files.create(confined(path), data)
+        except OSError as refused:
+            raise of_file_system("create", path, self.url, refused) from refused
+
+    def put_file(self, path: str, file: BinaryIO) -> bool:
+        """Create `path` with the content of an open file; returns False if `path` exists."""
+        try:
+            return self._files.create(confined(path), file)
         except OSError as refused:
             raise of_file_system("create", path, self.url, refused) from refused
 
@@ -129,8 +136,6 @@ class LocalStorage:
                         yield head + name, entry
 
     def _is_linked_file(self, path: str, entry: os.DirEntry[str]) -> bool:
-        """Return True if a symbolic link leads to a file. The function issues a warning if the link leads to a folder.
-        """
         try:
             is_folder = stat.S_ISDIR(entry.stat().st_mode)
         except OSError:  # a dangling or circular link
@@ -166,8 +171,8 @@ def paths_below(storage: Storage, prefix: str) -> Sequence[str]:
 
 
 def sizes_but(storage: Storage, folder: str) -> tuple[dict[str, int], Sequence[str]]:
-    """List the whole table once. Returns the size by path of all objects outside `folder`, and the paths of all objects
-    inside `folder`.
+    """List the whole table in a single listing. Returns the size by path of all objects outside `folder`, and the paths
+    of all objects inside `folder`.
     """
     if isinstance(storage, LocalStorage):
         return storage.sizes(folder)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, GenericError, PreconditionError
@@ -46,6 +46,9 @@ LONG_SECONDS: Final = 20.0
 PART_BYTES: Final = 8 << 20
 """Objects with more bytes are put in parts and read in ranges of this size."""
 
+PARTS_AT_ONCE: Final = 4
+"""The number of parts of an open file that are in memory at the same time."""
+
 RANGE_GAP: Final = 64 << 10
 """Ranges of an object that are at most this many bytes apart are read by one request."""
 
@@ -68,7 +71,7 @@ class ObjectStorage:
         return f"{type(self).__name__}({without_user(self.url)!r})"
 
     def _reach(self) -> ObjectStore:
-        """Return the store with the time limit of the next request. The first use opens the store."""
+        """Return the store, with a time limit for the next request. The first call opens the store."""
         refuse_forked(without_user(self.url))
         limit = request_limit(without_user(self.url))
         if limit not in self._stores:
@@ -89,11 +92,12 @@ class ObjectStorage:
             raise self._typed("open", "", refused) from refused
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create `path` with `data`, atomically. Returns True also if the object already has the content `data`.
+        """Create `path` with `data`, atomically. The method also returns True if the object already has the content
+        `data`.
 
         The library raises one error for the store's statuses 412 and 409 and for the answer to the library's own retry.
         After a time-out the outcome of a put is unknown. After a failed put the method reads the object. If there is no
-        object, the method repeats the put. An object with the content `data` counts as success; `put_own` explains why.
+        object, the method repeats the put. An object with the content `data` counts as success (see `put_own`).
         """
         confined(path)
         unsure: StorageError | None = None
@@ -129,6 +133,17 @@ class ObjectStorage:
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, chunk_size=PART_BYTES))
         return True
 
+    def put_file(self, path: str, file: BinaryIO) -> bool:
+        """Put a data file with the content of an open file, in parts. No other attempt may use the name of the file."""
+        start = file.tell()
+
+        def request(store: ObjectStore) -> object:
+            file.seek(start)
+            return obstore.put(store, path, file, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
+
+        self._repeated("write", confined(path), request)
+        return True
+
     def get(self, path: str) -> bytes:
         try:
             return self._repeated("read", confined(path), lambda store: _content(store, path))
@@ -145,8 +160,8 @@ class ObjectStorage:
             raise NotFound(path) from None
 
     def list(self, prefix: str, after: str = "") -> list[Entry]:
-        """List all objects below a folder, sorted by path. `after`: list only objects whose paths are greater than
-        `after`.
+        """List all objects below a folder, sorted by path. `after` restricts the listing to objects whose paths are
+        greater than `after`.
         """
         confined_folder(prefix)
         request = partial(obstore.list, prefix=prefix or None, offset=after or None)
@@ -206,8 +221,8 @@ class ObjectStorage:
         raise error
 
     def _ask(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """Send a request. The method raises absence and a failed put condition unchanged, and any other error as
-        `StorageError`.
+        """Send a request, and return its answer. If the request fails for another reason than absence or a put
+        condition, raise `StorageError`.
         """
         store = self._reach()
         try:
@@ -261,7 +276,4 @@ def is_checksum(name: str) -> bool:
 
 
 def _is_of_store(error: BaseException) -> bool:
-    """Return True if the store library raised the error. An error of other origin, such as an interrupt, propagates
-    unchanged.
-    """
     return isinstance(error, BaseError | OSError | ValueError | TypeError) or is_panic(error)
