@@ -99,10 +99,10 @@ class StreamWriter(DataSourceStreamArrowWriter):
         self._there: Witness | None = None
 
     def look_for_witness(self) -> None:
-        """Look for a file that each task must find, if the table is in a local folder: the newest completed instant,
-        or else the properties.
+        """Return a file that each task must find, if the table is in a local folder: the newest completed instant, or
+        the properties.
 
-        A missing table is created here, because executors on other disks would each create one.
+        If the table is missing, this function creates it, because executors on other disks would each create one.
         """
         if isinstance(open_storage(self._options.path, self._options.storage), LocalStorage):
             storage = self._table().context.storage
