@@ -59,9 +59,10 @@ class StreamSink:
     def __reduce__(self) -> tuple[Any, ...]:
         table = self.table
         sent = table if isinstance(table, Opened) else Opened(type(table), table.context.storage, table.config)
-        return StreamSink, (
-            sent, self.name, self.query_id, self.replay_difference, self.columns, self.maintenance
-        )  # fmt: skip
+        arguments = sent, self.name, self.query_id, self.replay_difference, self.columns, self.maintenance
+        from .spark.shipping import reduced_with_sources
+
+        return reduced_with_sources(StreamSink, arguments)
 
     def __call__(self, batch: Any, number: int) -> None:
         query_id = self.query_id if self.query_id is not None else query_id_of(batch)

@@ -45,6 +45,8 @@ def archive_name() -> str:
 def archive_of_sources() -> str:
     """Return the path of the archive. This process deletes the archive when it ends: executors that join later need it.
     """
+    if not _package().is_dir():  # imported from an archive
+        return str(_package().parent)
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, source in _sources(_package()):
