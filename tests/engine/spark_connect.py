@@ -87,8 +87,21 @@ def a_stream(spark: Any, folder: Path) -> None:
     stream = spark.readStream.schema(COLUMNS).json(str(folder / "in"))
     writer = stream.writeStream.foreachBatch(table.sink(query_id="orders-1"))
     writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
-    assert writer.trigger(availableNow=True).start().awaitTermination(60)
+    assert started(writer.trigger(availableNow=True)).awaitTermination(300)
     assert [row.id for row in table.snapshot().collect()] == ["a"]
+
+
+def started(writer: Any) -> Any:
+    """Start a stream. Spark waits only ten seconds for the process that calls `foreachBatch`."""
+    from pyspark.errors import PySparkException
+
+    for _ in range(9):
+        try:
+            return writer.start()
+        except PySparkException as late:
+            if "failed to connect back" not in str(late):
+                raise
+    return writer.start()
 
 
 def main() -> None:
