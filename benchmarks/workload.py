@@ -34,7 +34,7 @@ from . import progress
 
 HELD_OUT: Final = Path(__file__).resolve().parents[1] / "specs" / "workload" / "held_out.toml"
 MODES: Final = {"nbcc": "NON_BLOCKING_CONCURRENCY_CONTROL", "occ": "OPTIMISTIC_CONCURRENCY_CONTROL"}
-SEEDS: Final = 5
+SEEDS: Final = 25
 LONGEST: Final = 60.0
 """Seconds in which each simulated attempt that has begun is completed."""
 

@@ -83,15 +83,14 @@ class SimulatedLock:
         if not self._waiting:
             return
         self._freed_at = self._env.now
-        crowd = len(self._waiting)
-        place = 0 if self._in_order else self._random.randrange(crowd)
+        place, delay = self._next()
         waiter = self._waiting[place]
         if self._in_order:
             del self._waiting[0]
         else:
             self._waiting[place] = self._waiting[-1]
             self._waiting.pop()
-        self._offer(waiter, self._hand_over(crowd))
+        self._offer(waiter, delay)
 
     def _attempt(self, actor: object) -> dict[str, int]:
         """The requests of the first attempt at a free lock."""
@@ -100,12 +99,17 @@ class SimulatedLock:
         former = id(actor) in self._former
         return self._lease.get(f"acquisition {'by a former' if former else 'after another'} holder", {})
 
-    def _hand_over(self, crowd: int) -> float:
-        """The seconds until the first attempt of `crowd` waiting actors has taken the free lock."""
+    def _next(self) -> tuple[int, float]:
+        """The waiting actor whose attempt takes the free lock, and the seconds until then."""
         if self._in_order:
-            return ZOOKEEPER
+            return 0, ZOOKEEPER
+        if not self._lease:  # the attempts of an actor follow each other in equal intervals
+            pause, now = POLL[self._options.provider], self._env.now
+            return min(enumerate((w.since - now) % pause for w in self._waiting), key=lambda each: each[1])
+        crowd = len(self._waiting)
         first: float = 1 - self._random.random() ** (1 / crowd)  # the least of so many uniform numbers
-        return self._interval() * first + self._sent(self._lease.get("acquisition after another holder", {}))
+        taking = self._sent(self._lease.get("acquisition after another holder", {}))
+        return self._random.randrange(crowd), self._interval() * first + taking
 
     def _offer(self, waiter: _Waiter, delay: float) -> None:
         """Take the free lock after a delay, if no other attempt is faster."""

@@ -52,7 +52,7 @@ def test_the_last_holder_takes_a_lock_again_that_the_waiting_actors_do_not_find_
     soon, late = Case("file"), Case("file")
     for case, pause in ((soon, POLL["file"] / 1000), (late, 2 * POLL["file"])):
         case.hold("a", 0.0, 1.0, again_after=pause)
-        case.hold("b", 0.5, 1.0)
+        case.hold("b", 0.503, 1.0)  # it tries again 3 ms after the release
     assert soon.order() == ["a", "a", "b"]
     assert late.order() == ["a", "b", "a"]
 
@@ -60,8 +60,8 @@ def test_the_last_holder_takes_a_lock_again_that_the_waiting_actors_do_not_find_
 def test_waiting_actors_find_a_free_lock_within_one_interval() -> None:
     case = Case("file")
     case.hold("a", 0.0, 1.0)
-    for actor in "bcd":
-        case.hold(actor, 0.5, 1.0)
+    for place, actor in enumerate("bcd"):
+        case.hold(actor, 0.501 + place / 1000, 1.0)
     assert sorted(case.order()) == ["a", "b", "c", "d"]
     waits = [late - early - 1.0 for (_, early), (_, late) in zip(case.held, case.held[1:], strict=False)]
     assert all(0 <= wait <= POLL["file"] for wait in waits)
