@@ -12,7 +12,7 @@ from ..rules import HUDI, NBCC, Rules
 from ..schema import avro_json
 from .archive_policy import ArchivePolicy
 from .concurrency import NON_BLOCKING, OPTIMISTIC, ConcurrencyMode
-from .coordination import ALONE, DECISION_LOG, Coordination
+from .coordination import ALONE, DECISION_LOG, HEARTBEATS, Coordination
 from .coordination import weakness as weakness_of
 
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
@@ -25,7 +25,7 @@ CONSUMER_HOURS: Final = 7 * 24
 WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 """What a writer must support: numbered buckets as file groups; compactions that keep deletes in a log of their own."""
 
-KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG}
+KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG, HEARTBEATS}
 
 
 class SchemaVersion(NamedTuple):

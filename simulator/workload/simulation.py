@@ -25,7 +25,7 @@ ACTIVE: Final = 30  # commits on the active timeline of a table with automatic a
 STATES: Final = 3  # objects of an instant on the timeline
 PAGE: Final = 1000  # objects that one LIST request of an object store returns
 EXACT_COMMITS: Final = 4  # the cost of more unread commits is that of this many and the mean of a get for each other
-HEARTBEAT: Final = 60.0  # seconds between two renewals (engine.timeline.heartbeats.INTERVAL_SECONDS)
+HEARTBEAT: Final = 60.0  # seconds between two renewals (engine.config.coordination.HeartbeatInterval)
 
 
 class TableState:
