@@ -25,9 +25,7 @@ _LARGEST_BATCH: Final = 1 << 16
 
 
 class _Bound(NamedTuple):
-    """A lower and an upper bound of the rows' size in bytes, and the flat text columns because of which the bounds
-    differ.
-    """
+    """A lower and an upper bound of the rows' size in bytes, and the flat text columns that cause the difference."""
 
     least: int
     most: int
@@ -38,8 +36,8 @@ class _Bound(NamedTuple):
 class Opened(NamedTuple):
     """An open parquet file of `size` bytes. `reopen` opens it with other columns that are read as dictionaries.
 
-    `few`: the columns that are read as dictionaries. `row_groups`: the numbers of the row groups to read; None means
-    all.
+    `few` contains the columns that are read as dictionaries. `row_groups` contains the numbers of the row groups to
+    read; None means all.
     """
 
     name: str
@@ -132,7 +130,6 @@ def _by_batches(
 
 
 def _unpacked(rows: pa.Table, schema: pa.Schema, flat: frozenset[str], name: str, limit: int) -> pa.Table:
-    """Return the rows with the types of `schema`, with the dictionary columns in `flat` unpacked."""
     chosen = [column for column in rows.column_names if column in flat]
     total = rows.nbytes + sum(_unpacked_bytes(chunk) for column in chosen for chunk in rows[column].chunks)
     if total > limit:

@@ -24,8 +24,8 @@ class Limits:
     file. `schema_depth` limits the nesting levels of an Avro schema. `schema_types` limits the number of types in an
     Avro schema; a type counts once for each use. `decoded_bytes` limits the bytes in memory of the rows of one data
     file, log block or archive file. `decoded_ratio` limits the decoded bytes to a multiple of the size of the file or
-    block. The greater one of the limits `decoded_bytes` and `decoded_ratio` applies. `task_bytes` limits the memory
-    that the rows of a task need. A larger file group is read and compacted in parts, and other tasks are refused
+    block. The greater of `decoded_bytes` and `decoded_ratio` times the file size applies. `task_bytes` limits the
+    memory that the rows of a task need. A larger file group is read and compacted in parts, and other tasks are refused
     (docs/clusters.md). By default a task has no limit.
     """
 

@@ -46,7 +46,6 @@ class Mechanism:
 
 
 def names() -> Names:
-    """The names of all mechanisms."""
     folder = files("nbcc") / "specs" / "mechanisms"
     return tuple(sorted(entry.name[:-5] for entry in folder.iterdir() if entry.name.endswith(".toml")))
 

@@ -31,8 +31,8 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     of tombstones as well.
 
     A compaction does not change the commit time and the sequence number of a row. Without tombstones an update of lower
-    rank that completes later would restore a deleted row (docs/contract.md, LAWS). Tombstones are typed deletes in a
-    log of the compaction's own instant, which Hudi and hudi-rs read too.
+    rank that completes later would restore a deleted row (docs/contract.md, LAWS). Tombstones are deletes in a log of
+    the compaction's own instant, which Hudi and hudi-rs also read.
     """
     merge = _Merge(task)
     token = names.write_token()
@@ -84,8 +84,8 @@ def _sort_keys(task: CompactTask) -> list[tuple[str, str]]:
 
 
 def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
-    """Return the winning deletes that have an ordering value. A delete without an ordering value loses against every
-    later record, so the compaction does not store it.
+    """Return the winning deletes that have an ordering value. A delete without an ordering value loses to every later
+    record, so the compaction does not store it.
     """
     ranked_by = task.slice.shape.merge.ranked_by
     if not task.keep_tombstones or ranked_by is None:
@@ -111,8 +111,8 @@ def _write_tombstones(
 
 
 def contribution_block(kept: Contribution, plan: ReadTask, instant: str, compacted: Sequence[str] = ()) -> bytes:
-    """Return a data block of the rows, with the columns that the writer of the rows set. The block is partial unless
-    the rows set all columns.
+    """Return a data block of the rows, with the columns that their writer set. The block is a partial block unless the
+    rows set all columns.
     """
     shape = plan.shape
     rows = conform(kept.rows, shape.stored_schema).select(shape.block_columns(kept.sets))

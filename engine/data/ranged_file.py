@@ -30,7 +30,8 @@ _END: Final = 8  # the length of the footer, and the magic
 
 
 class RangedFile:
-    """A base file of which parts are read. Without a known size, or in a storage without ranges, it is read whole.
+    """A base file that is read in parts. If the size is unknown, or if the storage cannot read ranges, the file is read
+    completely.
 
     Raises `NotFound` if the file is absent, and `Damaged` if it does not have the size that its commit lists.
     """
@@ -74,7 +75,6 @@ class RangedFile:
         return pq.ParquetFile(piece.opened(), metadata=self.metadata, read_dictionary=few or None)
 
     def _piece(self, columns: Sequence[str] | None, group: int) -> _Piece:
-        """Read the columns of a row group."""
         if self._ranged is None:
             return _Piece(self._last, 0, self._size)
         ranges = merged_ranges(list(self._chunks(columns, [group])), _GAP)
@@ -108,7 +108,6 @@ class RangedFile:
     def _fill(
         self, storage: RangedStorage, ranges: Sequence[ByteRange], content: npt.NDArray[np.uint8], first: int = 0
     ) -> None:
-        """Read these ranges of the file into a buffer, which begins at the position `first` of the file."""
         if not ranges:
             return
         parts = storage.get_ranges(self._file.path, ranges)
@@ -122,7 +121,7 @@ class RangedFile:
         raise Damaged(f"read {self._file.path}", exists, REMEDY)
 
     def _chunks(self, columns: Iterable[str] | None, groups: Iterable[int] | None) -> Iterator[ByteRange]:
-        """The byte ranges of the requested column chunks. A chunk begins with its dictionary, if it has one."""
+        """Return the byte ranges of the requested column chunks. A chunk begins with its dictionary, if it has one."""
         wanted = None if columns is None else set(columns)
         size = self._size
         for number in range(self.metadata.num_row_groups) if groups is None else groups:
@@ -150,7 +149,6 @@ class _Piece(io.RawIOBase):
         self._position = 0
 
     def opened(self) -> pa.PythonFile:
-        """Return the file for Arrow."""
         return pa.PythonFile(self, mode="r")
 
     def readable(self) -> bool:

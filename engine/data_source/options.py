@@ -1,5 +1,5 @@
-"""The options of the data source. An option that Hudi has too has Hudi's name. docs/options.md lists the options of the
-data source for users.
+"""The options of the data source. An option that Hudi also has uses Hudi's name. docs/options.md lists the options of
+the data source for users.
 """
 
 from __future__ import annotations
@@ -126,12 +126,12 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """The options of a write. `table` has the given arguments of `Table.create`, and `create` has the value of its
+    """The options of a write. `table` contains the given arguments of `Table.create`, and `create` is the value of its
     argument `options`.
 
-    `batch_id`: the id of the batch; a batch whose id has committed is not written again. `replay_difference`: the
-    reaction if the rows of a repeated batch differ from the rows of the committed batch. `services`: the services that
-    the writer runs after its commit.
+    `batch_id` is the id of the batch; a batch whose id has committed is not written again. `replay_difference` is the
+    reaction if the rows of a repeated batch differ from the rows of the committed batch. `services` are the services
+    that the writer runs after its commit.
     """
 
     path: str
@@ -212,7 +212,7 @@ def storage_of(given: Mapping[str, str]) -> dict[str, str]:
 
 def known_options(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
     """Return the options that nbcc uses. Any other option of Hudi is refused if it would change the result of a read or
-    write, and is otherwise ignored.
+    write; otherwise it is ignored.
     """
     names = {name.lower(): name for name in known}
     only = {name.lower(): name for name in ONLY}
@@ -288,7 +288,7 @@ def path_of(options: Mapping[str, str], verb: str) -> str:
 
 
 def time_of(text: str) -> Time:
-    """Convert digits, ``earliest`` or an ISO 8601 text with a zone to a time. A text in another form is returned
+    """Convert digits, ``earliest`` or an ISO 8601 text with a zone to a time. A text in any other form is returned
     unchanged, and a later check refuses it.
     """
     if text.lower() == "earliest":

@@ -1,4 +1,6 @@
-"""Decides which services are due under a maintenance policy. The reasons are counts, which a report prints."""
+"""Decides which services are due under a maintenance policy. The reasons are counts, which the report of a pass
+contains.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,8 @@ def logs_of(slices: Iterable[FileSlice]) -> list[Logs]:
 
 
 def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """The triggers of a compaction that fired. Only file groups without a pending plan count: a plan that is pending
-    is run, not planned again.
+    """Return the triggers of a compaction that are met. Only file groups without a pending plan count, because a
+    pending plan is run instead of planned again.
     """
     logs = logs_of(worth_compacting(context, timeline))
     newest = timeline.greatest_completion
@@ -55,20 +57,20 @@ def compaction_due(context: Context, timeline: Timeline, policy: MaintenancePoli
 
 
 def log_compaction_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """The number of logs of the longest slice, if it reaches the trigger of a log compaction."""
+    """Return the number of logs of the longest slice, if it reaches the trigger of a log compaction."""
     most = max((each.number for each in logs_of(worth_log_compacting(context, timeline))), default=0)
     return {"logs": most} if most >= policy.log_compact_logs else {}
 
 
 def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """The number of writes since the newest clean, if it reaches the trigger of a clean."""
+    """Return the number of writes since the newest clean, if it reaches the trigger of a clean."""
     since = max((instant.requested for instant in timeline.instants if instant.action == "clean"), default="")
     writes = _writes_since(context, timeline, since)
     return {"commits": writes} if writes >= policy.clean_commits else {}
 
 
 def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """The number of completed writes on the active timeline, if it exceeds the trigger of an archiving.
+    """Return the number of completed writes on the active timeline, if it exceeds the trigger of archiving.
 
     Writes that a pending instant holds do not count beyond `archive_least`: an attempt to archive them has no effect,
     but it has the lock.
@@ -88,8 +90,6 @@ def held_writes(timeline: Timeline) -> list[Instant]:
 
 
 def _writes_since(context: Context, timeline: Timeline, time: str) -> int:
-    """The number of writes that completed after a time."""
-
     def counts(instant: Instant) -> bool:
         return instant.writes and completion_of(instant) > time and is_write(timeline, context.commits, instant)
 

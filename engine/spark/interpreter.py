@@ -79,7 +79,9 @@ def _is_this_one(python: str) -> bool:
 
 
 def _run_here(python: str) -> str | None:
-    """Run the workers' interpreter on the driver's machine. This is faster than a Spark job and leaves no Spark log."""
+    """Run the workers' interpreter on the driver's machine. A run on the driver's machine is faster than a Spark job
+    and leaves no Spark log.
+    """
     try:
         ran = subprocess.run(
             [python, "-c", _PROBE], stdin=subprocess.DEVNULL, capture_output=True, text=True,

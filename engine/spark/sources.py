@@ -67,7 +67,6 @@ def _package() -> Path:
 
 
 def _sources(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Return the path and the content of each source, sorted by path."""
     for part in _PARTS:
         place = folder / part
         for path in [place] if place.is_file() else sorted(place.rglob("*.py")):

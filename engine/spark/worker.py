@@ -24,7 +24,7 @@ def keep_loaded() -> None:
     """Exclude the objects that a worker has loaded in its first task from garbage collection.
 
     Spark collects garbage after each task. The objects of numpy, Arrow, Spark and nbcc are never garbage. A garbage
-    collection over the loaded objects takes 40 ms, a fifth of a task of a million rows in four file groups.
+    collection over the loaded objects takes 40 ms, which is a fifth of the time of a large task.
     """
     gc.freeze()
 
@@ -49,7 +49,6 @@ def refusal(digest: str, home: str) -> tuple[str, str] | None:
 
 
 def _version(package: str) -> str | None:
-    """Return the version of an installed package; None if the package cannot be imported."""
     try:
         return str(import_module(package).__version__)
     except ImportError:

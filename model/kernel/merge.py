@@ -45,7 +45,6 @@ class Merger(NamedTuple):
 
 
 def merger_of(world: Any) -> Merger:
-    """The merger for the merge mode of a world."""
     event_time = world.merge_mode == "EVENT_TIME_ORDERING"
     return Merger(event_time, keeps_tombstones=needs_tombstones(event_time))
 

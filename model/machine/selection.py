@@ -40,7 +40,6 @@ class Selection:
 
     @property
     def one(self) -> Transition:
-        """The only transition of the selection."""
         [transition] = self
         return transition
 

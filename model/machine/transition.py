@@ -1,14 +1,13 @@
 """A transition: one action of one actor, written as plain functions. The parameter names of each function declare what
 the function reads.
 
-    `own` is the component of the acting actor.
-    `own_heartbeat`: the record `heartbeat` that a mechanism adds to the actor's component (see
-    `Composition.add_field`).
-    `me`: the name of the acting actor.
-    `every_writer`: a mapping from the name of each actor of the kind `writer` to its component.
-    `lock`, `clock` and others: shared components and views. A parameter's default value is used if the world has no
-    such component.
-    `world`, `protocol`: constants of the model (see `assembly.names_of`).
+`own` is the component of the acting actor.
+`own_heartbeat`: the record `heartbeat` that a mechanism adds to the actor's component (see `Composition.add_field`).
+`me`: the name of the acting actor.
+`every_writer`: a mapping from the name of each actor of the kind `writer` to its component.
+`lock`, `clock` and others: shared components and views. A parameter's default value is used if the world has no
+    component with the parameter's name.
+`world`, `protocol`: constants of the model (see `assembly.names_of`).
 
 Keyword-only parameters of an effect are the arguments of the step. A function can read only the components that it
 names, so its parameters are its footprint (the components that it reads). The search evaluates a function once for each

@@ -94,7 +94,7 @@ class PlanIndex:
         return reached
 
     def around(self, numbers: Iterable[int]) -> set[int]:
-        """Return the plans around these log compactions, and the first compaction that must take their logs.
+        """Return the plans around the given log compactions, and the first compaction that must take their logs.
 
         Without the plan that ends their slice, every later compaction of the segment would have to take their logs.
         """

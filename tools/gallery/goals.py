@@ -17,7 +17,6 @@ Goal = Callable[[Model, Any], bool]
 
 
 def a_write_completed(model: Model, state: Any) -> bool:
-    """A write is completed."""
     return bool(_writes(model, state))
 
 

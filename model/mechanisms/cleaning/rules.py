@@ -34,7 +34,6 @@ class DataFile(NamedTuple):
 
 
 def taken_files(part: GroupPlan) -> tuple[DataFile, ...]:
-    """The files that a plan takes in one file group."""
     base = () if part.base is None else (DataFile(part.group, part.base, 0),)
     return (*base, *(DataFile(part.group, *log) for log in part.logs))
 

@@ -185,8 +185,8 @@ def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | 
 
 
 def compacted_in(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
-    """Return the logs of log compactions that an incremental window reads. By default a window reads no such log,
-    because a log compaction changes no row.
+    """Return the logs of log compactions that an incremental window reads. By default, an incremental read uses no log
+    of a log compaction, because a log compaction changes no row.
 
     Some readers treat the log of a log compaction as the log of a write (Apache Hudi, issue 20327).
     """
