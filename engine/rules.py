@@ -22,10 +22,10 @@ class Rules:
     default.
 
     `slicing` selects which time of a log is compared with the barriers to find the slice of the log. The value
-        "base_instant" means the time in the name of the log, as in the old layout.
-    `merge_order` selects which time of the logs determines their order in a slice.
-    `as_of_axis` selects which time of an instant is compared with the time T of a read as of T.
-    `incremental_axis` selects which time of an instant is compared with the bounds of an incremental window.
+    "base_instant" means the time in the name of the log, as in the old layout. `merge_order` selects which time of the
+    logs determines their order in a slice. `as_of_axis` selects which time of an instant is compared with the time T of
+    a read as of T. `incremental_axis` selects which time of an instant is compared with the bounds of an incremental
+    window.
     `completion_time` states where a writer takes its completion time: under the lock of its publication, or without a
         lock.
     `tombstones` states what a compaction does with the deletes that it merges: it keeps the deletes, or drops them.
@@ -49,8 +49,8 @@ class Rules:
         writes.
     `batch_ids` states when a repeated batch is detected: at its request and at its publication, only at its request, or
         never.
-    `retention`: A clean may delete older files once the horizon reaches the completion time of a newer base file, its
-        barrier, or any plan's barrier.
+    `retention` states when a clean may delete older files: once the horizon reaches the next base file's completion,
+        its barrier, or any plan's barrier.
     `savepoint_keeps` selects which files a clean keeps for a savepoint: all files that the savepoint names, only base
         files, or no files.
     `restore_by` selects which instants a restore undoes: instants that completed after the pinned instant, or instants

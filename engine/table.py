@@ -69,13 +69,13 @@ class Table(TableReads):
         """Create a table in an empty or missing folder.
 
         `schema` is a pyarrow Schema, a StructType or DDL. `buckets`, the number of file groups in each partition,
-        cannot change later. `table_type`: MERGE_ON_READ (non-blocking writers by default) or COPY_ON_WRITE (optimistic
-        or SINGLE_WRITER). Key columns are string, int or bigint. A write refuses key values with both ':' and ','. If
-        the key has several columns, a write refuses key values with ':' or ',', at which Hudi's readers split keys.
-        docs/options.md and docs/locks.md describe `options`. docs/storage-options.md describes `storage_options`.
-        `session_time_zone` applies to timestamps without a time zone in the schema and in Arrow batches of this Table.
-        `session_time_zone` acts like spark.sql.session.timeZone, and is not stored. If `session_time_zone` is None,
-        timestamps without a zone are refused.
+        cannot change later. `table_type` is MERGE_ON_READ (non-blocking writers by default) or COPY_ON_WRITE
+        (optimistic or SINGLE_WRITER). Key columns are string, int or bigint. A write refuses key values with both ':'
+        and ','. If the key has several columns, a write refuses key values with ':' or ',', at which Hudi's readers
+        split keys. docs/options.md and docs/locks.md describe `options`. docs/storage-options.md describes
+        `storage_options`. `session_time_zone` applies to timestamps without a time zone in the schema and in Arrow
+        batches of this Table. `session_time_zone` acts like spark.sql.session.timeZone, and is not stored. If
+        `session_time_zone` is None, timestamps without a zone are refused.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))

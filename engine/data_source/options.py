@@ -13,6 +13,7 @@ from typing import Final, Literal, cast, get_args
 
 from ..config.maintenance import ALIASES, INLINE, MaintenancePolicy, inline_policy
 from ..errors import BadInput, Unsupported
+from ..limits import Limits, limits, limits_of
 from ..reads.times import BEGINNING, Time
 
 Query = Literal["snapshot", "read_optimized", "incremental"]
@@ -25,11 +26,12 @@ QUERY: Final = "hoodie.datasource.query.type"
 FORMAT: Final = "hoodie.datasource.query.incremental.format"
 BEGIN: Final = "hoodie.datasource.read.begin.instanttime"
 END: Final = "hoodie.datasource.read.end.instanttime"
+TASK_BYTES: Final = "task.bytes"
 
 STORAGE: Final = "storage."
 """The prefix of storage options (docs/storage-options.md)."""
 
-READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END)
+READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END, TASK_BYTES)
 
 OPERATION: Final = "hoodie.datasource.write.operation"
 BATCH_ID: Final = "batch.id"
@@ -112,7 +114,9 @@ CATALOG: Final = frozenset({"owner", "provider"})
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """The options of a read. `after` and `until` are the completion times that bound an incremental query."""
+    """The options of a read. `after` and `until` are the completion times that bound an incremental query. `limits`
+    are the memory limits of its tasks.
+    """
 
     path: str
     query: Query = "snapshot"
@@ -122,6 +126,7 @@ class ReadOptions:
     until: Time | None = None
     columns: tuple[str, ...] = ()
     storage: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = field(default_factory=limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +175,7 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
         until=time_of(options[END]) if END in options else None,
         columns=columns_of(options),
         storage=storage_of(given),
+        limits=limits_of([f"task_bytes={options[TASK_BYTES]}"] if TASK_BYTES in options else []),
     )
 
 
