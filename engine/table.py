@@ -15,6 +15,7 @@ from .config import TableConfig
 from .config.concurrency import concurrency_mode as mode_of
 from .config.coordination import is_shared
 from .config.maintenance import MaintenancePolicy
+from .config.opening import DEFAULTS, OpenOptions, open_options
 from .config.summary import headline, summary
 from .context import Context
 from .definition import load as definition
@@ -97,12 +98,14 @@ class Table(TableReads):
     def open(
         cls, spark: SparkSession | None, path: str | os.PathLike[str], storage_options: Mapping[str, Any] | None = None,
         concurrency_mode: str | None = None, session_time_zone: str | None = None,
+        options: Mapping[str, str] | None = None,
     ) -> Table:  # fmt: skip
         """Open the Hudi table of any engine at `path`. Hudi's rules apply to a table without nbcc's properties.
 
         `storage_options` and `session_time_zone` are as in `create`. `concurrency_mode` overrides the stored mode.
+        `options`: docs/options.md, "Tables of Hudi".
         """
-        table = open_table(context_of(spark, open_storage(path, storage_options)))
+        table = open_table(context_of(spark, open_storage(path, storage_options)), open_options(options))
         mode = table.config.concurrency_mode if concurrency_mode is None else mode_of(concurrency_mode)
         zone = checked_zone(session_time_zone, "open a table")
         table.config = replace(table.config, concurrency_mode=mode, session_time_zone=zone)
@@ -283,11 +286,12 @@ def create_table(context: Context, config: TableConfig) -> Table:
     return Table(coordinated(context, config), config)
 
 
-def open_table(context: Context) -> Table:
+def open_table(context: Context, options: OpenOptions = DEFAULTS) -> Table:
     """Open the table in the storage of `context`. A table of another engine is always read by Hudi's rules."""
     config = definition.open_table(context.storage)
-    if config.notice is not None:
+    options.check(config)
+    if config.notice is not None and options == DEFAULTS:
         warnings.warn(config.notice, stacklevel=3)
     if config.own:
         return Table(coordinated(context, config), config)
-    return Table(with_hudi_rules(context, config), config)
+    return Table(with_hudi_rules(context, config, options.listing), config)

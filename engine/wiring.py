@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .clock import SHARED_SKEW_MS, WallClock
 from .config import TableConfig
+from .config.opening import Listing
 from .context import Context
 from .data.jobs import InProcessJobs, Jobs
 from .lock import InProcessLock
@@ -52,10 +53,11 @@ def coordinated(context: Context, config: TableConfig) -> Context:
     return replace(context, clock=clock, lock=lock, rules=replace(context.rules, decision=agreed.decision))
 
 
-def with_hudi_rules(context: Context, config: TableConfig) -> Context:
-    """Return the context of a table written by Hudi, which is read by Hudi's rules without a lock file.
+def with_hudi_rules(context: Context, config: TableConfig, listing: Listing) -> Context:
+    """Return the context of a table written by Hudi, which is read by Hudi's rules without a lock file. `listing`:
+    where readers look for its files.
 
     Hudi's writers do not use nbcc's lock, so a lock file would have no effect.
     """
     lock = InProcessLock(context.storage.url) if isinstance(context.lock, UnresolvedLock) else context.lock
-    return replace(context, rules=config.rules, lock=lock)
+    return replace(context, rules=replace(config.rules, files=listing), lock=lock)

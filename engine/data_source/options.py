@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from typing import Final, Literal, cast, get_args
 
 from ..config.maintenance import ALIASES, INLINE, MaintenancePolicy, inline_policy
+from ..config.opening import DEFAULTS, LISTING, OpenOptions, open_options
 from ..errors import BadInput, Unsupported
 from ..reads.times import BEGINNING, Time
 
@@ -29,7 +30,7 @@ END: Final = "hoodie.datasource.read.end.instanttime"
 STORAGE: Final = "storage."
 """The prefix of storage options (docs/storage-options.md)."""
 
-READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END)
+READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END, LISTING)
 
 OPERATION: Final = "hoodie.datasource.write.operation"
 BATCH_ID: Final = "batch.id"
@@ -122,6 +123,7 @@ class ReadOptions:
     until: Time | None = None
     columns: tuple[str, ...] = ()
     storage: Mapping[str, str] = field(default_factory=dict)
+    opening: OpenOptions = DEFAULTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,7 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
         until=time_of(options[END]) if END in options else None,
         columns=columns_of(options),
         storage=storage_of(given),
+        opening=open_options({name: options[name] for name in (LISTING,) if name in options}),
     )
 
 

@@ -71,7 +71,8 @@ def plan(options: ReadOptions) -> ReadPlan:
     read.
     """
     storage = open_storage(options.path, options.storage)
-    return plan_of(open_table(dataclasses.replace(context_of(None, storage), jobs=PlanOnly())), options)
+    context = dataclasses.replace(context_of(None, storage), jobs=PlanOnly())
+    return plan_of(open_table(context, options.opening), options)
 
 
 def plan_of(table: Table, options: ReadOptions) -> ReadPlan:
