@@ -25,12 +25,13 @@ from .reads.times import Time
 from .schema.accepted import checked_zone
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
+from .services.take_over import is_taken_over
 from .storage import open_storage
 from .stream import StreamSink, sink_of
-from .table_reads import TableReads
+from .table_reads import READS, TableReads
 from .timeline import Instant
 from .upkeep import keep_up
-from .wiring import context_of, coordinated, with_hudi_rules
+from .wiring import context_of, coordinated, taken_over, with_hudi_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,9 +46,10 @@ class Table(TableReads):
     method publishes nothing and raises an `NbccError`, which says what was asked, what exists and what to do.
     """
 
-    def __init__(self, context: Context, config: TableConfig) -> None:
+    def __init__(self, context: Context, config: TableConfig, opening: OpenOptions = DEFAULTS) -> None:
         self.context = context
         self.config = config
+        self._opening = opening
 
     @classmethod
     def create(
@@ -116,9 +118,18 @@ class Table(TableReads):
         known = operations()
         if operation not in known:
             raise BadInput(f"run {operation!r}", f"the operations are {', '.join(known)}", "name one of them")
+        if self._opening.takes_over and operation not in READS and not arguments.get("dry_run"):
+            self.take_over()
         answer = known[operation].run(self.context, self.config, **arguments)
         keep_up(self.run, self.context, self.config, operation, answer)
         return answer
+
+    def take_over(self) -> None:
+        """Make the table writable if the option nbcc.take.over is set: remove its metadata table, and record nbcc's
+        properties in a table of Hudi. Every write calls this method.
+        """
+        if self._opening.takes_over and not is_taken_over(definition.load_properties(self.context.storage)):
+            self.context, self.config = taken_over(self.context, self.config, self._opening)
 
     def upsert(
         self, data: Any, *, retries: int = 0, reads: Collection[str] | None = None, based_on: Time | None = None,
@@ -293,5 +304,5 @@ def open_table(context: Context, options: OpenOptions = DEFAULTS) -> Table:
     if config.notice is not None and options == DEFAULTS:
         warnings.warn(config.notice, stacklevel=3)
     if config.own:
-        return Table(coordinated(context, config), config)
-    return Table(with_hudi_rules(context, config, options.listing), config)
+        return Table(coordinated(context, config), config, options)
+    return Table(with_hudi_rules(context, config, options.listing), config, options)

@@ -73,8 +73,14 @@ def _metadata_files(inside: Subfolder) -> list[Entry]:
         for schema, pairs in _blocks(data, name, is_log=not path.endswith(_ENDING)):
             for key, value in pairs:
                 _apply(records.setdefault(key, {}), _information(value, schema, name))
+    if _ALL_PARTITIONS not in records:
+        raise Damaged(
+            f"read {inside.url}",
+            "it has no complete record of the partitions: a writer removes it or builds it",
+            "open the table again",
+        )
     found = []
-    for partition in records.get(_ALL_PARTITIONS, {}):
+    for partition in records[_ALL_PARTITIONS]:
         folder = "" if partition == _ROOT else partition
         found += [Entry(in_partition(folder, name), info.size) for name, info in records.get(partition, {}).items()]
     return sorted(found)
