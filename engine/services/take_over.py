@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from ..config import TableConfig
-from ..config.concurrency import NON_BLOCKING, OPTIMISTIC
+from ..config.concurrency import SINGLE_WRITER
 from ..config.opening import BUCKETS, OpenOptions
 from ..config.properties import encode_properties
 from ..config.table_config import FOUND_FILE_IDS, WRITER_FEATURES
@@ -58,13 +58,11 @@ def taken_config(context: Context, config: TableConfig, options: OpenOptions) ->
     _check_columns(config)
     timeline = load(context.storage)
     slices = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)
-    mode = config.concurrency_mode
     taken = replace(
         config,
         own=True,
         metadata_table=(),
         writer_features=WRITER_FEATURES | {FOUND_FILE_IDS},
-        concurrency_mode=mode if config.merge_on_read or mode != NON_BLOCKING else OPTIMISTIC,
         coordination=options.coordination,
     )
     used = {bucket for _, bucket in found_file_ids(context, taken, timeline)}
@@ -104,7 +102,8 @@ def take_over(context: Context, config: TableConfig) -> None:
 
 def _own_properties(config: TableConfig) -> dict[str, str]:
     """The properties of a table of nbcc that Hudi does not write or that nbcc needs with other values."""
-    ours = to_properties(config)
+    # Hudi's writers take these properties for their own options: another mode than the default needs a lock provider.
+    ours = to_properties(replace(config, concurrency_mode=SINGLE_WRITER))
     extra = {name: text for name, text in ours.items() if name.startswith("nbcc.")}
     kept = ("hoodie.write.", "hoodie.time.generator.", "hoodie.logfile.data.block.format", _ZONE)
     extra |= {name: text for name, text in ours.items() if name.startswith(kept)}
