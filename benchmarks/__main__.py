@@ -7,6 +7,7 @@ reads    bytes and seconds of reads with a condition, of partitions and of a clu
 snapshot the first snapshot of a process at 100,000 commits, through a state checkpoint
 stores   1 to 8 writers on one table in an object store that answers after 20 ms, NBCC and OCC
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
+memory   a file group of 20 million rows, merged by Python workers that may hold 512 MiB
 search   speed of the exhaustive search, its largest worlds with their memory, jobs on one and two cores
 workload the workload simulation compared with real writers, after a calibration on this machine
 tlc      the search and TLC on the same models, whole processes (`make interop` installs TLC)
@@ -22,9 +23,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import compare, first_snapshot, reads, requests, scale, search, stores, tlc, workload, writers
+from . import compare, first_snapshot, memory, reads, requests, scale, search, stores, tlc, workload, writers
 
-KINDS = ("compare", "writers", "requests", "stores", "reads", "scale", "search", "snapshot", "tlc", "workload")
+KINDS = (
+    "compare", "writers", "requests", "stores", "reads", "memory", "scale", "search", "snapshot", "tlc", "workload",
+)  # fmt: skip
 ROWS = 1_000_000
 
 
@@ -76,6 +79,9 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
     elif kind == "reads":
         result = reads.run(folder, options.rows)
         table = reads.text(result)
+    elif kind == "memory":
+        result = memory.run(folder, memory.ROWS // 20 if options.quick else memory.ROWS)
+        table = memory.text(result)
     elif kind == "snapshot":
         result = first_snapshot.run(folder, (1_000,) if options.quick else first_snapshot.HISTORIES)
         table = first_snapshot.text(result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .config.coordination import HUDI_HEARTBEATS, HeartbeatInterval
 from .rules import NBCC, Rules
 from .timeline import Timeline
 from .timeline.commits import Commits
@@ -34,13 +35,17 @@ class Context:
     jobs: Jobs
     rules: Rules = NBCC
     own_heartbeats: Heartbeats | None = None
+    heartbeat_interval: HeartbeatInterval = HUDI_HEARTBEATS
     own_commits: Commits | None = None
     heartbeats: Heartbeats = field(init=False, repr=False, compare=False)
     commits: Commits = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "commits", self.own_commits or Commits(self.storage))
-        object.__setattr__(self, "heartbeats", self.own_heartbeats or StoredHeartbeats(self.storage))
+        object.__setattr__(self, "heartbeats", self.own_heartbeats or self._stored_heartbeats())
+
+    def _stored_heartbeats(self) -> StoredHeartbeats:
+        return StoredHeartbeats(self.storage, *self.heartbeat_interval)
 
     def whole(self, timeline: Timeline) -> Timeline:
         """Return the timeline with the archived instants, if the rules take files from commits; otherwise return the

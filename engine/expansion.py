@@ -7,7 +7,7 @@ of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import pyarrow as pa
@@ -36,12 +36,15 @@ class _Bound(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """An open parquet file with its bytes. `few`: the columns that are read as dictionaries. `row_groups`: the numbers
-    of the row groups to read; None means all.
+    """An open parquet file of `size` bytes. `reopen` opens it with other columns that are read as dictionaries.
+
+    `few`: the columns that are read as dictionaries. `row_groups`: the numbers of the row groups to read; None means
+    all.
     """
 
     name: str
-    data: pa.Buffer
+    size: int
+    reopen: Callable[[Sequence[str]], pq.ParquetFile]
     file: pq.ParquetFile
     few: Sequence[str]
     row_groups: Sequence[int] | None = None
@@ -56,20 +59,31 @@ def read_bounded(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -
     """Return the `wanted` columns of a file (None: all columns). Raises `LimitExceeded` if the rows take more memory
     than `bounds` allows.
     """
-    name, data, file, few, _ = opened
-    groups = opened.numbers
-    limit = bounds.decoded(data.size)
+    name, file, few, groups = opened.name, opened.file, opened.few, opened.numbers
+    limit = bounds.decoded(opened.size)
     bound = _bound(file, wanted, few, groups)
     if bound.least > limit:
         raise _too_much(name, bound.least, limit)
     if bound.most <= limit:
         return file.read_row_groups(groups, columns=wanted, use_threads=False)
-    packed = pq.ParquetFile(pa.BufferReader(data), read_dictionary=[*few, *bound.flat])
+    packed = opened.reopen([*few, *bound.flat])
     if bound.nested:
         rows = _by_batches(packed, name, wanted, bound, limit, groups)
     else:
         rows = packed.read_row_groups(groups, columns=wanted, use_threads=False)
     return _unpacked(rows, file.schema_arrow, bound.flat, name, limit)
+
+
+def read_batches(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -> Iterator[pa.Table]:
+    """Return the rows of `read_bounded` in batches, each a part of one row group. The limits apply to each row group.
+    """
+    for number in opened.numbers:
+        group = opened._replace(row_groups=[number])
+        if _bound(opened.file, wanted, opened.few, [number]).most > bounds.decoded(opened.size):
+            yield read_bounded(group, wanted, bounds)
+            continue
+        for batch in opened.file.iter_batches(_LARGEST_BATCH, [number], wanted, use_threads=False):
+            yield pa.Table.from_batches([batch])
 
 
 def _bound(file: pq.ParquetFile, wanted: Sequence[str] | None, few: Sequence[str], groups: Sequence[int]) -> _Bound:

@@ -2,7 +2,7 @@
 has.
 
 The limits are global to the process. A task contains the limits of the process that planned the task, and executors use
-the limits of their task. The limits bound the memory for one file, not for a whole read.
+the limits of their task. `task_bytes` bounds the memory of a task, and the other limits bound the memory for one file.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Final
 
 from .errors import BadInput, LimitExceeded
 
+NO_LIMIT: Final = 1 << 50
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -22,7 +24,9 @@ class Limits:
     file. `schema_depth` limits the nesting levels of an Avro schema. `schema_types` limits the number of types in an
     Avro schema; a type counts once for each use. `decoded_bytes` limits the bytes in memory of the rows of one data
     file, log block or archive file. `decoded_ratio` limits the decoded bytes to a multiple of the size of the file or
-    block. The greater one of the limits `decoded_bytes` and `decoded_ratio` applies.
+    block. The greater one of the limits `decoded_bytes` and `decoded_ratio` applies. `task_bytes` limits the memory
+    that the rows of a task need. A larger file group is read and compacted in parts, and other tasks are refused
+    (docs/clusters.md). By default a task has no limit.
     """
 
     metadata_bytes: int = 1 << 26
@@ -30,6 +34,7 @@ class Limits:
     schema_types: int = 100_000
     decoded_bytes: int = 1 << 30
     decoded_ratio: int = 100
+    task_bytes: int = NO_LIMIT
 
     def __post_init__(self) -> None:
         for field in fields(self):

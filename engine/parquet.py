@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from .errors import Damaged
-from .expansion import Opened, read_bounded
+from .expansion import Opened, read_batches, read_bounded
 from .limits import Limits, limits
 
 FEW_VALUES: Final = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name")
@@ -56,6 +56,32 @@ def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
         writer.write_table(rows, group_rows)
         writer.add_key_value_metadata({NO_NAN: b"true"})
     return bytes(sink.getvalue())
+
+
+def write_base_file(parts: Iterable[pa.Table], target: BinaryIO) -> int:
+    """Write the parts, which have one schema, as one base file, and return the number of their rows.
+
+    The file is as `encode_base_file` returns it, but floating-point columns have no statistics, because a later part
+    may have NaN. The function holds one part at a time.
+    """
+    parts = iter(parts)
+    first = next(parts)
+    counted = [each.name for each in first.schema if each.name not in _UNCOUNTED and _is_counted(each.type)]
+    options = {"write_statistics": counted or False, "write_page_index": bool(counted)}
+    rows = len(first)
+    with pq.ParquetWriter(target, first.schema, **_options(first, _codecs_of(first)), **options) as writer:
+        writer.write_table(first, GROUP_ROWS)
+        del first
+        for part in parts:
+            writer.write_table(part, GROUP_ROWS)
+            rows += len(part)
+        writer.add_key_value_metadata({NO_NAN: b"true"})
+    return rows
+
+
+def _is_counted(kind: pa.DataType) -> bool:
+    values = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return is_ranged_type(values) and not pa.types.is_floating(values)
 
 
 def has_statistics(column: pa.ChunkedArray) -> bool:
@@ -123,11 +149,35 @@ def decode_parquet(
     of this process) allows.
     """
     buffer, few = pa.py_buffer(data), FEW_VALUES if packed else ()
+
+    def reopen(few: Sequence[str]) -> pq.ParquetFile:
+        return pq.ParquetFile(pa.BufferReader(buffer), read_dictionary=few or None)
+
     try:
-        file = pq.ParquetFile(pa.BufferReader(buffer), read_dictionary=few or None)
+        file = reopen(few)
     except (pa.ArrowException, OSError, KeyError) as broken:  # KeyError: it lacks one of the columns of few values
         raise Damaged(
             f"read {name}", f"its {len(data)} bytes are not parquet ({broken})", "restore the file from a copy"
         ) from None
-    wanted = None if columns is None else [column for column in columns if column in file.schema_arrow.names]
-    return read_bounded(Opened(name, buffer, file, few, row_groups), wanted, bounds or limits())
+    opened = Opened(name, buffer.size, reopen, file, few, row_groups)
+    return read_bounded(opened, _present(file, columns), bounds or limits())
+
+
+def parquet_batches(
+    reopen: Callable[[Sequence[str]], pq.ParquetFile],
+    name: str,
+    size: int,
+    columns: Sequence[str] | None,
+    bounds: Limits,
+    row_groups: Sequence[int],
+) -> Iterator[pa.Table]:
+    """Return the rows of `decode_parquet` with `packed`, in batches. `reopen` opens the file of `size` bytes, with the
+    columns that are read as dictionaries.
+    """
+    file = reopen(FEW_VALUES)
+    opened = Opened(name, size, reopen, file, FEW_VALUES, row_groups)
+    return read_batches(opened, _present(file, columns), bounds)
+
+
+def _present(file: pq.ParquetFile, columns: Sequence[str] | None) -> list[str] | None:
+    return None if columns is None else [column for column in columns if column in file.schema_arrow.names]

@@ -33,10 +33,10 @@ def context_of(spark: SparkSession | None, storage: Storage) -> Context:
 def _jobs(spark: SparkSession | None, storage: Storage, names: RandomNames) -> Jobs:
     if spark is None:
         return InProcessJobs(storage, names)
-    from .spark.interpreter import check_workers
+    from .spark.interpreter import prepare_workers
     from .spark.jobs import SparkJobs
 
-    check_workers(spark)
+    prepare_workers(spark)
     return SparkJobs(spark, storage, names)
 
 
@@ -52,7 +52,8 @@ def coordinated(context: Context, config: TableConfig) -> Context:
         skew = SHARED_SKEW_MS
     clock = context.clock if skew is None else WallClock(skew)
     lock = context.lock if has_lock else lock_of(context.storage, agreed)
-    return replace(context, clock=clock, lock=lock, rules=replace(context.rules, decision=agreed.decision))
+    rules = replace(context.rules, decision=agreed.decision)
+    return replace(context, clock=clock, lock=lock, rules=rules, heartbeat_interval=agreed.heartbeat_interval)
 
 
 def with_hudi_rules(context: Context, config: TableConfig, listing: Listing) -> Context:

@@ -1,1 +1,3 @@
-"""Models of other systems, written against the public interface of the explorer. They calibrate the search."""
+"""Models of other systems, written against the public interface of the explorer. The models test the search against
+published results.
+"""

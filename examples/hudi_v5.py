@@ -1,8 +1,8 @@
 """Hudi's table version 5 as Jack Vanlightly modelled it in TLA+ (github.com/Vanlightly/table-formats-tlaplus).
 
-Copy-on-write, commits of single keys, no table services. This is an independent model with the same steps, so that its
-sizes can be compared with those of TLC. A writer obtains a timestamp, requests, looks up the key, reads the slice to
-merge, writes a slice, updates the index, checks for conflicts (optimistic) and commits, or fails before the commit.
+The model covers copy-on-write tables and commits of single keys, without table services. The model is independent and
+has the same steps, so that its sizes can be compared with those of TLC. A writer obtains a timestamp, reads and writes
+a slice, checks for conflicts (if optimistic), and commits or fails.
 
 Timestamps may collide (`monotonic = False`), storage may overwrite files (`put_if_absent = False`), and a key may be in
 two file groups (`primary_key_check = False`). Instants and files may carry a salt. nbcc's own model has requested and
@@ -23,7 +23,7 @@ OPERATIONS = ("upsert", "delete")
 
 
 class Instant(NamedTuple):
-    """`file` is the file group of a completed instant, 0 for the others."""
+    """`file` is the file group of a completed instant, and 0 for other instants."""
 
     time: int
     state: Literal["requested", "inflight", "completed"]
@@ -32,12 +32,12 @@ class Instant(NamedTuple):
 
     @property
     def id(self) -> tuple[int, str, int]:
-        """The parts of its file name."""
+        """The components of the instant's file name."""
         return self[:3]
 
 
 class Slice(NamedTuple):
-    """One file slice: file group, time and salt form its name."""
+    """One file slice, whose name consists of file group, time and salt."""
 
     file: int
     time: int
@@ -46,7 +46,7 @@ class Slice(NamedTuple):
 
 
 class Writer(NamedTuple):
-    """The state of a writer. Between operations it is READY, after a failure FAILED."""
+    """The state of a writer. A writer is READY between operations, and FAILED after a failure."""
 
     phase: str
     time: int = 0
@@ -135,7 +135,8 @@ class _WriterActions:
         return (Guard(f"{self.me} must be at {phase}", lambda own: own.phase == phase),)
 
     def _freed(self, own: Writer, table: str | None, groups: tuple[str | None, ...]) -> tuple[Any, Any]:
-        """The locks after the writer releases its own. In the phases `request` and `lookup` it holds none."""
+        """The locks after the writer releases its own. In the phases `request` and `lookup` the writer holds no lock.
+        """
         if own.phase in ("request", "lookup"):
             return table, groups
         if self.constants.concurrency == "optimistic" and table == self.me:
@@ -233,7 +234,7 @@ def _put(timeline: Timeline, instant: Instant) -> Timeline:
 
 
 def _readable(system: HudiV5, state: int, time: int) -> Iterator[Slice]:
-    """The slices that a read at a time uses: in each file group that of the newest instant."""
+    """Return the slices that a read at a time uses: in each file group, the slice of the newest instant."""
     done = [each for each in system.component(state, "timeline") if each.state == "completed" and each.time <= time]
     files = {each[:3]: each for each in system.component(state, "files")}
     for instant in done:
@@ -276,12 +277,12 @@ class Invariant:
 
     @staticmethod
     def sometimes(system: HudiV5, state: int) -> bool:
-        """A write was committed."""
+        """True if a write was committed."""
         return any(system.component(state, key) for key in system.keys)
 
     @staticmethod
     def reads(system: HudiV5) -> tuple[str, ...]:
-        """The components of both invariants."""
+        """Return the components that both invariants read."""
         return ("timeline", "files", *system.keys)
 
 
@@ -290,5 +291,5 @@ HudiV5.promises = INVARIANTS
 
 
 def four_operations() -> HudiV5:
-    """1,486,597 states: for `nbcc explore examples.hudi_v5:four_operations`."""
+    """Return the model with four operations (1,486,597 states), for `nbcc explore examples.hudi_v5:four_operations`."""
     return HudiV5(Constants(operations=4))

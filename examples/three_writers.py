@@ -1,9 +1,9 @@
 """The three writers of RFC-22 on one table: ingestion, encryption and a backfill, measured in virtual time.
 
-Model and engine take the steps together, so that every commit, abort and retry is one of the engine. Only time is
-virtual: an actor takes its next step when the previous one ends, and a data phase takes as long as its batch.
-``python -m examples.three_writers`` prints the completed writes, the conflicts and the aborted writes
-of each writer under each mode.
+Model and engine take the steps together, so that every commit, abort and retry is also one of the engine. Only time is
+virtual: an actor takes its next step when the previous step ends, and a data phase takes as long as its batch. ``python
+-m examples.three_writers`` prints the completed writes, the conflicts and the aborted writes of each writer under each
+mode.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ UNLIMITED: Final = 10_000  # retries of an aborted write
 
 @dataclass
 class Measured:
-    """The figures of one writer: completed writes, aborted attempts, and the seconds that these wasted.
+    """The figures of one writer: completed writes, aborted attempts, and the seconds that aborted attempts took.
 
-    `met`: attempts during which another write of the same file group completed, detected or not.
+    `met` counts the attempts during which another write of the same file group completed, detected or not.
     """
 
     does: str
@@ -73,7 +73,8 @@ def measure(mode: str, seconds: float, seed: int = 0) -> dict[str, Measured]:
 
 
 def overtaken(model: Model, state: State, writer: str) -> bool:
-    """Whether another write has completed since the write of this writer began; all touch one file group."""
+    """Return whether another write has completed since the write of this writer began; all writes use one file group.
+    """
     began = model.component(state, writer).requested
     return any(entry.completed > began for entry in model.component(state, "published"))
 
@@ -90,7 +91,7 @@ def _count(writer: Measured, step: Step, conflict: bool) -> None:
 
 
 def conflicts(measured: Mapping[str, Mapping[str, Measured]]) -> str:
-    """A table of the attempts that met a conflict and of those that aborted, for each mode."""
+    """Return a table of the attempts that met a conflict and of those that aborted, for each mode."""
     lines = [f"{'mode':<20} {'completed':>9} {'met a conflict':>14} {'aborted':>7} {'thrown away':>11}"]
     for mode, writers in measured.items():
         got = writers.values()
@@ -101,7 +102,7 @@ def conflicts(measured: Mapping[str, Mapping[str, Measured]]) -> str:
 
 
 def table(seconds: float = 60.0) -> str:
-    """The measurement as text."""
+    """Return the measurement as text."""
     lines = [f"three writers of one file group, {seconds:g} virtual seconds", ""]
     measured = {mode: measure(mode, seconds) for mode in MODES}
     for mode, writers in measured.items():

@@ -23,7 +23,7 @@ class Consistency(NamedTuple):
 
     @staticmethod
     def holds(system: TwoPhaseCommit, before: Any, step: Any, after: int) -> str | None:
-        """No resource manager has aborted while another has committed."""
+        """Return None unless a resource manager has aborted while another has committed."""
         ended = {system.component(after, me): me for me in system.managers}
         if "committed" not in ended or "aborted" not in ended:
             return None
@@ -31,17 +31,17 @@ class Consistency(NamedTuple):
 
     @staticmethod
     def sometimes(system: TwoPhaseCommit, state: int) -> bool:
-        """Every resource manager has committed."""
+        """Return whether every resource manager has committed."""
         return all(system.component(state, me) == "committed" for me in system.managers)
 
     @staticmethod
     def reads(system: TwoPhaseCommit) -> tuple[str, ...]:
-        """The components of the resource managers."""
+        """Return the components of the resource managers."""
         return system.managers
 
 
 class TwoPhaseCommit(TransitionSystem):
-    """The transaction manager `tm` and its resource managers. Each may abort until all are prepared.
+    """The transaction manager `tm` and its resource managers. Each manager may abort until all are prepared.
 
     `prepared`: the resource managers whose message the transaction manager has received; `sent`: all messages.
     """
@@ -80,7 +80,7 @@ class TwoPhaseCommit(TransitionSystem):
 
 
 def seven_managers() -> TwoPhaseCommit:
-    """296,448 states: for `nbcc explore examples.two_phase_commit:seven_managers`."""
+    """Return the model with seven resource managers (296,448 states), for `nbcc explore`."""
     return TwoPhaseCommit(7)
 
 

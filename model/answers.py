@@ -71,7 +71,7 @@ class Change(NamedTuple):
 
 
 class Several(NamedTuple):
-    """The rows of one key in a window, if several records form one row."""
+    """The values of one key in an incremental read of a table that forms rows from several records."""
 
     records: tuple[Record, ...]
 
@@ -99,8 +99,8 @@ PENDING = "as of a time at or after the request of a pending write"
 
 
 def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
-    """Return a function that returns a winning record as the answer shows it. In the kernel, an answer shows a record
-    as it was written.
+    """Return the function that converts a winning record to the form that an answer shows. In the kernel, an answer
+    shows a record as it was written.
     """
 
     def show(shape: Fold, winner: Ranked) -> Record:
@@ -116,8 +116,8 @@ def answer(
     """Return the answer of a query by key: a `Record` for each key with a row, or a `Change` if the query asks for
     changes. The answer of an incremental query also contains marked deletes.
 
-    If several records form one row, a window maps a key to `Several`. `settled` is the end time of a query that states
-    no end.
+    A window maps a key to `Several` if the table forms rows from several records. `settled` is the end time of a query
+    that states no end.
 
     Raises:
         NoAnswer: the protocol refuses the read.
@@ -133,7 +133,7 @@ def answer(
 
 
 class Lookup:
-    """The rows of a fold in one file group."""
+    """Evaluates a `Fold`, which is a merge tree of files, for one file group."""
 
     def __init__(self, data: Data, group: int, merger: Merger, show: Callable[[Fold, Ranked], Record]) -> None:
         self.data, self.group, self.merger, self.show = data, group, merger, show
@@ -142,7 +142,9 @@ class Lookup:
         return self.data.get(log[0], {}).get((self.group, log[1]), {})
 
     def rows(self, shape: Fold, deletes: bool = False) -> dict[Key, Record]:
-        """Return the rows of a fold. With `deletes`, the result also contains the winning deletes."""
+        """Return the rows that a `Fold`, a merge tree of files, produces. With `deletes`, the result also contains the
+        winning deletes.
+        """
         keys = {key for log in logs_of(shape) for key in self.file(log)}
         if self.merger.combination:
             return {key: row for key in sorted(keys, key=str) for row in self._combined(shape, key, window=False)}
@@ -203,7 +205,6 @@ KINDS = get_args(Kind)
 
 
 def _same(change: Change) -> bool:
-    """True if the row before and the row after the change are equal, except for the write that set each row."""
     if change.before is None or change.after is None:
         return change.before is change.after
     return change.before._replace(requested=None) == change.after._replace(requested=None)

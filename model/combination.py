@@ -1,4 +1,4 @@
-"""Interfaces of mechanisms in which several records form one row, or a window reads base files."""
+"""Interfaces for mechanisms that form one row from several records, or that read base files in an incremental read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Combination(Protocol):
         """The value that a read shows for one key; None if the read shows no row of the key."""
 
     def by_definition(self, logs: Iterable[Log], rows: Mapping[Log, Any], merger: Merger, deletes: bool) -> Any:
-        """The answer for a key by definition: from logs in rank order, without file slices or base files."""
+        """The defined answer for a key, computed from the logs in rank order, without file slices or base files."""
 
     def records_of(self, made: Any, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
         """The rows of one key in an answer."""
@@ -42,13 +42,13 @@ class Combination(Protocol):
     def merged_on(
         self, logs: tuple[Log, ...], rows: Mapping[Log, Any], state: Any, window: Any, merger: Merger
     ) -> Any:
-        """The value of a key after a reader merges a window into an earlier state. The reader knows only the state and
-        the window, not the logs.
+        """The value of a key after a reader applies the answer of an incremental read to an earlier state. The reader
+        knows only the state and the window, not the logs.
         """
 
 
 class Window(Protocol):
-    """A window that reads base files, whose rows merge according to other rules than the rows of logs."""
+    """An incremental read that uses base files. The rows of base files merge by other rules than the rows of logs."""
 
     def logs(self) -> Iterator[Log]:
         """Every log whose records the window merges."""
@@ -57,4 +57,4 @@ class Window(Protocol):
         """The winning record of one key, which may be a delete; None if the key has no record."""
 
     def renamed(self, rename: Callable[[Fold], Fold]) -> Window:
-        """The window after `rename` is applied to each of its folds."""
+        """Return a copy of the window with `rename` applied to each of its merge trees."""

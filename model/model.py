@@ -96,7 +96,7 @@ class Model:
         return self.stepper.successors(state)
 
     def transition_of(self, step: Step) -> BoundTransition:
-        """The transition of which the step is an instance."""
+        """Return the transition that makes the step."""
         return self._by_name[step.actor, step.action].transition
 
     def successors_of(self, state: State, actor: str) -> Iterator[tuple[Step, State]]:
@@ -157,7 +157,9 @@ class Model:
     # What can be observed.
 
     def view(self, state: State, name: str, actor: str = "") -> Any:
-        """The value of a view, for one actor or for none, cached for each footprint."""
+        """Return the value of a view, for one actor or for reads without an actor. The value is cached for each
+        footprint.
+        """
         key = (name, actor) if actor else name
         bound = self._views.get(key) or self._views.setdefault(key, self._names.view(name, actor))
         return self.derive(state, bound.reads, key, bound.call)
@@ -249,7 +251,7 @@ class Model:
         return refusal or self._missing_file(state, query)
 
     def read_bounds(self, state: State) -> ReadBounds:
-        """Return the values that decide which times of the table can be read."""
+        """Return the values that determine which times of the table can be read."""
         writes = (entry.completed or 0 for entry in self.component(state, "published") if isinstance(entry, Write))
         pinned = frozenset(each.at for each in self.savepoints(state))
         first = min(writes, default=None)
@@ -264,8 +266,9 @@ class Model:
         return Cleaned("a file that the read needs is deleted") if missing else None
 
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
-        """Return the answer of a consumer's window: the merge of the writes that were requested at `kept`. A later
-        clean or restore of a write does not change the answer.
+        """Return the answer of a consumer's window: the merge of the writes that were requested at the times in `kept`.
+
+        A clean or restore after the read does not change the answer.
         """
         table = self.table(state)
         undone = (entry for each in self.restores(state) for entry in each.entries if isinstance(entry, Write))
@@ -312,7 +315,7 @@ class Model:
 
 
 def _first_published(published: tuple[Any, ...]) -> Hashable:
-    """The first published instant, which always stays first. The returned instant has no actor, so that symmetric
-    states stay symmetric.
+    """The first published instant, which stays first in every later state. The returned instant has no actor, so that
+    symmetric states stay symmetric.
     """
     return (published[0].action, published[0].requested, published[0].completed) if published else None

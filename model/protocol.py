@@ -1,7 +1,7 @@
-"""A protocol: the options of every mechanism and variant in one value. The defaults keep every promise.
+"""A protocol: the options of every mechanism and variant in one value. With the default options, a model keeps every
+promise.
 
-Options are read when transitions and rules are composed. Each value other than the default reproduces a behaviour of an
-RFC, an older table layout or another reader.
+Each value other than the default reproduces a behaviour of an RFC, an older table layout or another reader.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def refusal_of(
     """Return the refusal of a read because of its times; None if the table can answer a read of these times.
 
     `times` is the value of `Query.times`. `requests` contains the requested times of instants with data files.
-    `requests` omits a requested time at which another instant completed.
+    `requests` omits a requested time that equals the completion time of another instant.
     """
     return _no_point_in_history(kind, times, bounds, requests) or _no_longer_retained(kind, times, bounds)
 

@@ -108,7 +108,7 @@ def is_refused(table: Table, time: float) -> bool:
 
 
 def instants_with_logs(table: Table, group: int) -> set[int]:
-    """The requested times of the instants that may have put logs."""
+    """The requested times of the instants that may have put log files."""
     return {write.requested for write in table.writes}
 
 

@@ -29,7 +29,7 @@ class FileSlice(NamedTuple):
 
 
 def files_by_slice(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
-    """Each slice with its base file and logs. A slice with neither barrier nor log is omitted."""
+    """Return each slice with its base file and logs. A slice with neither barrier nor log is omitted."""
     visible_bases = base_files(rules, table, group, inf)
     listed = []
     for barrier, writes in writes_by_slice(rules, table, group).items():

@@ -1,4 +1,6 @@
-"""Validates mappings from files that a person wrote. An error names the nearest known word."""
+"""Validates mappings that were read from files that a user wrote. The message of each error names the nearest known
+word.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ LISTED = 12
 
 
 def nearest(word: str, known: Iterable[str], others: str = "") -> str:
-    """The end of an error sentence: the most similar known word, if any, and the known words if they are few.
+    """Return the end of an error message: the most similar known word, if any, and the known words if they are few.
 
     `others` is a command that prints all known words.
     """

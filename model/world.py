@@ -1,4 +1,6 @@
-"""A world: the table, the actors and the limits of a search (in other tools: the model configuration or scope)."""
+"""A world: the table, the actors and the limits of a search (called model configuration or scope in other model
+checkers).
+"""
 
 from __future__ import annotations
 
@@ -168,7 +170,6 @@ class World:
         return replace(self[part], **{name: stated[name] for name in names_of(part) if name in stated})
 
     def _chosen(self, actor: str) -> dict[str, Any]:
-        """The options and limits that the world states for an actor or its kind."""
         return {**self.settings.get(mechanisms.kind_of(actor), {}), **self.settings.get(actor, {})}
 
     @classmethod

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from .engine.config.maintenance import MaintenancePolicy
+    from .engine.data_source.registration import register
     from .engine.errors import BadInput, Cleaned, Conflict, Damaged, LimitExceeded, NbccError, NotATable, Unsupported
     from .engine.limits import Limits, set_limits
     from .engine.spark.session import session
@@ -32,6 +33,7 @@ __all__ = [
     "draw_slices",
     "draw_timeline",
     "draw_verdicts",
+    "register",
     "session",
     "set_limits",
 ]
@@ -39,6 +41,7 @@ __all__ = [
 _HOMES: Final = {
     "MaintenancePolicy": ".engine.config.maintenance",
     "Table": ".engine.table",
+    "register": ".engine.data_source.registration",
     "session": ".engine.spark.session",
     **dict.fromkeys(("BadInput", "Cleaned", "Conflict", "Damaged", "LimitExceeded"), ".engine.errors"),
     **dict.fromkeys(("NbccError", "NotATable", "Unsupported"), ".engine.errors"),

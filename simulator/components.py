@@ -11,7 +11,9 @@ from nbcc.model.mechanisms.lost_locks import LostLocks
 
 
 def field_of(own: ActorState, name: str, otherwise: Any = 0) -> Any:
-    """A field of an actor's component, or of a record that a mechanism adds to it; `otherwise` if there is none."""
+    """Return a field of an actor's component, or of a record that a mechanism adds to it; `otherwise` if no such field
+    exists.
+    """
     return next((getattr(each, name) for each in (own, *own.records) if hasattr(each, name)), otherwise)
 
 
@@ -21,6 +23,8 @@ def is_dead(own: ActorState) -> bool:
 
 
 def is_assumed(world: World) -> bool:
-    """Whether a world satisfies the assumptions of the default protocol: fault set F0, no services of other engines."""
+    """Return whether a world satisfies the assumptions of the default protocol: fault set F0, and no services of other
+    engines.
+    """
     foreign = any(choices.get("services") == "foreign" for choices in world.settings.values())
     return not world[Skew].skew_beyond and not world[LostLocks].lock_losses and not foreign

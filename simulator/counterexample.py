@@ -1,4 +1,4 @@
-"""Converts a path of a search to a trace that people read and systems replay."""
+"""Converts a path of a search to a trace that users can read and systems can replay."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def counterexample(
     """The trace of a path whose last step violates a promise, with rows that show the violation and the model's
     observations.
 
-    Among the interleavings of the same steps, it has the fewest context switches. `cycle`: the last steps that repeat.
+    Among the interleavings of the same steps, the trace has the fewest context switches. `cycle` is the number of last
+    steps that repeat.
     """
     steps = (None if cycle else shortest_violation(model, path, promise)) or tuple(path)
     named = realised(model, steps)

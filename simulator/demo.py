@@ -31,7 +31,7 @@ LOSS = "SNAP"
 
 @dataclass(frozen=True)
 class DemoTables:
-    """The tables of the tour: ``make`` creates a system with its table in a folder; all tables are in ``out``."""
+    """The tables of the tour: ``make`` creates a system with its table in a folder, and ``out`` contains all tables."""
 
     make: Callable[[World, Protocol, Path], System]
     out: Path
@@ -53,10 +53,10 @@ class DemoTables:
 
 
 def random_interleaving(world: World) -> Trace:
-    """A random interleaving with random rows, from the first seed that satisfies two conditions.
+    """Return a random interleaving with random rows, from the first seed that satisfies several conditions.
 
-    Two writes overlap, and one of them completes while a compaction is pending. Every writer has a row in the last
-    snapshot.
+    Two writes overlap, and one of these writes completes while a compaction is pending. Every writer has a row in the
+    last snapshot.
     """
     protocol = Protocol()
     for seed in count():
@@ -79,7 +79,6 @@ def random_interleaving(world: World) -> Trace:
 
 
 def _walk(model: Model, choose: Callable[[int], int]) -> tuple[Step, ...] | None:
-    """Random steps to the end of the run. None unless two writes overlapped, and a write overlapped a compaction."""
     schedule, state, steps = Random(), model.initial, list[Step]()
     writes_met = compaction_met = False
     while (enabled := model.enabled(state)) and (step := schedule.next(choose, enabled)):
@@ -97,10 +96,10 @@ def _write_completed(before: Sequence[Instant], after: Sequence[Instant]) -> boo
 
 
 def last_snapshot(trace: Trace) -> Sequence[str]:
-    """The rows of the last snapshot as text."""
+    """Return the rows of the last snapshot as text."""
     return next((seen["snapshot"] for seen in reversed(trace.observed) if "snapshot" in seen), ())
 
 
 def under(trace: Trace, protocol: Protocol) -> Trace:
-    """The same steps under another protocol, without observations."""
+    """Return the steps of the trace under another protocol, without observations."""
     return replace(trace, protocol=protocol, observed=(), verdict="", because="")

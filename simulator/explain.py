@@ -1,6 +1,6 @@
 """Explains a name: a sentence, its source, and a minimal example.
 
-The texts come from the definitions, so that a new promise, action, option, protocol or world needs no edit here.
+The texts come from the definitions, so that new promises, actions, options, protocols and worlds need no change here.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ LINKS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """An explanation: the sentence `about`, its `source`, further lines `more`, and an example.
+    """An explanation consists of the sentence `about`, its `source`, further lines `more`, and an example.
 
-    `run` makes the example. `shows` is the sentence that introduces the example; it is '' if there is no example.
+    The function `run` computes the example. `shows` is the sentence that introduces the example; it is '' if there is
+    no example.
     """
 
     name: str
@@ -54,15 +55,15 @@ class Explanation:
 
     @property
     def links(self) -> tuple[str, ...]:
-        """The addresses of the documents that the source names."""
+        """The web addresses of the documents that the source names."""
         return tuple(address for document, address in LINKS.items() if document in self.source)
 
 
 def explain(name: str) -> tuple[Explanation, ...]:
-    """Explanations of everything with this name, ignoring case.
+    """Return the explanations of every promise, action, option, protocol, world, mechanism or verdict with this name,
+    ignoring case.
 
-    Raises:
-        ValueError: nothing has this name; the message names the nearest ones.
+    Raises ValueError if nothing has this name; the message contains similar names.
     """
     wanted = _folded(name)
     found = tuple(each for known, make in _known() if _folded(known) == wanted for each in [make()])
@@ -104,7 +105,8 @@ def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
 
 @cache
 def pinned() -> dict[str, Any]:
-    """Protocol -> its pins: the smallest world, the main promise, and each violated promise with the steps.
+    """Return the recorded results of each protocol: the smallest world, the main promise, and the steps of each
+    violated promise.
 
     Protocols without a violation are left out.
     """
@@ -136,7 +138,7 @@ def _promise(name: str) -> Explanation:
 
 
 def taken_by(action: str) -> str:
-    """The kind of actor that takes an action, from the prefix of the action's name; or "any"."""
+    """Return the kind of actor that takes an action, derived from the prefix of the action's name; or "any"."""
     return max((kind for kind in kinds() if action.startswith(f"{kind}_")), key=len, default="any")
 
 
@@ -183,15 +185,15 @@ def _value(field: str, value: str) -> Explanation:
 
 @cache
 def _differences() -> dict[str, dict[str, str]]:
-    """Protocol -> the options that differ from the default."""
     return {name: specs.protocol(name).differences() for name in specs.protocol_names()}
 
 
 @cache
 def _shown_in() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
-    """Option and value -> the world of the mutant that has only this value, and the promise that the mutant breaks.
+    """Map each option and value to the world of the mutant that sets only this value, and to the promise that the
+    mutant breaks.
 
-    Such a world has the actor that reads the option. The demo shows all other options.
+    The world of such a mutant has an actor that uses the option. The demo world shows all other options.
     """
     known = (mutants.load(name) for name in mutants.names())
     alone = (each for each in known if len(each.protocol) == 1 and each.world and not each.replace)
@@ -205,7 +207,6 @@ def _broken_by(world: str, promises: tuple[str, ...], field: str, value: str) ->
 
 
 def _source_of(field: str) -> str:
-    """Return the RFC passage from which an option comes, for an option that no protocol file documents."""
     return {
         "scheduling": "RFC-66, non-serial scheduling of compaction; RFC-22 plans only when no write is pending",
         "plan_takes": "RFC-66, a plan takes logs completed before its barrier",

@@ -1,7 +1,7 @@
-"""Findings: where a real system breaks a promise, one file each in `specs/findings`.
+"""Findings: cases in which a real system breaks a promise, one file each in `specs/findings`.
 
-`NAME.toml` holds the texts and `NAME.json` the run that shows it. `NAME.md` is a page generated from both. A finding
-that no run of the model can show names a test on the system itself instead.
+`NAME.toml` contains the texts of a finding, and `NAME.json` the run that shows it. The page `NAME.md` is generated from
+the texts and the run. A finding that no run of the model can show names a test on the system itself instead.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Finding:
     """One behaviour of a system that breaks a promise, or that refuses a user's request.
 
     `protocol` describes the system. `breaks` are the promises that the run breaks under that protocol, or that `test`
-    shows broken on the system itself. `rule` is the option of the protocol that causes it. `read` names the read that
-    shows the difference. A finding with a `test` has no run; it has texts for `steps`, `expected` and `actual`. `seen`
-    maps each release of the system to its behaviour.
+    shows broken on the system itself. `rule` is the option of the protocol that causes the behaviour. `read` is the
+    read that shows the difference. A finding with a `test` has texts for `steps`, `expected` and `actual` instead of a
+    run. `seen` maps each release of the system to its behaviour.
     """
 
     name: str
@@ -85,8 +85,7 @@ def names() -> tuple[str, ...]:
 def load(name: str) -> Finding:
     """The finding with this name.
 
-    Raises:
-        ValueError: no finding has this name, or its file is wrong.
+    Raises ValueError if no finding has this name, or if its file is invalid.
     """
     if name not in (known := names()):
         raise ValueError(f"no finding is called {name!r}; {nearest(name, known, 'nbcc list findings')}")
@@ -101,7 +100,7 @@ def load(name: str) -> Finding:
 
 
 def is_system(protocol: str) -> bool:
-    """Whether a protocol describes a system that can be run."""
+    """Return whether a protocol describes a system that can be run."""
     return protocol in SYSTEMS
 
 
@@ -113,9 +112,9 @@ def shown_broken(protocol: str) -> dict[str, tuple[Finding, ...]]:
 
 
 def evidence(protocol: str, promise: str, steps: Sequence[Step] | None) -> str:
-    """What findings show about a promise on the system that a protocol describes, in the wording of the verdict matrix.
+    """Return what findings show about a promise on the system of a protocol, in the wording of the verdict matrix.
 
-    `steps` is the length of the violation that the search found in the model; None: it found none.
+    `steps` is the length of the violation that the search found in the model; None if the search found no violation.
     """
     findings = shown_broken(protocol).get(promise, ()) if is_system(protocol) else ()
     runs = [len(each.trace.steps) for each in findings if not each.test]

@@ -1,8 +1,8 @@
-"""Ctrl-C: only the process that the user started handles it, at once and without a traceback.
+"""Ctrl-C: only the process that the user started handles SIGINT, at once and without a traceback.
 
 A terminal sends SIGINT to every process of its foreground group. A child process that receives SIGINT during its start
 prints a traceback. A child process whose start the parent abandoned also prints a traceback. Therefore child processes
-never receive SIGINT, and the parent handles it between two starts, never during one.
+never receive SIGINT, and the parent never handles it while it starts a child.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import Any
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Start processes in this context: SIGINT is handled when the block ends, and the new processes never receive it.
+    """Defer SIGINT while processes are started: this process handles it when the block ends, and the new processes
+    never receive it.
     """
     received: list[int] = []
     # A signal mask alone is not enough: another thread, as of a progress bar, receives the signal, and Python runs the
@@ -42,20 +43,20 @@ def deferred() -> Iterator[None]:
 
 
 class Pool:
-    """Processes that call functions; an exception in the caller ends them at once."""
+    """A pool of processes that call functions; an exception in the caller ends the processes at once."""
 
     def __init__(self, executor: ProcessPoolExecutor) -> None:
         self._executor = executor
 
     def submit(self, function: Callable[..., Any], *values: Any) -> Any:
-        """The future result of a call. The first calls start the processes."""
+        """Return the future result of a call. The first calls start the processes."""
         with deferred():
             return self._executor.submit(function, *values)
 
 
 @contextmanager
 def process_pool(workers: int) -> Iterator[Pool]:
-    """A pool of this many processes, which inherit no open files of this process."""
+    """Return a pool of this many processes, which inherit no open files of this process."""
     others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as executor:
         try:

@@ -17,14 +17,14 @@ _LISTS: Final = ("model", "options", "engine", "hudi", "mutants", "verdicts", "p
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mechanism:
-    """One mechanism, and where each part of nbcc implements or tests it.
+    """One mechanism, with the parts of nbcc that implement or test it.
 
     `model`: the mechanism's actions in the model. `options`: the mechanism's options of the protocol, and its limits in
-    the form `world.limit`. `engine`: the table operations of the engine that implement the mechanism, or
+    the form `world.limit`. `engine`: the operations of the engine's table that implement the mechanism, or
     `module:function`. `engine_refuses`: the engine's refusal, if the engine lacks the mechanism. `hudi`: the
     mechanism's steps on Apache Hudi, or its kinds of query. `hudi_impossible`: the reason why Apache Hudi has no steps
-    for the mechanism. `verdicts`: protocols that show what each weaker option breaks. `trace`: a run of the gallery
-    that shows the mechanism. `boundary`: words that occur in its line of specs/boundary.md.
+    for the mechanism. `verdicts`: protocols whose verdicts show what each weaker option breaks. `trace`: a run of the
+    gallery that shows the mechanism. `boundary`: words that occur in the mechanism's line of specs/boundary.md.
     """
 
     name: str
@@ -54,8 +54,7 @@ def names() -> Names:
 def load(name: str) -> Mechanism:
     """The mechanism with this name.
 
-    Raises:
-        ValueError: no mechanism has this name, or its file is wrong.
+    Raises ValueError if no mechanism has this name, or if its file is invalid.
     """
     if name not in (known := names()):
         raise ValueError(f"no mechanism is called {name!r}; {nearest(name, known, 'nbcc list mechanisms')}")
@@ -64,7 +63,7 @@ def load(name: str) -> Mechanism:
 
 
 def from_mapping(name: str, given: Mapping[str, Any]) -> Mechanism:
-    """A mechanism from the fields of its file.
+    """Make a mechanism from the fields of its file.
 
     Raises:
         ValueError: a field is unknown or missing.

@@ -1,6 +1,6 @@
-"""Minimal examples: the shortest run that takes an action, tests a promise, or violates one.
+"""Minimal examples: the shortest run that takes an action, tests a promise, or violates a promise.
 
-Searches of worlds from small to large find minimal examples.
+Searches of worlds, from small to large, find the minimal examples.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Holds = Callable[[Model, Any, Any, Any], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """The promise that something never happens. A violation of this promise is the wanted run. `kind`: whether the
-    promise is about states or steps.
+    """The promise that a given event never occurs. A violation of this promise is a run in which the event occurs.
+    `kind`: whether the promise is about states or steps.
     """
 
     kind: str
@@ -62,7 +62,8 @@ WEAKER = (
 
 
 def small_worlds() -> Iterator[World]:
-    """Worlds from small to large: one writer alone, then with a compactor, a reader, another writer, and a crash."""
+    """Yield worlds from small to large: one writer alone, then also a compactor, a reader, another writer, and a crash.
+    """
     crews: list[dict[str, int]] = [
         {"writer": 1},
         {"writer": 1, "compactor": 1},
@@ -90,11 +91,11 @@ def small_worlds() -> Iterator[World]:
 
 
 def small_models() -> Iterator[tuple[World, Protocol]]:
-    """Worlds with protocols, in the order of the search.
+    """Yield worlds with protocols in the order in which they are searched.
 
     Small worlds under the default protocol come first, then lost locks, with and without the decision log. Named worlds
-    follow: worlds of table services, of lost answers and of repeated batches. Protocols with actions of their own come
-    last.
+    follow: worlds of table services, of lost answers and of repeated batches. Protocols that have actions of their own
+    come last.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):
@@ -128,14 +129,14 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
 
 
 def breaking(world: World, protocol: Protocol, promise: str) -> Trace | None:
-    """A shortest counterexample in this world; None if the promise holds there."""
+    """Return a shortest counterexample in this world; None if the promise holds in the world."""
     model = Model(world, protocol)
     found = explore(model, [PROMISES[promise]]).promises[promise].trace
     return None if found is None else counterexample(model, found, promise, FOUND_BY)
 
 
 def tried(promise: str) -> Trace | None:
-    """The shortest run under the default protocol to a state that tests the promise."""
+    """Return the shortest run under the default protocol to a state that tests the promise."""
     sometimes = PROMISES[promise].sometimes
 
     def reached(model: Model, before: Any, step: Any, after: Any) -> str | None:
@@ -145,7 +146,7 @@ def tried(promise: str) -> Trace | None:
 
 
 def taking(action: str) -> Trace | None:
-    """The shortest run that ends with the action, if possible under the default protocol."""
+    """Return the shortest run that ends with the action, under the default protocol if possible."""
 
     def taken(model: Model, before: Any, step: Step | None, after: Any) -> str | None:
         return "taken" if step is not None and step.action == action else None
@@ -157,7 +158,8 @@ def taking(action: str) -> Trace | None:
 
 
 def one_after_another(world: World) -> Trace:
-    """A run of the world without overlaps: each actor continues as long as it can. An endless run ends when it repeats.
+    """Return a run of the world without overlaps: each actor continues as long as it can. A run that would be endless
+    ends when it returns to an earlier state.
     """
     model = Model(world)
     state, steps, seen = model.initial, list[Step](), set[State]()
@@ -172,7 +174,9 @@ def one_after_another(world: World) -> Trace:
 
 
 def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model: True) -> Trace | None:
-    """The wanted run in the first of these models that has such a run. Models without the action are not searched."""
+    """Return the wanted run in the first of these models that has such a run. Models without the action are not
+    searched.
+    """
     for world, protocol in small_models():
         model = Model(world, protocol)
         if not can(model):
@@ -184,7 +188,6 @@ def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model
 
 
 def _trace(model: Model, steps: Any, title: str) -> Trace:
-    """The trace of a run without a violation, with rows and the observations of the model."""
     named = realised(model, tuple(steps))
     assert named is not None, "the search took these steps"
     bare = Trace(

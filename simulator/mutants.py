@@ -1,7 +1,6 @@
 """Mutants: small wrong changes in ``specs/mutants`` that a check, a search or a test must detect.
 
-A mutant changes the engine, the model or the harness at run time: it sets an option on one side only (``rules`` of the
-engine, ``protocol`` of the model), replaces one function by an expression, or both.
+A mutant changes the engine, the model or the harness at run time: it sets an option, replaces a function, or both.
 """
 
 from __future__ import annotations
@@ -32,11 +31,10 @@ _FIELDS = (
 class Mutant:
     """One mutant.
 
-    ``replace`` is ``module:name`` or ``module:Class.name``; ``with_`` a Python expression that is evaluated in this
-    module, where ``original`` is the replaced object. ``breaks`` is the promise, and ``test`` the test of a harness
-    mutant. ``detector`` is the search of the model, the check of the engine, or the test that must detect the mutant.
-    ``world`` is needed if neither a search bound of specs/verdicts.toml nor a random world shows it. ``under`` is the
-    protocol of both sides.
+    ``replace`` names the replaced object, and ``with_`` is a Python expression in which ``original`` is that object.
+    ``breaks`` is the promise that the mutant breaks, and ``test`` the test that detects a mutant of the harness.
+    ``detector`` is the search, check or test that must detect the mutant. ``world`` is needed if neither a search bound
+    of specs/verdicts.toml nor a random world shows the violation. ``under`` is the protocol of both model and engine.
     """
 
     name: str
@@ -63,8 +61,7 @@ def names() -> tuple[str, ...]:
 def load(name: str) -> Mutant:
     """The mutant with this name.
 
-    Raises:
-        ValueError: no mutant has this name, or its file is wrong.
+    Raises ValueError if no mutant has this name, or if its file is invalid.
     """
     if name not in (known := names()):
         raise ValueError(f"no mutant is called {name!r}; {nearest(name, known, 'nbcc list mutants')}")
@@ -73,7 +70,7 @@ def load(name: str) -> Mutant:
 
 
 def from_mapping(name: str, given: Mapping[str, Any]) -> Mutant:
-    """A mutant from the fields of its file.
+    """Make a mutant from the fields of its file.
 
     Raises:
         ValueError: a field is unknown, missing or wrong.
@@ -94,9 +91,10 @@ def from_mapping(name: str, given: Mapping[str, Any]) -> Mutant:
 
 @contextmanager
 def applied(mutant: Mutant) -> Iterator[None]:
-    """A context in which the mutant's function is replaced. The caller applies the mutant's options.
+    """Return a context in which the mutant's function is replaced. The caller applies the mutant's options.
 
-    The function is also replaced in modules that imported it by name. Caches of the model are cleared at both ends.
+    The function is also replaced in modules that imported it by name. The caches of the model are cleared at the begin
+    and the end of the context.
 
     Raises:
         ValueError: the function does not exist, or the expression is wrong.
@@ -120,7 +118,6 @@ def applied(mutant: Mutant) -> Iterator[None]:
 
 
 def _target(mutant: Mutant) -> tuple[Any, str, dict[str, Any]]:
-    """The owner and the name of the replaced attribute, and the names that the expression may use."""
     module_name, _, path = mutant.replace.partition(":")
     try:
         module = importlib.import_module(module_name)
@@ -137,7 +134,7 @@ def _target(mutant: Mutant) -> tuple[Any, str, dict[str, Any]]:
 
 
 def forget() -> None:
-    """Clear every cache of the model: its entries may come from another version of a function."""
+    """Clear every cache of the model, because cached values may come from another version of a function."""
     for name, module in list(sys.modules.items()):
         if name.startswith("nbcc.model"):
             for value in list(vars(module).values()):

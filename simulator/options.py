@@ -1,4 +1,4 @@
-"""Finds the row of the matrix that describes writers, from their files of `hoodie.*` options."""
+"""Finds the row of the verdict matrix that describes writers with given files of `hoodie.*` options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MISSPELT = 0.93
 
 
 class Decision(NamedTuple):
-    """An option that decided the row; `given` is False if its value is Hudi's default."""
+    """An option that determines the row; `given` is False if its value is Hudi's default."""
 
     option: str
     value: str
@@ -32,8 +32,8 @@ class Decision(NamedTuple):
 class Writer:
     """A writer, described by its file of options.
 
-    `row` is None if no row describes this writer; `because` is the reason. `unknown`: options that Hudi does not have,
-    each with the nearest existing one, or ''.
+    `row` is None if no row describes this writer; `because` is the reason. `unknown` maps each option that Hudi does
+    not have to the nearest existing option, or ''.
     """
 
     file: str
@@ -45,14 +45,16 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All writers of a table. `row` describes all writers; it is None if no row does, and `because` is the reason."""
+    """The judgement on all writers of a table. `row` is the row that describes all writers, or None with the reason in
+    `because`.
+    """
 
     row: str | None
     because: str
     writers: tuple[Writer, ...]
 
     def to_mapping(self) -> dict[str, Any]:
-        """The value of ``verdicts --options --json``, without its ``format``."""
+        """Return the JSON value of ``verdicts --options``, without its ``format``."""
         return {
             "row": self.row,
             "because": self.because,
@@ -70,10 +72,10 @@ class Judgement:
 
 
 def judge(paths: Iterable[str | Path]) -> Judgement:
-    """The row of writers with these files of options (Java properties, or a JSON object).
+    """Return the row of writers with these files of options (Java properties, or a JSON object).
 
-    Raises:
-        ValueError: a file is neither a JSON object nor Java properties. FileNotFoundError: a file does not exist.
+    Raises: ValueError: a file is neither a JSON object nor Java properties. Raises FileNotFoundError if a file does not
+    exist.
     """
     writers = tuple(judge_writer(str(path), read(Path(path))) for path in paths)
     outside = next((writer for writer in writers if writer.row is None), None)
@@ -87,7 +89,7 @@ def judge(paths: Iterable[str | Path]) -> Judgement:
 
 
 def judge_writer(file: str, given: Mapping[str, str]) -> Writer:
-    """The row of one writer."""
+    """Return the row of one writer."""
     rules = _rules()
     named = {rules["aliases"].get(option, option): value for option, value in given.items()}
     unknown = tuple((option, _nearest(option)) for option in sorted(given) if not _is_known(option))
@@ -102,7 +104,7 @@ def judge_writer(file: str, given: Mapping[str, str]) -> Writer:
 
 
 def read(path: Path) -> dict[str, str]:
-    """The options of a file that begin with ``hoodie.``; the file is a JSON object or Java properties."""
+    """Return the options of a file (a JSON object or Java properties) that begin with ``hoodie.``."""
     data = path.read_bytes()
     if data.lstrip().startswith(b"{"):
         try:
@@ -144,8 +146,8 @@ def _known() -> list[str]:
 
 
 def _is_known(option: str) -> bool:
-    """Whether Hudi may have this option: its name or its prefix is listed. A misspelt name of an option that decides is
-    unknown.
+    """Return whether Hudi may have this option, because its name or its prefix is listed. An option whose name is a
+    misspelt name of a determining option is unknown.
     """
     if option in _known():
         return True

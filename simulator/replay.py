@@ -23,11 +23,11 @@ from .trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a trace on one system.
+    """The result of playing a trace on one system.
 
-    ``fits`` is False if step ``stopped_at`` (counted from 1) is no longer possible, for the ``reasons``. ``same``:
-    whether the observations equal the recorded ones; True if none were recorded. ``trace``: the trace as played this
-    time. ``answered``: the system's reads after each step.
+    ``fits`` is False if step ``stopped_at`` (counted from 1) is no longer possible, for the ``reasons``. ``same`` is
+    True if the observations equal the recorded observations, or if none were recorded. ``trace`` is the trace as it was
+    played this time. ``answered`` contains the system's reads after each step.
     """
 
     system: str
@@ -42,7 +42,7 @@ class Outcome:
 
     @property
     def sentence(self) -> str:
-        """The result in one line."""
+        """The result in one line of text."""
         if not self.fits:
             return f"{self.system}: no longer possible, step {self.stopped_at}: {'; '.join(self.reasons)}"
         same = "the same was observed" if self.same else "the observations differ from the recorded ones"
@@ -51,28 +51,26 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ReplayReport:
-    """One outcome for each system."""
+    """A report with one outcome for each system."""
 
     outcomes: tuple[Outcome, ...]
 
     @property
     def exit_code(self) -> int:
-        """0 if every system agreed, else 1."""
+        """The exit code: 0 if every system agreed, otherwise 1."""
         return int(any(not outcome.fits or outcome.verdict != "AGREED" for outcome in self.outcomes))
 
 
 def replay(trace: Trace, systems: Sequence[str] = ("model",), keep: Path | None = None) -> ReplayReport:
-    """Play the trace on each system and on the model. ``keep``: a folder for the files of the engine's table.
+    """Play the trace on each system and on the model. ``keep`` is a folder for the files of the engine's table.
 
-    Raises:
-        ValueError: a system or the promise of the trace does not exist.
+    Raises ValueError if a system or the promise of the trace does not exist.
     """
     ended = partial(_kept, keep) if keep is not None else lambda history: None
     return ReplayReport(tuple(play(trace, name, factory(name), ended) for name in systems))
 
 
 def _kept(folder: Path, history: History) -> None:
-    """Copy the table of a system that stores files."""
     table = getattr(history.system, "folder", None)
     if table is not None:
         with table() as files:
@@ -80,15 +78,15 @@ def _kept(folder: Path, history: History) -> None:
 
 
 def broken_promise(model: Model, before: Any, step: Step, after: Any, promise: str) -> str | None:
-    """The sentence that says how a step breaks the promise; None if the step keeps the promise."""
+    """Return the sentence that explains how a step breaks the promise; None if the step keeps the promise."""
     if promise not in PROMISES:
         raise ValueError(f"no promise {promise!r}; there are {', '.join(PROMISES)}")
     return PROMISES[promise].holds(model, before, step, after)
 
 
 def repeated(model: Model, states: Sequence[State], trace: Trace) -> str | None:
-    """How the cycle at the end of a trace breaks its promise. None if the cycle keeps the promise, or if the steps form
-    no cycle any more.
+    """Return a sentence that explains how the cycle at the end of a trace breaks its promise. The result is None if the
+    cycle keeps the promise, or if the steps no longer form a cycle.
     """
     cycle = states[-trace.cycle :]
     closes = len(states) > trace.cycle and states[-trace.cycle - 1] == states[-1]
@@ -151,7 +149,7 @@ def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None
 
 
 def side_by_side(outcomes: Sequence[Outcome]) -> Trace:
-    """The trace as the model played it, with the reads of every other system at each step."""
+    """Return the trace as the model played it, with the reads of every other system at each step."""
     longest = max((outcome.trace for outcome in outcomes), key=lambda trace: len(trace.steps))
     others = [outcome for outcome in outcomes if outcome.system != "model"]
     if not others:

@@ -27,9 +27,10 @@ Fails = Callable[[Trace], "Trace | None"]
 def shortest_violation(
     model: Model, steps: Sequence[Step], promise: str, most: int = 200_000
 ) -> tuple[Step, ...] | None:
-    """The interleaving that breaks the promise with the fewest context switches, then actors, then steps.
+    """Return the interleaving that breaks the promise with the fewest context switches, then actors, then steps.
 
-    Each actor takes a prefix of its own ``steps``. None if ``most`` nodes were searched without success.
+    Each actor takes a prefix of its own steps in ``steps``. The result is None if ``most`` nodes were searched without
+    success.
     """
     return fewest_switches(model, steps, PROMISES[promise].holds, most)
 
@@ -37,9 +38,7 @@ def shortest_violation(
 def fewest_switches(
     model: Model, steps: Sequence[Step], shows: Callable[..., str | None], most: int = 200_000
 ) -> tuple[Step, ...] | None:
-    """Do the same as `shortest_violation`, for any condition on a step: ``shows(model, before, step, after)`` is not
-    None.
-    """
+    """Return the same result as `shortest_violation`, but for any condition on a step, which ``shows`` defines."""
     programs = _programs(steps)
     tie = count()
     start = (model.initial, "", frozenset[str](), tuple(0 for _ in programs))
@@ -71,7 +70,6 @@ def _programs(steps: Sequence[Step]) -> dict[str, list[str]]:
 
 
 def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The next position of every actor in its program; None if the step is not the next one of its actor."""
     for index, (actor, program) in enumerate(programs.items()):
         if actor == step.actor and places[index] < len(program) and program[places[index]] == step.action:
             return (*places[:index], places[index] + 1, *places[index + 1 :])
@@ -94,7 +92,9 @@ def fewer_switches(trace: Trace, fails: Fails) -> Trace:
 
 
 def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
-    """Traces without some steps of one block, longest first; then traces with two blocks of an actor joined."""
+    """Yield traces without some steps of one block, longest first; then traces in which two blocks of an actor are
+    joined.
+    """
     blocks = [list(block) for _, block in groupby(steps, key=lambda step: step.actor)]
     for first, last in sorted(_runs([len(block) for block in blocks]), key=lambda run: run[0] - run[1]):
         yield (*steps[:first], *steps[last:])
@@ -107,7 +107,6 @@ def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
 
 
 def _runs(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Every range of consecutive steps within one block."""
     for begin, length in zip(accumulate(lengths, initial=0), lengths, strict=False):
         yield from combinations(range(begin, begin + length + 1), 2)
 
@@ -137,7 +136,7 @@ def _thinner(batches: Batches) -> Iterator[dict[tuple[str, int], Batch]]:
 
 
 def smaller_world(trace: Trace) -> Trace:
-    """The trace in a world without the actors and limits that its steps do not use."""
+    """Return the trace in a world without the actors and limits that its steps do not use."""
     world = trace.world
     used = {step.actor for step in trace.steps}
     counts = {
@@ -156,10 +155,10 @@ def _fits(world: World, trace: Trace) -> bool:
 
 
 def realised(model: Model, steps: Sequence[Step]) -> tuple[Step, ...] | None:
-    """The steps as the model allows them, with times as symbols; None if one is impossible.
+    """Return the steps as the model allows them, with symbols for times; None if a step is impossible.
 
     The times of the given steps may be ticks of the same model, or symbols. If the arguments of a step are no longer
-    possible, the first possible ones of its actor and action replace them.
+    possible, the function uses the first possible arguments of its action.
     """
     state, named, symbols = model.initial, [], Symbols(())
     for wanted in steps:
@@ -179,7 +178,7 @@ def _retry(trace: Trace, steps: tuple[Step, ...], fails: Fails) -> Trace | None:
 
 
 def shrink_disagreement(trace: Trace, fails: Fails) -> Trace:
-    """Reduce context switches, then rows, then the world. Each change is replayed on the system."""
+    """Reduce context switches, then rows, then the world. Each change is tested by a replay on the system."""
     best = fewer_rows(fewer_switches(trace, fails), fails)
     small = smaller_world(best)
     return best if small is best else (fails(small) or best)

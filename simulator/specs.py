@@ -1,7 +1,7 @@
 """Loads worlds and protocols by name, from the TOML files in the package's folder `specs`, or by path.
 
-A protocol file holds `format`, `about`, `extends`, `source`, `used_by`, `hudi_options` and the options that differ from
-the protocol that it extends. A world file holds the sections of `World.from_mapping`.
+A protocol file contains texts, the protocol that it `extends`, and the options that differ from that protocol. A world
+file contains the sections of `World.from_mapping`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ ABOUT = ("format", "about", "extends", "source", "used_by", "hudi_options")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolFile:
-    """A protocol with the texts of its file. `source`: the document that describes it; `used_by`: its users."""
+    """A protocol with the texts of its file. `source` is the document that describes the protocol, and `used_by` names
+    the systems that use it.
+    """
 
     name: str
     about: str
@@ -54,15 +56,14 @@ def protocol_names() -> tuple[str, ...]:
 
 
 def about(kind: str, name: str) -> str:
-    """The description (`about`) of a world or protocol; `kind`: "worlds" or "protocols"."""
+    """Return the description (`about`) of a world or protocol; `kind` is "worlds" or "protocols"."""
     return str(_read(kind, name).get("about", ""))
 
 
 def world(name: str) -> World:
-    """The world of this name or path.
+    """Return the world with this name or path.
 
-    Raises:
-        ValueError: it does not exist, or its file is wrong.
+    Raises ValueError if the world does not exist, or if its file is invalid.
     """
     fields = _read("worlds", name)
     parsed = _naming_file("world", name, lambda: World.from_mapping({"name": _short(name), **fields}))
@@ -74,16 +75,15 @@ def world(name: str) -> World:
 
 
 def protocol(name: str) -> Protocol:
-    """The protocol of this name or path.
+    """Return the protocol with this name or path.
 
-    Raises:
-        ValueError: it does not exist, or its file is wrong.
+    Raises ValueError if the protocol does not exist, or if its file is invalid.
     """
     return protocol_file(name).protocol
 
 
 def protocol_file(name: str) -> ProtocolFile:
-    """The protocol with the texts and Hudi options of its file. A file overrides the files that it extends."""
+    """Return the protocol with the texts and Hudi options of its file. A file overrides the files that it extends."""
     merged: dict[str, Any] = {}
     options: dict[str, Any] = {}
     seen: list[str] = []
@@ -109,12 +109,11 @@ def protocol_file(name: str) -> ProtocolFile:
 
 
 def system(world_name: str, protocol_name: str = "default") -> Model:
-    """The model of a world under a protocol."""
+    """Return the model of a world under a protocol."""
     return Model(world(world_name), protocol(protocol_name))
 
 
 def _naming_file(kind: str, name: str, make: Callable[[], Made]) -> Made:
-    """The result of `make`; a ValueError names the file."""
     try:
         return make()
     except ValueError as error:

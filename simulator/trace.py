@@ -1,7 +1,7 @@
 """A trace: one interleaving as a JSON file that can be saved, sent and replayed.
 
-Steps have names, and times are symbols: ``r1`` is the requested time of the first instant by requested time, ``c1`` its
-completion time. Therefore a trace survives changes of the code.
+Times are symbols: ``r1`` is the first requested time, and ``c1`` is the completion time of the same instant. Therefore
+a trace stays valid after changes of the code.
 
 The file is an object:
 
@@ -40,8 +40,8 @@ class Trace:
     """Steps in a world under a protocol, with the rows that its writes write.
 
     ``observed`` has one mapping for each step: the changes of timeline, slices and reads. ``verdict`` is VIOLATED,
-    DISAGREED or AGREED, ``because`` its reason, ``found_by`` the command that found the trace. ``cycle``: if not 0, the
-    last steps lead back to the same state, and a run can repeat them forever.
+    DISAGREED or AGREED, ``because`` is its reason, and ``found_by`` is the command that found the trace. If ``cycle``
+    is not 0, that many last steps lead back to the same state, so that a run can repeat them forever.
     """
 
     world: World
@@ -58,7 +58,7 @@ class Trace:
 
     @property
     def handle(self) -> str:
-        """First six hex digits of the hash of the steps with their rows, the world and the protocol."""
+        """The handle: the first six hex digits of the hash of the steps with their rows, the world and the protocol."""
         mapping = self.to_mapping()
         core = {name: mapping[name] for name in ("steps", "rows", "world", "protocol")}
         core["steps"] = [{name: step[name] for name in ("actor", "action", "args")} for step in core["steps"]]
@@ -66,7 +66,9 @@ class Trace:
         return hashlib.sha256(canonical(core).encode()).hexdigest()[:HANDLE_DIGITS]
 
     def to_mapping(self) -> dict[str, Any]:
-        """The JSON value, without the handle. World and protocol contain only differences from the defaults."""
+        """Return the JSON value of the trace, without the handle. The world and the protocol in the value contain only
+        differences from the defaults.
+        """
         observed = self.observed or ({},) * len(self.steps)
         return {
             "title": self.title,
@@ -92,11 +94,10 @@ def canonical(value: Any) -> str:
 
 
 def from_mapping(given: Mapping[str, Any]) -> Trace:
-    """The trace of a JSON value.
+    """Make a trace from a JSON value.
 
-    Raises:
-        ValueError: the format is another one, a field is missing, or an actor is of another kind; the message says
-            which.
+    Raises ValueError if the format differs, a field is missing, or an actor is of another kind; the message names the
+    error.
     """
     if not isinstance(given, Mapping):
         raise ValueError(f"a {type(given).__name__} where a trace is an object with 'world', 'protocol' and 'steps'")
@@ -117,7 +118,6 @@ def from_mapping(given: Mapping[str, Any]) -> Trace:
 
 
 def _check_kinds(actors: Mapping[str, str]) -> None:
-    """Raise ValueError for an actor whose name has another kind in this version."""
     known = kinds()
     for actor, kind in actors.items():
         if kind_of(actor) != kind:
@@ -138,7 +138,7 @@ def _made(given: Mapping[str, Any]) -> Trace:
 
 
 def to_json(trace: Trace) -> str:
-    """The text of the trace's file."""
+    """Return the text of the trace's file."""
     return json.dumps({"format": FORMAT, "handle": trace.handle, **trace.to_mapping()}, indent=1) + "\n"
 
 
@@ -175,14 +175,13 @@ def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
 
 
 def _of_handle(handle: str, folder: Path) -> Iterable[Path]:
-    """The files that contain the trace of a handle under another name."""
     sought = f'"handle": "{handle}"'.encode()
     files = (path for path in sorted(folder.glob("*.json")) if path.is_file())  # a folder may have this suffix, too
     return (path for path in files if sought in path.read_bytes()[:80])
 
 
 def context_switches(steps: Iterable[Step]) -> int:
-    """The number of steps whose actor differs from the actor of the previous step."""
+    """Return the number of steps whose actor differs from the actor of the previous step."""
     actors = [step.actor for step in steps]
     return sum(one != other for one, other in itertools.pairwise(actors))
 

@@ -1,8 +1,8 @@
-"""Finds rows that make a violated promise visible: a search explores interleavings without rows.
+"""Finds rows that make a violated promise visible, because a search explores interleavings without rows.
 
-A promise about rows is violated for some valuation of one key: each write puts it, deletes it or leaves it out. A few
-simple valuations are tried, with one key for each file group. A valuation fits if a read differs from the merge of the
-completed writes, or from the same read one step earlier.
+A promise about rows is violated for some valuation of one key: each write puts, deletes or omits the key. The module
+tries a few simple valuations, with one key for each file group. A valuation is suitable if a read differs from the
+merge of the completed writes, or from the same read one step earlier.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WITHOUT_DELETES = ("bulk_inserter", "overwriter")
 
 
 def witness(model: Model, steps: Sequence[Step]) -> Batches:
-    """Rows for every write: the simplest ones with which a read of the last state is wrong.
+    """Return rows for every write: the simplest ones with which a read of the last state is wrong.
 
     If no candidate makes a read wrong, every write upserts the same key with the same ordering value.
     """
@@ -44,7 +44,7 @@ def witness(model: Model, steps: Sequence[Step]) -> Batches:
 
 
 def candidates(model: Model, steps: Sequence[Step]) -> Iterator[dict[tuple[str, int], Batch]]:
-    """The rows to try for the writes of these steps, in order of simplicity."""
+    """Yield the rows to try for the writes of these steps, in order of simplicity."""
     yield from _candidates(model, sorted(_writes(model, _states(model, steps))))
 
 
@@ -56,7 +56,7 @@ def _states(model: Model, steps: Sequence[Step]) -> list[State]:
 
 
 def _writes(model: Model, states: Sequence[State]) -> dict[tuple[str, int], int]:
-    """(writer, number of its write) -> requested time, for every write that was requested."""
+    """Return the requested time of every requested write, by (writer, number of its write)."""
     found: dict[tuple[str, int], int] = {}
     for state in states:
         for actor in (name for kind in ("writer", *WITHOUT_DELETES) for name in model.actors.get(kind, ())):
@@ -67,7 +67,7 @@ def _writes(model: Model, states: Sequence[State]) -> dict[tuple[str, int], int]
 
 
 def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dict[tuple[str, int], Batch]]:
-    """Valuations in order of simplicity: equal orderings, then upserts before deletes."""
+    """Yield valuations in order of simplicity: equal orderings first, then upserts before deletes."""
     names = model.merger.columns
     sets = (names, *((name,) for name in names[:-1]), names[-1:]) if names else ((),)
     kinds = sorted(product(ORDERINGS, (False, True), sets), key=lambda kind: (kind[1], kind[0], len(kind[2])))
@@ -79,8 +79,8 @@ def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dic
 
 
 def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool, sets: tuple[str, ...]) -> Batch:
-    """One row for each file. The log versions of one write have different keys, because a write has one row for each
-    key.
+    """Return one row for each file. The log versions of one write have different keys, because a write has one row for
+    each key.
     """
     world = model.world
     deleted = deleted and not any(write[0] in model.actors.get(kind, ()) for kind in WITHOUT_DELETES)
@@ -89,7 +89,6 @@ def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool, s
 
 
 def _rows(model: Model, state: State, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the model's answer to a read, or the refusal of the protocol in its place."""
     try:
         return model_rows(model, state, query, data)
     except NoAnswer as error:
@@ -113,7 +112,7 @@ def _shows(model: Model, states: Sequence[State], data: Mapping[int, Batch]) -> 
 
 
 def right_rows(model: Model, state: State, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """The correct rows of a query, from the completed writes alone, without file slices."""
+    """Return the correct rows of a query, computed from the completed writes alone, without file slices."""
     window = query.kind == "incremental"
     published = model.component(state, "published")
     writes = completed(published, (query.after or 0) if window else 0, inf if query.until is None else query.until)

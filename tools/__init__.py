@@ -1,1 +1,3 @@
-"""What the developers of nbcc run: generated mutants, generated pages, soak tests. Not part of the wheel."""
+"""What the developers of nbcc run: generated mutants, generated pages, soak tests. The package is not part of the
+wheel.
+"""

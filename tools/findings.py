@@ -1,6 +1,6 @@
 """The generated pages of `specs/findings`: one for each finding, and the index.
 
-Each page is made of the words of `NAME.toml` and of the run of `NAME.json`, so that they cannot disagree.
+Each page combines the texts of `NAME.toml` with the run of `NAME.json`.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ writes. A run is a shortest one in its world; its rows are chosen so that they s
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The rows of the read of a finding, in words: by the completed writes alone, and by the system."""
+    """The rows of a finding's read, in words: as the completed writes require, and as the system returns them."""
 
     expected: str
     actual: str
 
 
 def answers(finding: Finding) -> Answers:
-    """Both answers at the end of the run."""
+    """Return both answers at the end of the run."""
     found: list[Answers] = []
     ended(finding, lambda history, query: found.append(_answers(history, query)))
     return found[0]
 
 
 def ended(finding: Finding, look: Callable[[History, Query], None], promise: str = "", on: str = "model") -> Outcome:
-    """Play the run; ``look`` gets its end and the read that shows the difference."""
+    """Play the run, and call ``look`` with its end and the read that shows the difference."""
     run = replace(finding.trace, promise=promise)
     return play(run, on, factory(on), lambda history: look(history, query_of(history, finding)))
 
 
 def words(history: History, read: Callable[[], tuple[Any, ...]]) -> str:
-    """An answer in words: rows, or the refusal."""
+    """Return an answer in words: its rows, or its refusal."""
     try:
         return "; ".join(history.symbols.rows(read())) or "no row"
     except NoAnswer as refused:
@@ -64,7 +64,7 @@ def words(history: History, read: Callable[[], tuple[Any, ...]]) -> str:
 
 
 def query_of(history: History, finding: Finding) -> Query:
-    """The read at the end of the run that shows the difference."""
+    """Return the read at the end of the run that shows the difference."""
     for query in (Query("snapshot"), *final_queries(history.timeline, change_logs=False)):
         if history.described(query) == finding.read:
             return query
@@ -80,7 +80,7 @@ def _answers(history: History, query: Query) -> Answers:
 
 
 def page(finding: Finding) -> str:
-    """The page of a finding."""
+    """Return the page of a finding."""
     both = Answers(finding.expected, finding.actual) if finding.test else answers(finding)
     lines = [
         f"# {finding.title}",
@@ -139,7 +139,7 @@ def _command(finding: Finding) -> Iterator[str]:
 
 
 def index() -> str:
-    """The page that lists all findings."""
+    """Return the page that lists all findings."""
     lines = [HEAD, "| finding | breaks | shown by | public issue |", "|---|---|---|---|"]
     for each in map(load, names()):
         shown = "a test" if each.test else f"[a run](<{each.path.name}>)".replace("<", "").replace(">", "")
@@ -150,7 +150,6 @@ def index() -> str:
 
 
 def _soak() -> Iterator[str]:
-    """The streak of random histories on Apache Hudi, from its state file."""
     streak = Streak.load(STREAK)
     crowded, both = (100 * count / max(1, streak.histories) for count in (streak.crowded, streak.overlapping))
     yield (
@@ -169,7 +168,6 @@ def _soak() -> Iterator[str]:
 
 
 def _others() -> Iterator[tuple[str, str]]:
-    """The pages that are written by hand, with their titles."""
     for path in sorted(FOLDER.glob("*.md")):
         text = path.read_text("utf-8")
         if path.stem not in ("README", *names()) and _SYSTEM not in text:
@@ -177,12 +175,12 @@ def _others() -> Iterator[tuple[str, str]]:
 
 
 def pages() -> dict[str, str]:
-    """File name -> text."""
+    """Return a mapping from file name to text."""
     return {"README.md": index(), **{f"{name}.md": page(load(name)) for name in names()}}
 
 
 def stale() -> list[str]:
-    """The pages that differ from what the findings say, are missing, or belong to no finding."""
+    """Return the pages that differ from the findings, are missing, or belong to no finding."""
     wanted = pages()
     texts = {path.name: path.read_text("utf-8") for path in FOLDER.glob("*.md")}
     generated = {name: text for name, text in texts.items() if name in wanted or _SYSTEM in text}

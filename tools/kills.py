@@ -1,4 +1,4 @@
-"""The hunt for kills: which mutant breaks which promise, in the smallest world that shows it."""
+"""Searches for kills: which mutant breaks which promise, in the smallest world that shows it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nbcc.simulator.verdicts.kills import Kill, accepted, mutants_of, path, smal
 class Subject:
     """A change that a search must detect: a mutant of the model, or one weaker option.
 
-    `breaks`: the promise that it must violate, '' for an option.
+    `breaks` is the promise that a mutant must violate, '' for an option.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Subject:
 
 
 def subjects() -> tuple[Subject, ...]:
-    """Every mutant that a search must detect, and every weaker option."""
+    """Yield every mutant that a search must detect, and every weaker option."""
     found = [_mutant(each) for each in map(mutants.load, mutants.names()) if each.detector == "search"]
     weaker = [(name, value) for name, values in choices().items() for value in values[1:]]
     for name, value in weaker:
@@ -54,7 +54,7 @@ def _mutant(mutant: mutants.Mutant) -> Subject:
 
 
 def kills(subject: Subject, promises: tuple[str, ...] = ()) -> tuple[Kill, ...]:
-    """The kills of a subject: for each promise (of these; default: all) the first small world that violates it."""
+    """Return the kills of a subject: for each promise (default: all) the first small world that violates it."""
     found: dict[str, Kill] = {}
     for world in (*small_worlds(), *([subject.world] if subject.world else [])):
         result = run_job(replace(subject.job, world=world, promises=promises))
@@ -80,9 +80,9 @@ def _broken_anyway(subject: Subject, world: World, promises: Iterable[str]) -> t
 def kill_all(
     done: Callable[[], None] | None = None, known: Iterable[Kill] = (), new: tuple[str, ...] = ()
 ) -> tuple[Kill, ...]:
-    """Every kill of every subject, in the order of specs/kills.json.
+    """Return every kill of every subject, in the order of specs/kills.json.
 
-    A subject keeps its `known` kills if all of them can be repeated; otherwise it is searched again. `new`: the
+    A subject keeps its `known` kills if all of them can be repeated; otherwise it is searched again. `new` contains the
     promises that were not judged when the known kills were found; each subject is searched for them.
 
     Raises:
@@ -117,7 +117,7 @@ def _still_there(subject: Subject, kill: Kill) -> bool:
 
 
 def to_mapping(found: Iterable[Kill]) -> dict[str, Any]:
-    """The content of specs/kills.json."""
+    """Return the content of specs/kills.json."""
     rows = [
         {"mutant": k.mutant, "promise": k.promise, "bound": dict(k.bound), "steps": k.steps, "states": k.states,
          "seconds": k.seconds}
@@ -131,18 +131,18 @@ def _sorted(found: Iterable[Kill]) -> tuple[Kill, ...]:
 
 
 def _searched() -> dict[str, Any]:
-    """The promises and worlds of the hunt. If the worlds change, all subjects are searched again."""
+    """Return the promises and worlds that are searched. If the worlds change, all subjects are searched again."""
     return {"promises": list(PROMISES), "worlds": [sentence(bound_of(world)) for world in small_worlds()]}
 
 
 def still_good() -> tuple[Kill, ...]:
-    """The accepted kills, if the worlds are unchanged and no promise has gone; otherwise none."""
+    """Return the accepted kills if the worlds are unchanged and no promise was removed; otherwise none."""
     given = json.loads(path().read_text("utf-8"))
     same = given.get("worlds") == _searched()["worlds"] and set(given.get("promises", ())) <= set(PROMISES)
     return accepted() if same else ()
 
 
 def new_promises() -> tuple[str, ...]:
-    """The promises that were not judged when the accepted kills were found."""
+    """Return the promises that were not judged when the accepted kills were found."""
     given = json.loads(path().read_text("utf-8"))
     return tuple(name for name in PROMISES if name not in given.get("promises", ()))

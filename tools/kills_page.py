@@ -52,28 +52,27 @@ BY_TEST: Final = """
 
 
 def page_path() -> Path:
-    """The path of the accepted page."""
+    """Return the path of the accepted page."""
     return SPECS / "kills.md"
 
 
 def page(found: Sequence[Kill]) -> str:
-    """The text of specs/kills.md."""
+    """Return the text of specs/kills.md."""
     killed = mutants_of(found)
     return "\n".join([HEAD, *_model(killed), OPTIONS, *_options(killed), *_elsewhere()]) + "\n"
 
 
 def pages(found: Sequence[Kill]) -> dict[Path, str]:
-    """The pages of these kills."""
+    """Return the pages of these kills."""
     return {page_path(): page(found), SPECS / "bugs.md": known_bugs.page(found)}
 
 
 def files(found: Sequence[Kill]) -> dict[Path, str]:
-    """The files of these kills: the data and the pages."""
+    """Return the files of these kills: the data and the pages."""
     return {kills_path(): json.dumps(to_mapping(found), indent=1) + "\n", **pages(found)}
 
 
 def _model(killed: Mapping[str, Sequence[Kill]]) -> Iterator[str]:
-    """A line for each mutant of the model, by promise."""
     order = {promise: number for number, promise in enumerate(PROMISES)}
     for subject in sorted((each for each in subjects() if each.breaks), key=lambda s: (order[s.breaks], s.name)):
         by_promise = {kill.promise: kill for kill in killed[subject.name]}
@@ -87,7 +86,6 @@ def _counted(kills: Sequence[Kill]) -> str:
 
 
 def _options(killed: Mapping[str, Sequence[Kill]]) -> Iterator[str]:
-    """The weaker options by the promise that each breaks first, then those that break nothing."""
     weaker = [subject.name for subject in subjects() if not subject.breaks]
     order = list(PROMISES)
     first = {
@@ -107,7 +105,6 @@ def _bullet(text: str) -> list[str]:
 
 
 def _elsewhere() -> Iterator[str]:
-    """The mutants that no search of the model can detect."""
     known = [mutants.load(name) for name in mutants.names()]
     yield from (BY_CHECK, "| mutant | what it does |", "|---|---|")
     yield from (f"| `{each.name}` | {each.about} |" for each in known if each.detector == "check")

@@ -16,9 +16,10 @@ FATES: Final = ("mutant", "waits", "reason")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bug:
-    """A published report, with exactly one of three fates.
+    """A published report of a bug.
 
-    `mutant` represents it; or it `waits` for a mechanism; or `reason` says why the model cannot express it.
+    Exactly one of three fields is set: `mutant` represents the bug, it `waits` for a mechanism, or `reason` explains
+    why it is not modelled.
     """
 
     title: str
@@ -30,18 +31,18 @@ class Bug:
 
     @property
     def fate(self) -> str:
-        """The name of the fate that it has."""
+        """The name of the field that is set: mutant, waits or reason."""
         return next(name for name in FATES if getattr(self, name))
 
 
 def bugs() -> tuple[Bug, ...]:
-    """Every report, the most serious ones first."""
+    """Return every report, the most serious ones first."""
     text = (files("nbcc") / "specs" / "bugs.toml").read_text(encoding="utf-8")
     return tuple(from_mapping(each) for each in tomllib.loads(text)["bug"])
 
 
 def from_mapping(given: Mapping[str, Any]) -> Bug:
-    """A report from its table.
+    """Make a report from its table in the TOML file.
 
     Raises:
         ValueError: a field is unknown, or there is not exactly one fate.
@@ -53,7 +54,7 @@ def from_mapping(given: Mapping[str, Any]) -> Bug:
 
 
 def page(found: Sequence[Kill]) -> str:
-    """The text of specs/bugs.md."""
+    """Return the text of specs/bugs.md."""
     killed = mutants_of(found)
     known = bugs()
     count = {fate: sum(bug.fate == fate for bug in known) for fate in FATES}
@@ -73,7 +74,6 @@ def page(found: Sequence[Kill]) -> str:
 
 
 def _here(bug: Bug, killed: Mapping[str, Sequence[Kill]]) -> str:
-    """The mutant that represents a report, with its kill, or the reason for none."""
     if not bug.mutant:
         return f"waits for: {bug.waits}" if bug.waits else bug.reason
     if bug.mutant not in killed:

@@ -21,7 +21,7 @@ from nbcc.simulator.mechanisms import Mechanism, Names, load, names
 
 
 def missing(mechanism: Mechanism) -> Iterator[str]:
-    """A sentence for each name in the file that does not exist."""
+    """Yield a sentence for each name in the file that does not exist."""
     for field, known in _known().items():
         named = getattr(mechanism, field)
         for word in (named,) if isinstance(named, str) else named:
@@ -34,7 +34,7 @@ def missing(mechanism: Mechanism) -> Iterator[str]:
 
 
 def homeless(all_of_them: Iterable[Mechanism]) -> Iterator[str]:
-    """The actions of the model, operations of the engine and options of the protocol that no mechanism names."""
+    """Return the actions of the model, operations of the engine and options of the protocol that no mechanism names."""
     found = tuple(all_of_them)
     for field, there in (("model", actions()), ("engine", _operations()), ("options", choices())):
         named = {word for mechanism in found for word in getattr(mechanism, field)}
@@ -42,7 +42,6 @@ def homeless(all_of_them: Iterable[Mechanism]) -> Iterator[str]:
 
 
 def _known() -> dict[str, Iterable[str]]:
-    """Field -> the words that it may hold."""
     from nbcc.simulator.systems.hudi_steps import BY_HAND, STEPS
 
     limits = (f"world.{name}" for name in world_names())
@@ -96,7 +95,7 @@ NOT_YET: Final = "–"
 
 
 def mapped(mechanism: Mechanism) -> str:
-    """How model and engine are compared: by a row of the mapping for each action, or by the answer of a read."""
+    """Return how model and engine are compared: by a row of the mapping for each action, or by the answer of a read."""
     from nbcc.simulator.crosscheck.mapping import MAPPING
 
     if mechanism.model:
@@ -129,7 +128,7 @@ and the protocols that weaken the mechanism. `nbcc explain NAME` prints it with 
 
 
 def page() -> str:
-    """The text of docs/mechanisms.md."""
+    """Return the text of docs/mechanisms.md."""
     found = sorted(map(load, names()), key=lambda m: (m.issue, m.name))
     parts = (_table(found), _unanswered(found), _reasons(found), _references(found))
     return "\n".join([HEAD, *(line for part in parts for line in part)]).rstrip() + "\n"
@@ -145,26 +144,24 @@ def _table(found: Iterable[Mechanism]) -> Iterator[str]:
 
 
 def first_sentence(text: str) -> str:
-    """The text up to its first full stop or semicolon; of a long sentence the part before its colon."""
+    """Return the text up to its first full stop or semicolon; of a long sentence, the part before its colon."""
     sentence = re.split(r"[.;](?: |$)", text, maxsplit=1)[0]
     return f"{sentence if len(sentence) <= LONG else sentence.partition(': ')[0]}."
 
 
 def _broken(mechanism: Mechanism) -> str:
-    """The promises that its mutants break; a mutant of the checks may break none."""
+    """Return the promises that the mechanism's mutants break; a mutant of the checks may break none."""
     broken = {mutants.load(name).breaks for name in mechanism.mutants}
     return ", ".join(promise for promise in PROMISES if promise in broken)
 
 
 def _unanswered(found: Iterable[Mechanism]) -> Iterator[str]:
-    """What a file leaves open."""
     for m in found:
         if open_columns := [title for title, answer in COLUMNS.items() if not answer(m)]:
             yield from (f"- {m.name} has no answer for: {', '.join(open_columns)}", "")
 
 
 def _reasons(found: Iterable[Mechanism]) -> Iterator[str]:
-    """Why a mechanism cannot be played on Apache Hudi, or is not in the engine."""
     yield from ("## Not on Apache Hudi, not in the engine", "")
     for m in found:
         if m.hudi_impossible:

@@ -16,7 +16,9 @@ PATH: Final = Path(str(resources.files("nbcc") / "specs" / "proofs.json"))
 
 
 def claimed() -> dict[str, dict[str, Any]]:
-    """The promises that the lemmas of each protocol imply, and the size of each file of lemmas. Runs no prover."""
+    """Return the promises that the lemmas of each protocol imply, and the size of each file of lemmas. The function
+    runs no prover.
+    """
     systems = {lemmas.name: _system(lemmas) for lemmas in LEMMAS}
     promises: dict[str, dict[str, list[str]]] = {}
     for lemmas in LEMMAS:
@@ -34,14 +36,13 @@ def _system(lemmas: Lemmas) -> System:
 
 
 def count(system: System) -> int:
-    """Each clause holds initially and is preserved by each action; each claim holds in a state or over each action;
-    each action is possible."""
+    """Count the proof obligations of a system."""
     implied = sum((c.holds is not None) + (c.step is not None) * len(system.actions) for c in system.claims)
     return len(system.clauses) * (1 + len(system.actions)) + implied + len(system.actions)
 
 
 def proved() -> dict[str, dict[str, Any]]:
-    """The claims, each proved by the prover.
+    """Return the claims, each proved by the prover.
 
     Raises:
         ValueError: a promise is not proved.
@@ -55,11 +56,11 @@ def proved() -> dict[str, dict[str, Any]]:
 
 
 def text() -> str:
-    """The content of specs/proofs.json, after a run of the prover."""
+    """Return the content of specs/proofs.json, after a run of the prover."""
     return json.dumps({"format": 1, **proved()}, indent=1) + "\n"
 
 
 def accepted() -> dict[str, dict[str, Any]]:
-    """The promises and the lemmas of specs/proofs.json."""
+    """Return the promises and the lemmas of specs/proofs.json."""
     document = json.loads(PATH.read_text("utf-8"))
     return {name: document[name] for name in ("protocols", "lemmas")}

@@ -10,7 +10,7 @@
     proofs       specs/proofs.json, by a run of the prover; a minute or more
     writers      the tables in docs/how-many-writers.md, from the figures in specs/workload
     writers-all  the same with its figures and pictures, by sweeps of the simulation; minutes
-    verdicts     specs/verdicts.md, from the accepted matrices and proofs; `nbcc verdicts --accept` writes a matrix
+    verdicts     specs/verdicts.md, from the accepted matrices, locks and proofs; `nbcc verdicts --accept` writes them
 
 `--check` writes nothing and exits with 1 if a file is stale. `python -m tools.mutation --write` writes the record of
 generated mutants, `python -m tools.detection` the figures of `nbcc validate`.
@@ -123,12 +123,12 @@ SLOW: Final = ("kills", "proofs", "writers-all")
 
 
 def stale(files: Files) -> list[Path]:
-    """The files whose text differs from what it should be."""
+    """Return the files whose text differs from the generated text."""
     return sorted(path for path, text in files.items() if text != (path.read_text("utf-8") if path.exists() else None))
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit code 1: with `--check`, a file is stale."""
+    """The exit code is 1 if, with `--check`, a file is stale."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.regenerate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,6 +1,6 @@
 """RFC readings: the shortest run on which two readings of a rule in an RFC differ.
 
-A reading is a protocol. Both read the same tables, those of the default protocol; their plans and writes are not used.
+A reading is a protocol. Both readings read the same tables, which the default protocol produces.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Answer = Callable[[View, int, Protocol], Iterator[tuple[str, object]]]
 
 
 class Difference(NamedTuple):
-    """After `steps`, `what` is `one` in the first reading and `other` in the second."""
+    """After `steps`, the value of `what` is `one` in the first reading and `other` in the second."""
 
     steps: tuple[Step, ...]
     what: str
@@ -30,7 +30,7 @@ class Difference(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The result of a comparison: a shortest difference, or None after all `states`."""
+    """The result of a comparison: a shortest difference, or None after a search of all `states`."""
 
     difference: Difference | None
     states: int
@@ -108,7 +108,7 @@ def _differs(view: View, one: Protocol, other: Protocol, answer: Answer) -> Diff
 
 
 def _same(view: View, left: object, right: object) -> bool:
-    """Whether two answers have equal rows for every valuation of a key, or two slices the same logs."""
+    """Return whether two answers have equal rows for every valuation of a key, or two slices have the same logs."""
     if not isinstance(left, Fold) or not isinstance(right, Fold):
         return left == right
     named = (log for fold in (left, right) for log in (*logs_of(fold), *(fold.shown or ())))

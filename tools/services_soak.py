@@ -1,9 +1,9 @@
-"""A soak of the services: two streams of commits, two daemons and a killer on one table of a local folder.
+"""A soak test of the services: two streams of commits, two services and a killer work on one table of a local folder.
 
 ``python -m tools.services_soak --commits 20000`` prints one JSON object: the largest numbers of logs per slice, active
-instants and small files, the p95 of the first and last commits, and the memory of the daemons. The writers are
-processes without Spark. The killer ends a writer by SIGKILL; the writer is started again and sends its last batch
-again.
+writes and small files, the p95 of the first and last commits, and the memory of the daemons. The writers are processes
+without Spark. The killer ends a writer by SIGKILL; the writer is started again and sends its last batch again. At the
+end the commits are counted: each batch must have exactly one, or `lost_batches` or `doubled_batches` lists it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 
 from nbcc import Table
+from nbcc.engine.timeline import load
+from nbcc.engine.writes.idempotency import EXTRA
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("a", pa.int64()), ("b", pa.int64())])
 KEYS: Final = 50
@@ -45,6 +48,13 @@ def write(path: str, column: str, commits: int) -> None:
             table.upsert(rows, batch_id=f"{column}/{number}", columns=[column])
             written.write(f"{time.monotonic() - begun:.4f}\n")
             written.flush()
+            if Path(f"{path}.stop").exists():  # after a batch: the batch of a killed writer is sent again
+                break
+
+
+def _small_files(path: str) -> int:
+    """The files in `.hoodie` without the ids of batches, which the policy retains for an hour."""
+    return sum(len(files) for folder, _, files in os.walk(Path(path, ".hoodie")) if "/batches" not in folder)
 
 
 def writer(path: str, column: str, commits: int) -> subprocess.Popen[str]:
@@ -61,54 +71,86 @@ def daemon(path: str, log: Path) -> subprocess.Popen[str]:
 
 
 def memory(process: subprocess.Popen[str]) -> int:
-    """The resident memory of a process in kB."""
+    """Return the resident memory of a process in kB."""
     status = Path(f"/proc/{process.pid}/status").read_text("utf-8")
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
 
 
-def soak(commits: int, kill_every: float, seed: int) -> dict[str, Any]:
-    """Run the soak in a new folder, and return its figures. `commits`: of both streams together."""
+def soak(commits: int, minutes: float, kill_every: float, heartbeat_ms: int, seed: int) -> dict[str, Any]:
+    """Run the soak in a new folder until so many commits of both streams, or so many minutes; return its figures."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder, "t"))
-        options = {"nbcc.partial.update.mode": "set_columns"}
+        options = {
+            "nbcc.partial.update.mode": "set_columns",
+            "hoodie.client.heartbeat.interval_in_ms": str(heartbeat_ms),  # archiving waits for it after a kill
+            "hoodie.client.heartbeat.tolerable.misses": "4",
+        }
         Table.create(None, path, SCHEMA, record_key="id", ordering_fields="ts", buckets=2, options=options)
         logs = [Path(folder, f"daemon{number}") for number in range(2)]
         daemons = [daemon(path, log) for log in logs]
         writers = {column: writer(path, column, commits // 2) for column in ("a", "b")}
-        kills, small, resident, due = 0, [], [], time.monotonic() + kill_every
+        kills, small, resident, begun = 0, [], [], time.monotonic()
+        due = begun + kill_every
         try:
             while any(process.poll() != 0 for process in writers.values()):  # a killed one is started again
                 time.sleep(1.0)
-                small.append(sum(len(files) for _, _, files in os.walk(Path(path, ".hoodie"))))
+                small.append(_small_files(path))
                 resident.append(sum(map(memory, daemons)))  # Linux only
+                if len(small) % 60 == 0:
+                    print(_progress(path, logs, small[-1], resident[-1]), file=sys.stderr, flush=True)
                 for column, process in writers.items():
                     if process.poll() not in (None, 0):
                         writers[column] = writer(path, column, commits // 2)
+                if time.monotonic() - begun > minutes * 60:
+                    Path(f"{path}.stop").touch()
                 alive = [process for process in writers.values() if process.poll() is None]
                 if alive and time.monotonic() > due:
                     chance.choice(alive).send_signal(signal.SIGKILL)
                     kills, due = kills + 1, time.monotonic() + kill_every
         finally:
+            for process in writers.values():  # they have ended, unless the soak is interrupted
+                process.kill()
             for process in daemons:
                 process.send_signal(signal.SIGTERM)
             ends = [process.wait(120) for process in daemons]
-        return _figures(path, commits, logs, small, resident) | {"kills": kills, "daemons_ended_with": ends}
+        seconds = round(time.monotonic() - begun)
+        ran = {"seconds": seconds, "kills": kills, "daemons_ended_with": ends}
+        return _figures(path, logs, small, resident) | ran
 
 
-def _figures(path: str, commits: int, logs: list[Path], small: list[int], resident: list[int]) -> dict[str, Any]:
+def _seconds(path: str) -> dict[str, list[float]]:
+    """The seconds of each commit of both streams."""
+    lists = {column: Path(f"{path}.{column}") for column in ("a", "b")}
+    texts = {column: file.read_text("utf-8") if file.exists() else "" for column, file in lists.items()}
+    return {column: [float(line) for line in text.split()] for column, text in texts.items()}
+
+
+def _progress(path: str, logs: list[Path], small: int, resident: int) -> str:
+    """One line about a soak that runs."""
+    seconds = _seconds(path)
+    states = [line for log in logs for line in log.read_text("utf-8").splitlines()[-9:] if '"state"' in line]
+    counts = json.loads(max(states))["counts"] if states else {}
+    commits = sum(map(len, seconds.values()))
+    p95 = _p95(seconds, slice(-200, None)) if commits else 0.0
+    return f"{commits} commits, p95 {p95} s, {small} files, {resident} kB, {counts}"
+
+
+def _figures(path: str, logs: list[Path], small: list[int], resident: list[int]) -> dict[str, Any]:
     table = Table.open(None, path)
-    seconds = {column: [float(line) for line in Path(f"{path}.{column}").read_text().split()] for column in ("a", "b")}
+    seconds = _seconds(path)
     steps = [json.loads(line) for log in logs for line in log.read_text("utf-8").splitlines()]
     states = [step["counts"] for step in steps if step["service"] == "state"]
-    tenth = max(1, min(1000, commits // 20))
+    done = {column: len(each) for column, each in seconds.items()}
+    tenth = max(1, min(500, *(count // 10 for count in done.values())))
+    expected = {f"k{key}": (_last(done["a"], key), _last(done["b"], key)) for key in range(KEYS)}
     rows = {row["id"]: (row["a"], row["b"]) for row in table.snapshot().to_pylist()}
-    last = {key: max(n for n in range(commits // 2) if _writes(n, key)) for key in range(KEYS)}
     return {
-        "commits": commits,
-        "rows_right": rows == {f"k{key}": (last[key], last[key]) for key in range(KEYS)},
-        "most_logs_per_slice": max(state["logs_per_slice"] for state in states),
-        "most_active_instants": max(state["active_instants"] for state in states),
+        "commits": sum(done.values()),
+        "rows_right": rows == {key: row for key, row in expected.items() if row != (None, None)},
+        **_batches(table, done),
+        "most": {name: max(state[name] for state in states) for name in states[0]},
+        "most_active_writes_not_held": max(state["active_writes"] - state["held_writes"] for state in states),
         "small_files": _tenths(small),
         "daemons_kB": _tenths(resident),
         "p95_seconds": {"first": _p95(seconds, slice(0, tenth)), "last": _p95(seconds, slice(-tenth, None))},
@@ -116,14 +158,28 @@ def _figures(path: str, commits: int, logs: list[Path], small: list[int], reside
     }
 
 
+def _batches(table: Table, done: dict[str, int]) -> dict[str, list[str]]:
+    """The batches without a commit, and those with several."""
+    context = table.context
+    whole = context.commits.whole(load(context.storage))
+    extras = (context.commits.commit(instant).extra for instant in whole.completed if instant.writes)
+    counts = Counter(each[EXTRA] for each in extras if EXTRA in each)
+    wanted = {f"{column}/{number}" for column, count in done.items() for number in range(count)}
+    return {
+        "lost_batches": sorted(wanted - {*counts}),
+        "doubled_batches": sorted(batch for batch, count in counts.items() if count > 1),
+    }
+
+
 def _tenths(samples: list[int]) -> dict[str, int]:
-    """The largest sample of each tenth of the run that the report compares: the second and the last."""
+    """Return the largest sample of each tenth of the run that the report compares: the second and the last tenth."""
     tenth = max(1, len(samples) // 10)
     return {"second_tenth": max(samples[tenth : 2 * tenth] or samples), "last_tenth": max(samples[-tenth:])}
 
 
-def _writes(number: int, key: int) -> bool:
-    return (key - number) % KEYS < 5
+def _last(count: int, key: int) -> int | None:
+    """The newest of the first `count` batches that writes this key."""
+    return max((number for number in range(count) if (key - number) % KEYS < 5), default=None)
 
 
 def _p95(seconds: dict[str, list[float]], part: slice) -> float:
@@ -135,7 +191,9 @@ def main() -> None:
     """Run the soak, or one of its writers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--commits", type=int, default=20_000)
+    parser.add_argument("--minutes", type=float, default=1e6, help="end after this time")
     parser.add_argument("--kill-every", type=float, default=20.0, metavar="SECONDS")
+    parser.add_argument("--heartbeat-ms", type=int, default=2000, help="it expires after four times this")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -143,7 +201,8 @@ def main() -> None:
         path, column, commits = given.write
         write(path, column, int(commits))
     else:
-        print(json.dumps(soak(given.commits, given.kill_every, given.seed), indent=2))
+        figures = soak(given.commits, given.minutes, given.kill_every, given.heartbeat_ms, given.seed)
+        print(json.dumps(figures, indent=2))
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
     python -m tools.soak [FILE] [--on SYSTEM] [--histories N] [--minutes M]
 
 History number N is drawn from seed N. The state file records the length of the streak, so that the next run continues
-it. A disagreement ends the streak. So does a change of what the streak counts: the protocol, the release, its options,
-the table of steps, or the histories that the seeds draw.
+it. A disagreement ends the streak. A change of the protocol, the release, its options, the table of steps or the
+histories also ends the streak.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ SAMPLE = 12
 
 
 class NotAStreak(ValueError):
-    """A state file that holds something else than a streak."""
+    """Raised if a state file contains something other than a streak."""
 
 
 @dataclass
 class Streak:
     """Consecutive histories that agreed, of the seeds 0 to ``histories`` - 1.
 
-    ``of`` is the hash of what is counted (see `fingerprint`), ``disagreement`` the trace of the history that ended it.
+    ``of`` is the hash of what is counted (see `fingerprint`), and ``disagreement`` is the trace that ended the streak.
     """
 
     of: str
@@ -83,13 +83,13 @@ class Streak:
 
     @classmethod
     def resume(cls, path: Path, of: str) -> Streak:
-        """The streak of a file, or a new one if the file is missing or counts something else."""
+        """Return the streak of a file, or a new one if the file is missing or counts something else."""
         streak = cls.load(path)
         return streak if streak.of == of else cls(of)
 
     @classmethod
     def load(cls, path: Path) -> Streak:
-        """The streak of a file. An empty one if the file is missing.
+        """Return the streak of a file. The streak is empty if the file is missing.
 
         Raises:
             NotAStreak: the file has another format; it stays unchanged.
@@ -124,7 +124,7 @@ class Streak:
 
     @property
     def text(self) -> str:
-        """The length of the streak and which kinds of actions overlapped, rarest first."""
+        """Return the length of the streak and the kinds of actions that overlapped, rarest first."""
         if not self.histories:
             return "no history agreed"
         share, both = (100 * n / self.histories for n in (self.crowded, self.overlapping))
@@ -139,7 +139,9 @@ class Streak:
 
 
 def fingerprint(setting: CheckOptions) -> str:
-    """A hash of what a streak counts. Mechanisms that its histories cannot contain do not change it."""
+    """Return a hash of what a streak counts. Mechanisms that the histories of the streak cannot contain do not change
+    the hash.
+    """
     steps = [(step.action, step.call, step.takes) for step in STEPS if not step.impossible]
     driver = [NEWEST, options("", 1, {})]
     system = [] if setting.system in ("", "hudi") else [setting.system]  # a streak is Hudi's unless it names another
@@ -149,7 +151,6 @@ def fingerprint(setting: CheckOptions) -> str:
 
 @cache
 def _sample(protocol: Protocol, fitted: Callable[[World], World]) -> list[Any]:
-    """The histories of the first seeds, each with the timeline and the rows of the model at its end."""
     sample: list[Any] = []
 
     def fresh(world: World, protocol: Protocol) -> Model:  # a function: `Check` counts the edges of `Model` itself
@@ -166,7 +167,7 @@ def _sample(protocol: Protocol, fitted: Callable[[World], World]) -> list[Any]:
 
 
 def stand_in(world: World, protocol: Protocol, batches: Batches) -> System:
-    """The model in the role of Hudi: it is asked for the same steps."""
+    """Return the model in the role of Hudi, which must take the same steps."""
     return StandIn(Model(world, protocol), batches)
 
 
@@ -205,7 +206,9 @@ def soak(
 
 
 def of_seed(seed: int, setting: CheckOptions) -> CheckOptions:
-    """The options with which the history of a seed is drawn. Most are crowded and prefer overlapping operations."""
+    """Return the options that generate the history of a seed. Most histories have many actors and prefer overlapping
+    operations.
+    """
     setting = replace(setting, kinds=tuple(AT_LEAST))
     if seed % PLAIN_ONE_IN == 0:
         return setting
@@ -213,7 +216,8 @@ def of_seed(seed: int, setting: CheckOptions) -> CheckOptions:
 
 
 def crowd(world: World) -> World:
-    """The world with at least three writers, a compactor and two rollbackers, and one bucket for each partition."""
+    """Return the world with at least three writers, a compactor and two rollbackers, and one bucket for each partition.
+    """
     actors = {kind: max(count, AT_LEAST.get(kind, 0)) for kind, count in world.actors.items()}
     whole = (1,) * world.partitions
     writes = {
@@ -225,7 +229,9 @@ def crowd(world: World) -> World:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit code 0: the streak has the wanted length; 1: a disagreement; 2: not a state file; 3: the time ran out."""
+    """The exit code is 0 for a streak of the wanted length, 1 for a disagreement, 2 for a bad file, 3 if the time ran
+    out.
+    """
     parser = argparse.ArgumentParser(prog="python -m tools.soak", description="Consecutive histories that agree.")
     parser.add_argument("file", nargs="?", type=Path, default=STREAK, help="the state file")
     parser.add_argument("--on", default="hudi", metavar="SYSTEM", help="hudi (the default), engine or model")

@@ -12,6 +12,7 @@ from nbcc.simulator import findings
 from nbcc.simulator.verdicts.data import load
 
 from . import proofs
+from .locks_section import locks_section
 
 Data = Mapping[str, Any]
 WIDTH: Final = 118
@@ -36,7 +37,7 @@ lists what is not modelled. `nbcc explain PROMISE` explains a promise.
 
 
 def page_path() -> Path:
-    """The path of the page."""
+    """Return the path of the page."""
     return Path(str(resources.files("nbcc") / "specs" / "verdicts.md"))
 
 
@@ -45,7 +46,7 @@ ENDLESS: Final = "1 endless run"
 
 
 def page() -> str:
-    """The text of specs/verdicts.md."""
+    """Return the text of specs/verdicts.md."""
     quick, full = load("quick"), load("full")
     parts = (
         _proved(quick),
@@ -55,12 +56,12 @@ def page() -> str:
         _systems(quick, full),
         _doubts(quick, full),
         _isolation(quick),
+        locks_section(),
     )
     return "\n".join([HEAD, *(line for part in parts for line in part)]).rstrip() + "\n"
 
 
 def _proved(quick: Data) -> Iterator[str]:
-    """The promises that are proved, whose verdicts need no bound."""
     lists = []
     for protocol, promises in proofs.accepted()["protocols"].items():
         names = ", ".join(promise for promise in quick["protocols"][protocol]["promises"] if promise in promises)
@@ -72,7 +73,6 @@ def _proved(quick: Data) -> Iterator[str]:
 
 
 def _applies(quick: Data) -> Iterator[str]:
-    """The promises that apply to few protocols."""
     for promise in quick["protocols"]["default"]["promises"]:
         rows = quick["protocols"].items()
         without = [name for name, row in rows if row["promises"][promise]["verdict"] == "NOT_APPLICABLE"]
@@ -93,7 +93,6 @@ CHOOSE_FILE_IDS: Final = ("file_ids", "bucket_count")
 
 
 def _repeats(quick: Data, full: Data) -> Iterator[str]:
-    """The promises that can only repeat another one, or cannot fail, under most protocols."""
     rows = [(name, row["promises"]) for data in (quick, full) for name, row in data["protocols"].items()]
     alone = [name for name, cells in rows if _is_violated(cells, "CDC") and not _is_violated(cells, "SNAP")]
     beyond = f"except under {_names(alone)}" if alone else "and no protocol breaks CDC alone"
@@ -142,13 +141,14 @@ def _protocols(quick: Data, full: Data) -> Iterator[str]:
 
 
 def _options(row: Data) -> str:
-    """The options that differ from the default: by name if they are few."""
+    """Return the options that differ from the default, by name if they are few."""
     options = ", ".join(f"`{name}={value}`" for name, value in row["options"].items())
     return options if len(row["options"]) <= 3 else f"{len(row['options'])} options"
 
 
 def _breaks(row: Data) -> Iterator[str]:
-    """The broken promises with the shortest lengths, those without a verdict, those that only a test breaks."""
+    """Return the broken promises with the shortest lengths, those without a verdict, and those that only a test breaks.
+    """
     yield _counted(_steps(row)) or "nothing"
     cells = row["promises"].items()
     if undetermined := [promise for promise, cell in cells if cell["verdict"] == "UNDETERMINED"]:
@@ -166,7 +166,7 @@ def _steps(row: Data) -> dict[str, int]:
 
 
 def _systems(quick: Data, full: Data) -> Iterator[str]:
-    """What findings show of the systems that can be run."""
+    """Return what findings show about the systems that can be run."""
     yield from ("## Real systems", "")
     yield from _wrapped(
         "Two protocols describe real systems, and [findings](findings/README.md) compare them. *Confirmed*: a run "
@@ -189,7 +189,6 @@ def _sign(cell: Data) -> str:
 
 
 def _doubts(quick: Data, full: Data) -> Iterator[str]:
-    """The cells without a verdict, with the reasons."""
     reasons: dict[tuple[str, str], dict[str, list[str]]] = {}
     for data in (quick, full):
         for name, row in data["protocols"].items():
@@ -211,7 +210,7 @@ def _doubts(quick: Data, full: Data) -> Iterator[str]:
 
 
 def _isolation(quick: Data) -> Iterator[str]:
-    """The anomalies that each protocol allows; protocols with the same ones share a line."""
+    """Return the anomalies that each protocol allows; protocols with equal anomalies share a line."""
     yield from ("## Isolation", "")
     yield from _wrapped(
         "Two writers update one file group, or read two partitions and write one each. A write reads the table when "

@@ -13,9 +13,11 @@ from ..config.maintenance import MaintenancePolicy
 from ..context import Context
 from ..errors import BadInput, Conflict, LockTimeout
 from ..lock import InProcessLock
+from ..services.collecting import Listing, leftovers
 from ..services.triggers import Reasons, archive_due, clean_due, compaction_due, log_compaction_due, measure
 from ..storage.recording import Recording
 from ..timeline import CompactionPlan, Instant, Timeline, load
+from ..writes.decision_log import uses_decision_log
 from . import (
     archive,
     collect,
@@ -161,12 +163,19 @@ class _Pass:
                 yield self._step("archive", "archived", moved, begun, {"instants": len(moved)}, because)
 
     def collect(self) -> Iterator[ServiceStep]:
-        if self.policy.collect:
+        if self.policy.collect and self._has_leftovers():
             begun = time.monotonic()
             hours, seconds = self.policy.batch_hours, self.policy.leftover_seconds
             counts = collect.run(self.context, self.config, batch_hours=hours, leftover_seconds=seconds).counts()
             if any(counts.values()):
                 yield self._step("collect", "deleted leftovers", (), begun, counts)
+
+    def _has_leftovers(self) -> bool:
+        """Whether a collection is due. The selection is made without the lock, which no writer then waits for."""
+        hours, seconds = self.policy.batch_hours, self.policy.leftover_seconds
+        listing = Listing.of(self.context)
+        counts = leftovers(self.context, self._timeline(), listing, hours, seconds).counts()
+        return uses_decision_log(self.context) or any(counts.values())
 
     def measured(self) -> ServiceStep:
         begun = time.monotonic()

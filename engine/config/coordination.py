@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from .concurrency import OPTION as MODE
 from .concurrency import SINGLE_WRITER, ConcurrencyMode
@@ -17,6 +17,23 @@ Decides = Literal["lock", "log"]
 
 DECISION_LOG: Final = "decision-log"
 """The writer feature of tables whose commits are decided by a log: every writer must support it."""
+
+HEARTBEATS: Final = "heartbeat-interval"
+"""The writer feature of tables whose heartbeats do not have Hudi's default interval: an older release of nbcc would
+renew its heartbeat too late.
+"""
+
+
+class HeartbeatInterval(NamedTuple):
+    """How often a writer renews its heartbeat, and after how many intervals without a renewal the heartbeat expires.
+    The defaults are the ones of Hudi.
+    """
+
+    seconds: float = 60.0
+    misses: int = 2
+
+
+HUDI_HEARTBEATS: Final = HeartbeatInterval()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +47,8 @@ class Coordination:
     `lock_expire_minutes`: The age after which FileSystemBasedLockProvider ignores a lock file, in minutes; 0: never.
     `lease_seconds`, `renew_seconds`: The length of a lease and its renewal interval, for storage-based and numbered
     locks.
+    `heartbeat_ms`, `heartbeat_misses`: A writer renews its heartbeat at this interval, in milliseconds. The heartbeat
+    expires after so many intervals without a renewal.
     `zookeeper_…`: The options of ZookeeperBasedLockProvider.
     """
 
@@ -44,11 +63,20 @@ class Coordination:
     zookeeper_port: int = 2181
     zookeeper_base_path: str = "/hudi"
     zookeeper_lock_key: str = "table"
+    heartbeat_ms: int = 60_000
+    heartbeat_misses: int = 2
 
     @property
     def features(self) -> frozenset[str]:
         """The table features that a writer must support to obey this coordination."""
-        return frozenset({DECISION_LOG} if self.decision == "log" else ())
+        is_default = self.heartbeat_interval == HUDI_HEARTBEATS
+        demanded = {DECISION_LOG: self.decision == "log", HEARTBEATS: not is_default}
+        return frozenset(feature for feature, is_demanded in demanded.items() if is_demanded)
+
+    @property
+    def heartbeat_interval(self) -> HeartbeatInterval:
+        """The interval of the heartbeats of all writers."""
+        return HeartbeatInterval(self.heartbeat_ms / 1000, self.heartbeat_misses)
 
     def to_properties(self) -> dict[str, str]:
         """The options whose values are not the defaults, with their names in ``hoodie.properties``."""

@@ -13,6 +13,8 @@ PROVIDER: Final = "hoodie.write.lock.provider"
 PARTIAL: Final = "nbcc.partial.update.mode"
 FUNCTION: Final = "nbcc.merge.function"
 CONSUMER_HOURS: Final = "nbcc.consumer.hours"
+BEAT: Final = "hoodie.client.heartbeat.interval_in_ms"
+MISSES: Final = "hoodie.client.heartbeat.tolerable.misses"
 AUTOMATIC: Final = "hoodie.archive.automatic"
 LEAST: Final = "hoodie.keep.min.commits"
 MOST: Final = "hoodie.keep.max.commits"
@@ -51,6 +53,11 @@ def from_zero(text: str) -> int | None:
 def from_one(text: str) -> int | None:
     """Parse a whole number from 1 on; None for another text."""
     return from_zero(text) or None
+
+
+def _beat(text: str) -> int | None:
+    millis = from_zero(text)
+    return millis if millis is not None and millis >= 1000 else None  # some file systems record whole seconds
 
 
 def _text(text: str) -> str | None:
@@ -92,6 +99,8 @@ COORDINATION: Final = (
     Option("hoodie.write.lock.zookeeper.port", "zookeeper_port", from_zero, "a port"),
     Option("hoodie.write.lock.zookeeper.base_path", "zookeeper_base_path", _text, "a path"),
     Option("hoodie.write.lock.zookeeper.lock_key", "zookeeper_lock_key", _text, "a name"),
+    Option(BEAT, "heartbeat_ms", _beat, "a whole number of milliseconds from 1000 on"),
+    Option(MISSES, "heartbeat_misses", from_one, "a whole number from 1 on"),
 )
 ARCHIVE: Final = (
     Option(AUTOMATIC, "automatic", _FLAG, "true or false"),

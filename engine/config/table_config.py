@@ -12,7 +12,7 @@ from ..rules import HUDI, NBCC, Rules
 from ..schema import avro_json
 from .archive_policy import ArchivePolicy
 from .concurrency import NON_BLOCKING, OPTIMISTIC, ConcurrencyMode
-from .coordination import ALONE, DECISION_LOG, Coordination
+from .coordination import ALONE, DECISION_LOG, HEARTBEATS, Coordination
 from .coordination import weakness as weakness_of
 
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
@@ -28,7 +28,7 @@ WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 FOUND_FILE_IDS: Final = "found-file-ids"
 """What a writer must support where Hudi named file groups: it takes the file id of a bucket from the files."""
 
-KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG, FOUND_FILE_IDS}
+KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG, FOUND_FILE_IDS, HEARTBEATS}
 
 
 class SchemaVersion(NamedTuple):

@@ -11,7 +11,9 @@ import pyarrow.compute as pc
 from ..storage import Storage
 from .columns import COMMIT_TIME, PARTITION_PATH, RECORD_KEY, one_array
 from .compare import rows_differ
-from .read import merge_window, read_slice
+from .memory import fits, refused
+from .passes import name_of, slice_parts
+from .read import merge_window
 from .tasks import ChangesTask, ReadTask, TableShape, WindowTask
 
 INSERT, UPDATE, DELETE = "i", "u", "d"
@@ -46,8 +48,14 @@ def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
 
 
 def _state(storage: Storage, tasks: Sequence[ReadTask], shape: TableShape) -> pa.Table:
-    parts = [read_slice(storage, task) for task in tasks]
-    return pa.concat_tables(parts) if parts else shape.stored_schema.empty_table()
+    parts, size = [shape.stored_schema.empty_table()], 0
+    for task in tasks:
+        for part in slice_parts(storage, task):
+            parts.append(part)
+            size += part.nbytes
+            if not fits(size, shape.limits):
+                raise refused(f"{name_of(task)} for its changes", size, shape.limits)
+    return pa.concat_tables(parts)
 
 
 def _identity(rows: pa.Table) -> pa.Array:

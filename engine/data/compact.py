@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 import pyarrow as pa
 
@@ -13,12 +14,16 @@ from ..names import Names
 from ..storage import Storage
 from .columns import conform, is_sortable
 from .layers import Merged
+from .memory import fits, refused
 from .merge import merged as merged_of
 from .partial import Contribution, split
-from .publish import put_base_file, put_data_file
-from .read import slice_layers
+from .passes import name_of, slice_passes
+from .publish import put_base_parts, put_data_file
 from .tasks import CompactTask, ReadTask, WrittenFile
 from .write import delete_block
+
+LOG_COPIES: Final = 2
+"""The memory for the log of a compaction as a multiple of the memory of its records: the records, and the file."""
 
 
 def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[WrittenFile]:
@@ -29,31 +34,53 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     rank that completes later would restore a deleted row (docs/contract.md, LAWS). Tombstones are typed deletes in a
     log of the compaction's own instant, which Hudi and hudi-rs read too.
     """
-    layers = slice_layers(storage, task.slice)
-    rule = task.slice.shape.merge
-    merged = merged_of(layers, rule)
+    merge = _Merge(task)
     token = names.write_token()
-    logs = [layer for layer in layers if not layer.base]
     name = BaseName(task.slice.file_id, token, task.instant)
-    by = _sort_keys(merged.rows, task.sort_by)
-    rows = merged.rows.sort_by(by) if by else merged.rows
-    written = [
-        replace(
-            put_base_file(storage, task.slice.partition, name, rows, is_sorted=bool(by)),
-            log_records=sum(len(layer.rows) + len(layer.deletes) for layer in logs),
-            log_files=len(task.slice.logs),
-            log_blocks=len(logs),
-        )
-    ]
-    tombstones, kept = _to_keep(merged, task), split(layers, rule) if rule.partial else []
-    if len(tombstones) or kept:
-        written.append(_write_tombstones(storage, task, kept, tombstones, token))
-    return written
+    base = put_base_parts(storage, task.slice.partition, name, merge.parts(storage), is_sorted=bool(_sort_keys(task)))
+    base = replace(base, log_records=merge.records, log_files=len(task.slice.logs), log_blocks=merge.blocks)
+    deletes = pa.concat_tables(merge.deletes)
+    if len(deletes) or merge.kept:
+        return [base, _write_tombstones(storage, task, merge.kept, deletes, token)]
+    return [base]
 
 
-def _sort_keys(rows: pa.Table, columns: tuple[str, ...]) -> list[tuple[str, str]]:
+class _Merge:
+    """The merge of a compaction, in one part of the keys or more.
+
+    `deletes` and `kept` are the deletes and the contributing records for the log of the compaction. `records` and
+    `blocks` are the numbers of the merged logs. All are complete when `parts` has returned its last part.
+    """
+
+    def __init__(self, task: CompactTask) -> None:
+        self._task = task
+        self.deletes: list[pa.Table] = []
+        self.kept: list[Contribution] = []
+        self.records = self.blocks = 0
+
+    def parts(self, storage: Storage) -> Iterator[pa.Table]:
+        """Return the rows of the base file."""
+        task, rule, size = self._task, self._task.slice.shape.merge, 0
+        for layers in slice_passes(storage, task.slice, whole=bool(task.sort_by)):
+            merged = merged_of(layers, rule)
+            logs = [layer for layer in layers if not layer.base]
+            self.records += sum(len(layer.rows) + len(layer.deletes) for layer in logs)
+            self.blocks = len(logs)
+            self.deletes.append(_to_keep(merged, task))
+            kept = split(layers, rule) if rule.partial else []
+            self.kept += kept
+            size += self.deletes[-1].nbytes + sum(each.rows.nbytes for each in kept)
+            if not fits(size, task.slice.shape.limits, LOG_COPIES):
+                raise refused(f"the log of deletes of {name_of(task.slice)}", size, task.slice.shape.limits, LOG_COPIES)
+            by = _sort_keys(task)
+            yield merged.rows.sort_by(by) if by else merged.rows
+            del layers, logs, merged  # before the next part is read
+
+
+def _sort_keys(task: CompactTask) -> list[tuple[str, str]]:
     """Return the columns to sort by. A column that the table has dropped since the plan was made is ignored."""
-    return [(name, "ascending") for name in columns if name in rows.column_names and is_sortable(rows[name].type)]
+    kinds = {field.name: field.type for field in task.slice.shape.stored_schema}
+    return [(name, "ascending") for name in task.sort_by if name in kinds and is_sortable(kinds[name])]
 
 
 def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:

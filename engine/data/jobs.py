@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -18,7 +18,8 @@ from .compact import compact_group
 from .digest import Digest, digest_of
 from .fetch import missing
 from .log_compact import compact_logs
-from .read import read_slice, read_window
+from .passes import slice_parts
+from .read import read_window
 from .tasks import (
     AnyCompaction,
     AnyRead,
@@ -45,6 +46,7 @@ __all__ = [
     "WindowTask",
     "WriteTask",
     "WrittenFile",
+    "run_parts",
     "run_read",
 ]
 
@@ -132,25 +134,32 @@ class WatchedJobs(InProcessJobs):
 def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
     """Run a task of a compaction or log compaction.
 
-    Raises `Cleaned` if a restore has undone an input, and `Missing` if an input is absent for another reason.
+    Raises `Missing` if an input is absent. The caller lists the timeline once to find out why.
     """
     try:
         if isinstance(task, CompactTask):
             return compact_group(storage, names, task)
         return compact_logs(storage, names, task)
     except NotFound as absent:
-        raise file_restored_away(storage, str(absent)) or missing(str(absent)) from None
+        raise missing(str(absent)) from None
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:
-    """Return the rows of one read task of any kind.
+    """Return the rows of one read task of any kind; raises the errors of `run_parts`."""
+    parts = list(run_parts(storage, task))
+    return parts[0] if len(parts) == 1 else pa.concat_tables(parts)
+
+
+def run_parts(storage: Storage, task: AnyRead) -> Iterator[pa.Table]:
+    """Return the rows of one read task of any kind, in one part or more.
 
     Raises `Cleaned` if a clean or restore has deleted a file, and `Missing` if a file is absent for another reason.
     """
     try:
         if isinstance(task, ReadTask):
-            return read_slice(storage, task)
-        return read_window(storage, task) if isinstance(task, WindowTask) else read_changes(storage, task)
+            yield from slice_parts(storage, task)
+        else:
+            yield read_window(storage, task) if isinstance(task, WindowTask) else read_changes(storage, task)
     except NotFound as absent:
         path = str(absent)
         raise cleaned_away(storage, path) or file_restored_away(storage, path) or missing(path) from None

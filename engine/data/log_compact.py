@@ -21,9 +21,9 @@ from .compact import contribution_block
 from .layers import Layer, Merged
 from .merge import merged as merged_of
 from .partial import contributing
+from .passes import whole_layers
 from .publish import put_data_file
 from .ranges import COLUMNS, bounds_of
-from .read import slice_layers
 from .tasks import LogCompactTask, WrittenFile
 
 
@@ -42,7 +42,7 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
     value wins over every record before the merged logs, even if a later row wins among the logs. The new log therefore
     contains all deletes without an ordering value, in a block before the rows.
     """
-    layers = slice_layers(storage, task.slice)
+    layers = whole_layers(storage, task.slice)
     merged = merged_of(layers, task.slice.shape.merge)
     rule = task.slice.shape.merge
     if rule.function:  # its rows outrank the deletes

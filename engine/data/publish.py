@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from itertools import chain
+
 import pyarrow as pa
 
 from ..errors import Conflict
 from ..file_names import BaseName, in_partition, marker
-from ..parquet import encode_base_file
-from ..storage import Storage, put_unique
+from ..parquet import encode_base_file, write_base_file
+from ..storage import Storage, put_file, put_unique
 from .columns import FILE_NAME, constant
 from .tasks import WrittenFile
 
@@ -22,8 +26,33 @@ def put_data_file(storage: Storage, instant: str, partition: str, name: str, dat
     path = in_partition(partition, name)
     storage.put_if_absent(marker(instant, partition, name), b"")
     if not put_unique(storage, path, data):
-        raise Conflict(f"write {path}", "there is another file of that name", "retry with a new write token")
+        raise _taken(path)
     return path
+
+
+def put_base_parts(
+    storage: Storage, partition: str, name: BaseName, parts: Iterator[pa.Table], *, is_sorted: bool
+) -> WrittenFile:
+    """Put the base file `name` with the rows of one part or more, of which one is in memory. See `put_base_file`.
+
+    If there are several parts, they are written to a temporary file of this machine first. Several parts are not
+    sorted.
+    """
+    first, second = next(parts), next(parts, None)
+    if second is None:
+        return put_base_file(storage, partition, name, first, is_sorted=is_sorted)
+    path = in_partition(partition, str(name))
+    with tempfile.TemporaryFile(prefix="nbcc-base-") as file:
+        ahead = [second, first]
+        del first, second
+        named = (_named(part, name) for part in chain(_popped(ahead), parts))
+        rows = write_base_file(named, file)
+        size = file.tell()
+        storage.put_if_absent(marker(name.instant, partition, str(name)), b"")
+        file.seek(0)
+        if not put_file(storage, path, file):
+            raise _taken(path)
+    return WrittenFile(path, partition, name.file_id, size, rows, 0)
 
 
 def put_base_file(
@@ -33,8 +62,22 @@ def put_base_file(
 
     `is_sorted`: True if the rows are sorted by a column, so that readers can skip most of them.
     """
-    place = rows.schema.get_field_index(FILE_NAME)
-    named = rows.set_column(place, rows.schema.field(place).name, constant(str(name), len(rows)))
-    data = encode_base_file(named, is_sorted=is_sorted)
+    data = encode_base_file(_named(rows, name), is_sorted=is_sorted)
     path = put_data_file(storage, name.instant, partition, str(name), data)
     return WrittenFile(path, partition, name.file_id, len(data), len(rows), 0)
+
+
+def _named(rows: pa.Table, name: BaseName) -> pa.Table:
+    """Return the rows with the name of their file in `_hoodie_file_name`."""
+    place = rows.schema.get_field_index(FILE_NAME)
+    return rows.set_column(place, rows.schema.field(place).name, constant(str(name), len(rows)))
+
+
+def _popped(parts: list[pa.Table]) -> Iterator[pa.Table]:
+    """Return the parts from the last to the first, and remove each from the list."""
+    while parts:
+        yield parts.pop()
+
+
+def _taken(path: str) -> Conflict:
+    return Conflict(f"write {path}", "there is another file of that name", "retry with a new write token")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import Damaged
 from ..limits import Limits
-from ..parquet import decode_parquet
+from ..parquet import decode_parquet, parquet_batches
 from ..storage import ByteRange, RangedStorage, Storage, merged_ranges
 from .fetch import REMEDY, decoding, fetch
 from .tasks import BaseInput
@@ -36,14 +38,15 @@ class RangedFile:
     def __init__(self, storage: Storage, file: BaseInput, bounds: Limits) -> None:
         self._file = file
         self._bounds = bounds
-        size = file.size or 0
-        self._ranged = storage if isinstance(storage, RangedStorage) and size > WHOLE_BYTES else None
-        self._bytes = self._tail(self._ranged, size) if self._ranged else pa.py_buffer(fetch(storage, file))
+        self._size = file.size or 0
+        self._ranged = storage if isinstance(storage, RangedStorage) and self._size > WHOLE_BYTES else None
+        self._last = self._tail(self._ranged) if self._ranged else fetch(storage, file)
+        self._size = self._size if self._ranged else len(self._last)
 
     @cached_property
     def metadata(self) -> pq.FileMetaData:
         with decoding(self._file.path):
-            return pq.read_metadata(pa.BufferReader(self._bytes))
+            return pq.read_metadata(_Piece(self._last, self._size - len(self._last), self._size).opened())
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -53,34 +56,66 @@ class RangedFile:
     def read(self, columns: Sequence[str] | None, groups: Sequence[int] | None = None) -> pa.Table:
         """Return the rows of the row groups (None: all), with the requested columns (None: all)."""
         if self._ranged is not None:
-            self._fill(self._ranged, merged_ranges(list(self._chunks(columns, groups)), _GAP))
+            self._fill(self._ranged, merged_ranges(list(self._chunks(columns, groups)), _GAP), self._content)
         name = self._file.path
         with decoding(name):
-            return decode_parquet(self._bytes, name, columns, packed=True, bounds=self._bounds, row_groups=groups)
+            data = pa.py_buffer(self._content) if self._ranged else self._last
+            return decode_parquet(data, name, columns, packed=True, bounds=self._bounds, row_groups=groups)
 
-    def _tail(self, storage: RangedStorage, size: int) -> pa.Buffer:
-        """Read the footer into a buffer of the size of the file. The other pages of the buffer take no memory until
-        they are filled.
-        """
-        self._content = np.zeros(size, np.uint8)
+    def batches(self, columns: Sequence[str] | None, groups: Sequence[int] | None = None) -> Iterator[pa.Table]:
+        """Return the rows of `read` in batches. Only the requested columns of one row group are in memory."""
+        for number in range(self.metadata.num_row_groups) if groups is None else groups:
+            with decoding(self._file.path):
+                opener = partial(self._reopen, self._piece(columns, number))
+                bounds = self._bounds
+                yield from parquet_batches(opener, self._file.path, self._size, columns, bounds, [number])
+
+    def _reopen(self, piece: _Piece, few: Sequence[str]) -> pq.ParquetFile:
+        return pq.ParquetFile(piece.opened(), metadata=self.metadata, read_dictionary=few or None)
+
+    def _piece(self, columns: Sequence[str] | None, group: int) -> _Piece:
+        """Read the columns of a row group."""
+        if self._ranged is None:
+            return _Piece(self._last, 0, self._size)
+        ranges = merged_ranges(list(self._chunks(columns, [group])), _GAP)
+        start, end = (ranges[0].start, ranges[-1].end) if ranges else (0, 0)
+        content = np.zeros(end - start, np.uint8)
+        self._fill(self._ranged, ranges, content, start)
+        return _Piece(pa.py_buffer(content), start, self._size)
+
+    @cached_property
+    def _content(self) -> npt.NDArray[np.uint8]:
+        """A buffer of the size of the file, with the footer. Its other pages take no memory until they are filled."""
+        content = np.zeros(self._size, np.uint8)
+        content[self._size - len(self._last) :] = np.frombuffer(self._last, np.uint8)
+        return content
+
+    def _tail(self, storage: RangedStorage) -> bytes:
+        """Return the end of the file, with the footer."""
+        size = self._size
         last = storage.get_ranges(self._file.path, [ByteRange(size - TAIL_BYTES, size + 1)])[0]
         if len(last) != TAIL_BYTES:  # one byte more was requested, to detect a longer file
             self._refuse_size()
-        self._content[size - TAIL_BYTES :] = np.frombuffer(last, np.uint8)
         footer = int.from_bytes(last[-_END:][:4], "little") + _END
         if TAIL_BYTES < footer < size:
-            self._fill(storage, [ByteRange(size - footer, size - TAIL_BYTES)])
-        return pa.py_buffer(self._content)
+            rest = ByteRange(size - footer, size - TAIL_BYTES)
+            first = storage.get_ranges(self._file.path, [rest])[0]
+            if len(first) != len(rest):
+                self._refuse_size()
+            return first + last
+        return last
 
-    def _fill(self, storage: RangedStorage, ranges: Sequence[ByteRange]) -> None:
-        """Read these ranges of the file into the buffer."""
+    def _fill(
+        self, storage: RangedStorage, ranges: Sequence[ByteRange], content: npt.NDArray[np.uint8], first: int = 0
+    ) -> None:
+        """Read these ranges of the file into a buffer, which begins at the position `first` of the file."""
         if not ranges:
             return
         parts = storage.get_ranges(self._file.path, ranges)
         for (start, end), part in zip(ranges, parts, strict=True):
             if len(part) != end - start:
                 self._refuse_size()
-            self._content[start:end] = np.frombuffer(part, np.uint8)
+            content[start - first : end - first] = np.frombuffer(part, np.uint8)
 
     def _refuse_size(self) -> None:
         exists = f"it does not have the {self._file.size} bytes that its commit lists"
@@ -89,7 +124,7 @@ class RangedFile:
     def _chunks(self, columns: Iterable[str] | None, groups: Iterable[int] | None) -> Iterator[ByteRange]:
         """The byte ranges of the requested column chunks. A chunk begins with its dictionary, if it has one."""
         wanted = None if columns is None else set(columns)
-        size = len(self._content)
+        size = self._size
         for number in range(self.metadata.num_row_groups) if groups is None else groups:
             group = self.metadata.row_group(number)
             for place in range(group.num_columns):
@@ -102,3 +137,40 @@ class RangedFile:
                 if not 0 <= start <= start + chunk.total_compressed_size <= size:
                     raise Damaged(f"read {self._file.path}", "its footer names bytes beyond its end", REMEDY)
                 yield ByteRange(start, start + chunk.total_compressed_size)
+
+
+class _Piece(io.RawIOBase):
+    """A file of `size` bytes, of which the bytes from `start` on are known. The others are read as zeros."""
+
+    def __init__(self, known: bytes | pa.Buffer, start: int, size: int) -> None:
+        super().__init__()
+        self._known = known
+        self._start = start
+        self._size = size
+        self._position = 0
+
+    def opened(self) -> pa.PythonFile:
+        """Return the file for Arrow."""
+        return pa.PythonFile(self, mode="r")
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        begin = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
+        self._position = begin + offset
+        return self._position
+
+    def read(self, size: int | None = -1) -> bytes:
+        end = self._size if size is None or size < 0 else min(self._size, self._position + size)
+        first, self._position = self._position, max(end, self._position)
+        if first >= self._start and end - self._start <= len(self._known):
+            return bytes(self._known[first - self._start : end - self._start])
+        known = bytes(self._known[max(0, first - self._start) : max(0, end - self._start)])
+        return (bytes(max(0, min(end, self._start) - first)) + known).ljust(end - first, b"\0")

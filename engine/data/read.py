@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +18,7 @@ from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, SET_CO
 from .fetch import decoding, fetch
 from .keys import key_columns
 from .layers import Layer, Merged
+from .memory import bounded
 from .merge import merged
 from .partial import in_window
 from .predicate import Predicate
@@ -44,12 +45,12 @@ def _matching_part(storage: Storage, task: ReadTask, where: Predicate) -> pa.Tab
     shape, file = task.shape, task.base_input
     if file is None:
         if not can_match(where, shape, task.logs):
-            return _nothing(shape).rows
+            return nothing(shape).rows
         return merged(slice_layers(storage, task), shape.merge).rows
     base = RangedFile(storage, file, shape.limits)
     parts = parts_of_base(where, task, base)
     if parts is None:
-        return _nothing(shape).rows
+        return nothing(shape).rows
     layer = base_layer(base, parts, shape, task.needed)
     return layer.rows if task.base_only else merged(slice_layers(storage, task, layer), shape.merge).rows
 
@@ -72,7 +73,7 @@ def slice_layers(storage: Storage, task: ReadTask, base: Layer | None = None) ->
         layers += log_layers(storage, log, shape, task.needed, base=True)
     for log in task.logs:
         layers += log_layers(storage, log, shape, task.needed)
-    return layers or [_nothing(shape)]
+    return layers or [nothing(shape)]
 
 
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:
@@ -109,10 +110,14 @@ def window_layers(storage: Storage, task: WindowTask, needed: Columns = None) ->
     """Return the files of a window as layers, in ascending order of rank. The result has at least one layer. Columns
     outside `needed` may be null.
     """
-    layers = [_changed_by(storage, base, task.shape, needed) for base in task.bases]
-    for log in task.logs:
-        layers += log_layers(storage, log, task.shape, needed)
-    return layers or [_nothing(task.shape)]
+
+
+    def layers() -> Iterator[Layer]:
+        yield from (_changed_by(storage, base, task.shape, needed) for base in task.bases)
+        for log in task.logs:
+            yield from log_layers(storage, log, task.shape, needed)
+
+    return bounded(layers(), task.shape.limits, "the window of a file group") or [nothing(task.shape)]
 
 
 def _changed_by(storage: Storage, base: ChangedBase, shape: TableShape, needed: Columns) -> Layer:
@@ -205,5 +210,6 @@ def _ordering(values: pa.ChunkedArray, shape: TableShape) -> pa.ChunkedArray:
     return values.cast(field.type)
 
 
-def _nothing(shape: TableShape) -> Layer:
+def nothing(shape: TableShape) -> Layer:
+    """Return a layer without records."""
     return Layer(shape.packed_schema.empty_table(), shape.deletes_schema.empty_table())

@@ -13,6 +13,7 @@ from ..file_names import BaseName
 from ..storage import Storage
 from .columns import conform, is_deleted
 from .layers import Layer
+from .memory import bounded
 from .merge import merge
 from .publish import put_base_file
 from .read import base_rows
@@ -30,7 +31,7 @@ def rewrite_group(
     layers = [_batch(rows, shape)]
     if before is not None:
         layers.insert(0, Layer(base_rows(storage, before, shape), shape.deletes_schema.empty_table(), base=True))
-    merged = merge(layers, shape.merge)
+    merged = merge(bounded(layers, shape.limits, f"the file group {name.file_id}"), shape.merge)
     written = put_base_file(storage, partition, name, conform(merged.rows, shape.stored_schema))
     return replace(written, deletes=len(merged.deletes), before=before.path if before else None)
 

@@ -76,9 +76,14 @@ def hiding_groups(
 def base_layer(file: RangedFile, parts: Parts, shape: TableShape, needed: Sequence[str] | None) -> Layer:
     """Return the layer of a base file: the rows that can match, and the other rows as deletes of equal rank."""
     rows = conform(file.read(needed, parts.groups), shape.packed_schema)
-    ordering = [shape.merge.ordering] if shape.merge.ordering else []
-    kept = file.read([COMMIT_TIME, RECORD_KEY, PARTITION_PATH, *ordering], parts.keys_of)
+    kept = file.read(columns_of_keys(shape), parts.keys_of)
     return Layer(rows, conform(kept, shape.deletes_schema), base=True)
+
+
+def columns_of_keys(shape: TableShape) -> list[str]:
+    """Return the columns of rows that take part in a merge as deletes."""
+    ordering = [shape.merge.ordering] if shape.merge.ordering else []
+    return [COMMIT_TIME, RECORD_KEY, PARTITION_PATH, *ordering]
 
 
 def _by_row(shape: TableShape) -> bool:

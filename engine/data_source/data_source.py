@@ -7,7 +7,7 @@ attributes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import (
     DataSource,
@@ -33,6 +33,11 @@ class NbccSource(DataSource):
     _plan: ReadPlan | None = None
     _takes_columns_of_table = False
     """Whether Spark has called `schema`. It does not if the user has set one."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from ..spark.shipping import reduced
+
+        return reduced(self, vars(self))  # Spark sends the source to the tasks of a read too
 
     @classmethod
     def name(cls) -> str:

@@ -13,14 +13,15 @@ from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
 from ..data.columns import conform
-from ..data.jobs import run_read
 from ..data.predicate import Predicate
 from ..data.shape import table_shape
 from ..data.tasks import AnyRead, ChangesTask, TableShape
 from ..errors import BadInput
 from ..reads.tasks import selected
 from ..schema import from_spark, to_spark
-from ..spark.worker import keep_loaded
+from ..spark.shared_disk import read_shared
+from ..spark.shipping import reduced
+from ..spark.worker import in_words, keep_loaded
 from ..storage import Storage, open_storage
 from ..table import Table, open_table
 from ..wiring import context_of
@@ -143,6 +144,9 @@ class Reader(DataSourceReader):
         self._accepted: list[Filter] = []
         self.pushFilters = _Push(self)  # type: ignore[method-assign]  # _Push says why
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced(self, {name: value for name, value in vars(self).items() if name != "pushFilters"})
+
     def push(self, filters: list[Filter]) -> Iterator[Filter]:
         """Accept the filters that have the same meaning in Arrow; return the others, which Spark applies."""
         schema = self._plan.schema
@@ -166,8 +170,9 @@ class Reader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if partition.value is None:  # Spark makes one partition if `partitions` returns none
             return
-        rows = run_read(self._plan.storage, partition.value)
-        if isinstance(partition.value, ChangesTask) and (where := self._where) is not None:
-            rows = where.filter(rows)
-        yield from conform(rows, self._schema).to_batches(BATCH_ROWS)
+        where = self._where if isinstance(partition.value, ChangesTask) else None
+        with in_words():
+            for rows in read_shared(self._plan.storage, partition.value):
+                matching = rows if where is None else where.filter(rows)
+                yield from conform(matching, self._schema).to_batches(BATCH_ROWS)
         keep_loaded()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +18,6 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 from pyspark.sql.types import StructType
 
 from ..data.columns import IS_DELETED, conform
-from ..data.jobs import run_read
 from ..data.shape import table_shape
 from ..definition.load import with_current_schema
 from ..errors import BadInput, Unsupported
@@ -25,7 +25,9 @@ from ..reads.tasks import selected
 from ..reads.times import instant_of
 from ..schema import from_spark
 from ..services.consumers import publish_progress
-from ..spark.worker import keep_loaded
+from ..spark.shared_disk import read_shared
+from ..spark.shipping import reduced
+from ..spark.worker import in_words, keep_loaded
 from ..storage import open_storage
 from ..table import Table, open_table
 from ..wiring import context_of
@@ -49,6 +51,9 @@ class StreamReader(DataSourceStreamReader):
         self._options = options
         self._columns = from_spark(schema)
         self._own_columns = own_columns
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced(self, {name: value for name, value in vars(self).items() if name != "_table"})
 
     @cached_property
     def _table(self) -> Table:
@@ -89,9 +94,10 @@ class StreamReader(DataSourceStreamReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if partition.value is None:  # Spark makes one partition of an empty batch
             return
-        rows = run_read(open_storage(self._options.path, self._options.storage), partition.value)
-        self._check_deletes(rows)
-        yield from conform(rows, self._columns).to_batches(BATCH_ROWS)
+        with in_words():
+            for rows in read_shared(open_storage(self._options.path, self._options.storage), partition.value):
+                self._check_deletes(rows)
+                yield from conform(rows, self._columns).to_batches(BATCH_ROWS)
         keep_loaded()
 
     def commit(self, end: Offset) -> None:

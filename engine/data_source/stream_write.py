@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 from pyspark import TaskContext
@@ -19,15 +19,21 @@ from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMess
 from pyspark.sql.types import StructType
 
 from ..actions.upsert import action_of, write_task
+from ..context import Context
 from ..data.digest import digest_of
 from ..data.shape import table_shape
+from ..definition.load import PROPERTIES
 from ..errors import BadInput, Unsupported
 from ..schema import from_spark
-from ..storage import Storage, open_storage
+from ..spark.shared_disk import Witness, check_shared, witness
+from ..spark.shipping import reduced
+from ..spark.worker import in_words
+from ..storage import LocalStorage, open_storage
 from ..stream import QUERY_ID
 from ..table import Table
 from ..timeline import load
 from ..timeline.heartbeats import StoredHeartbeats
+from ..timeline.timeline import FOLDER
 from ..writes.commit_protocol import undo_own_write
 from ..writes.idempotency import Repeated, check, digest_of_files, repeated
 from ..writes.shared_request import shared_request
@@ -86,7 +92,9 @@ def stream_writer(schema: StructType, overwrite: bool, options: WriteOptions) ->
         exists = "each batch of a stream is identified by the id of its query and its number"
         raise BadInput(f"{asked} with {BATCH_ID}={options.batch_id}", exists, "leave the option out")
     check(None, options.replay_difference)
-    return StreamWriter(from_spark(schema), options)
+    writer = StreamWriter(from_spark(schema), options)
+    writer.look_for_witness()
+    return writer
 
 
 class StreamWriter(DataSourceStreamArrowWriter):
@@ -95,12 +103,32 @@ class StreamWriter(DataSourceStreamArrowWriter):
     def __init__(self, columns: pa.Schema, options: WriteOptions) -> None:
         self._columns = columns
         self._options = options
+        self._there: Witness | None = None
+
+    def look_for_witness(self) -> None:
+        """Look for a file that each task must find, if the table is in a local folder: the newest completed instant,
+        or else the properties.
+
+        A missing table is created here, because executors on other disks would each create one.
+        """
+        if isinstance(open_storage(self._options.path, self._options.storage), LocalStorage):
+            storage = self._table().context.storage
+            completed = [f"{FOLDER}/{instant.file_name}" for instant in load(storage).completed[-1:]]
+            self._there = witness(storage, [*completed, PROPERTIES])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced(self, vars(self))
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> BatchOfQuery:
+        with in_words():
+            check_shared(open_storage(self._options.path, self._options.storage), self._there)
+            return self._written(iterator)
+
+    def _written(self, iterator: Iterator[pa.RecordBatch]) -> BatchOfQuery:
         place, table = place_of_task(), self._table()
         context, config = table.context, table.config
         rows = checked_rows(iterator, self._options, config, table_shape(config, context.rules))
-        heartbeats = heartbeats_of(context.storage)
+        heartbeats = heartbeats_of(context)
         try:
             requested = shared_request(
                 replace(context, own_heartbeats=heartbeats), action_of(config), place.batch_id, place.run
@@ -177,13 +205,14 @@ def place_of_task() -> Place:
     return Place(query_id, int(number), run)
 
 
-def heartbeats_of(storage: Storage) -> StoredHeartbeats:
+def heartbeats_of(context: Context) -> StoredHeartbeats:
     """Return the heartbeats of this worker. The next task of an instant replaces the heartbeat thread of the previous
     task.
     """
-    if storage.url not in _HEARTBEATS:
-        _HEARTBEATS[storage.url] = StoredHeartbeats(storage)
-    return _HEARTBEATS[storage.url]
+    url = context.storage.url
+    if url not in _HEARTBEATS:
+        _HEARTBEATS[url] = StoredHeartbeats(context.storage, *context.heartbeat_interval)
+    return _HEARTBEATS[url]
 
 
 _HEARTBEATS: Final[dict[str, StoredHeartbeats]] = {}

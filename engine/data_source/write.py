@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 from pyspark import TaskContext
@@ -26,12 +26,16 @@ from ..context import Context
 from ..data.check import problems, refuse
 from ..data.columns import conform
 from ..data.digest import Digest, digest_of
+from ..data.memory import rows_of_task
 from ..data.tasks import TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
 from ..errors import Unsupported
 from ..lock import InProcessLock
 from ..names import RandomNames, bucket_of
 from ..schema import from_spark
+from ..spark.shared_disk import Witness, check_shared, witness_of_instant
+from ..spark.shipping import reduced
+from ..spark.worker import in_words
 from ..storage import Storage
 from ..storage.failures import without_user
 from ..table import Table
@@ -82,7 +86,8 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
         return Replay(context.storage, config, options, written)
     with undo_on_error(context, requested, action):
         task = replace(write_task(context, config, requested, sealed), digests=options.batch_id is not None)
-    return Writer(context.storage, config, options, task, sealed)
+        there = witness_of_instant(context.storage, requested)
+    return Writer(context.storage, config, options, task, sealed, there)
 
 
 def writable(options: WriteOptions, columns: pa.Schema) -> Table:
@@ -127,6 +132,9 @@ class _TableWriter(DataSourceArrowWriter):
         self._config = config
         self._options = options
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced(self, vars(self))
+
     def _context(self) -> Context:
         return coordinated(context_of(None, self._storage), self._config)
 
@@ -143,7 +151,8 @@ class Replay(_TableWriter):
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskDigest:
         tables = (pa.Table.from_batches([batch]) for batch in iterator if batch.num_rows)
         digests = (digest_of(_conformed(rows, self._options, self._config)) for rows in tables)
-        return TaskDigest(sum(digests, Digest()))
+        with in_words():
+            return TaskDigest(sum(digests, Digest()))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         digest = sum((message.digest for message in messages if isinstance(message, TaskDigest)), Digest())
@@ -159,14 +168,28 @@ class Writer(_TableWriter):
     """
 
     def __init__(
-        self, storage: Storage, config: TableConfig, options: WriteOptions, task: WriteTask, sealed: Timeline
+        self,
+        storage: Storage,
+        config: TableConfig,
+        options: WriteOptions,
+        task: WriteTask,
+        sealed: Timeline,
+        there: Witness | None = None,
     ) -> None:
+        """`there`: a file of the table that the driver has read, and that each task must find."""
         super().__init__(storage, config, options)
+        self._there = there
         self._sealed = sealed
         self._task = task
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        heartbeats = StoredHeartbeats(self._storage)  # the process that asked for the instant has ended
+        with in_words():
+            check_shared(self._storage, self._there)
+            return self._written(iterator)
+
+    def _written(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        # The process that requested the instant has ended.
+        heartbeats = StoredHeartbeats(self._storage, *self._config.coordination.heartbeat_interval)
         heartbeats.start(self._task.instant)
         try:
             rows = checked_rows(iterator, self._options, self._config, self._task.shape)
@@ -236,10 +259,10 @@ def checked_rows(
     """Return the rows of a task with the table's columns; None if the task has no rows. Spark computes the rows during
     this call, which may take long.
     """
-    filled = [batch for batch in iterator if batch.num_rows]
-    if not filled:
+    rows = rows_of_task(iterator, shape.limits)
+    if rows is None:
         return None
-    found = _conformed(pa.Table.from_batches(filled), options, config)
+    found = _conformed(rows, options, config)
     refuse(problems(found, shape, deletes=options.operation != "bulk_insert"), shape)
     return found
 

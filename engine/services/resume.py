@@ -65,13 +65,17 @@ def files_or_completed(
     completed.
 
     `work` can fail because a clean may delete the inputs of a plan once another runner has completed it.
+
+    Raises: Conflict: `work` failed, and a restore has undone the plan.
     """
     try:
         return work()
-    except Exception:  # Spark wraps the error of a missing input, so that its class is unknown
+    except Exception as error:  # Spark wraps the error of a missing input, so that its class is unknown
         there = _completed_by_another(context, action, requested)
-        if not isinstance(there, Instant):
+        if there is None:
             raise
+        if isinstance(there, Conflict):
+            raise there from error
         listed = {stat.path for stat in context.commits.commit(there).stats}
         for path in marked_files(context, requested):
             if path not in listed:

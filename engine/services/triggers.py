@@ -68,9 +68,23 @@ def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -
 
 
 def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
-    """The number of completed writes on the active timeline, if it exceeds the trigger of an archiving."""
-    active = sum(instant.writes for instant in timeline.completed)
-    return {"commits": active} if active > policy.archive_most else {}
+    """The number of completed writes on the active timeline, if it exceeds the trigger of an archiving.
+
+    Writes that a pending instant holds do not count beyond `archive_least`: an attempt to archive them has no effect,
+    but it has the lock.
+    """
+    writes = [instant for instant in timeline.completed if instant.writes]
+    stay = max(len(held_writes(timeline)), policy.archive_least)
+    is_due = len(writes) - stay > policy.archive_most - policy.archive_least
+    return {"commits": len(writes)} if is_due else {}
+
+
+def held_writes(timeline: Timeline) -> list[Instant]:
+    """The completed writes that no archiving may move yet, because they completed after a pending instant or a
+    savepoint was requested.
+    """
+    oldest = min((instant.requested for instant in (*timeline.pending, *timeline.savepoints)), default="~")
+    return [instant for instant in timeline.completed if instant.writes and completion_of(instant) >= oldest]
 
 
 def _writes_since(context: Context, timeline: Timeline, time: str) -> int:
@@ -83,13 +97,18 @@ def _writes_since(context: Context, timeline: Timeline, time: str) -> int:
 
 
 def measure(context: Context, timeline: Timeline) -> dict[str, int]:
-    """What a policy bounds: the instants on the active timeline, the pending ones, and the logs of the longest slice
-    that a read merges.
+    """What a policy bounds: the instants and writes on the active timeline, the pending instants, and the logs of the
+    longest slice that a read merges.
+
+    `held_writes`: the active writes after the oldest pending instant or savepoint, which no archiving may move yet.
+    The instant of a dead writer is pending until its heartbeat expires and a rollback ends.
     """
     slices = load_slices(context.storage, context.whole(timeline), context.commits, context.rules)
     logs = logs_of(to_read(slices, context.rules))
     return {
         "active_instants": len(timeline.instants),
+        "active_writes": sum(instant.writes for instant in timeline.completed),
+        "held_writes": len(held_writes(timeline)),
         "pending_instants": len(timeline.pending),
         "logs_per_slice": max((each.number for each in logs), default=0),
     }

@@ -1,8 +1,7 @@
-"""Tests whether the Python workers of a user's SparkSession can run nbcc.
+"""Prepares the Python workers of a SparkSession: sends nbcc to them, and tests whether they can run it.
 
-Spark runs `PYSPARK_PYTHON`, or else the first `python3` on the PATH. If the workers' Python differs from the driver's
-Python, a job fails after a few seconds with a long Java and Python traceback. The session therefore tests the workers
-before the first job.
+Spark runs `PYSPARK_PYTHON`, or else the first `python3` on the PATH. If the workers' Python lacks a package, a job
+fails after a few seconds with a long Java and Python traceback. The workers are therefore tested before the first job.
 """
 
 from __future__ import annotations
@@ -13,31 +12,39 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import CannotRun
+from ..errors import CannotRun, NbccError
+from .failures import in_driver
+from .worker import FLOORS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _PATIENCE_SECONDS: Final = 60
-_NEEDED: Final = ("nbcc", "numpy", "pyarrow")
-_PROBE: Final = f"import sys, {', '.join(_NEEDED)}; print(*sys.version_info[:2], sep='.')"
+_PROBE: Final = f"import sys, {', '.join(FLOORS)}; print(*sys.version_info[:2], sep='.')"
 _tested: dict[tuple[str, str], str | None] = {}
 """(application, worker's Python) -> why it does not run nbcc."""
+_have_nbcc: set[str] = set()
+"""The applications whose workers have been sent nbcc, or import the nbcc of this process."""
 
 
-def check_workers(spark: SparkSession) -> None:
-    """Raise `CannotRun` if the Python workers of this session cannot import nbcc. The function tests each session only
-    once.
+def prepare_workers(spark: SparkSession) -> None:
+    """Send nbcc to the Python workers of this session, and raise `CannotRun` if they cannot run it. The function
+    does so once for each session.
     """
+    from .shipping import send
+
     context = getattr(spark, "_sc", None)
-    if context is None:
-        return  # Spark Connect: the workers are the server's, and the client cannot see which Python they run
-    python = str(context.pythonExec)
-    if _is_this_one(python):
+    if context is None:  # Spark Connect: the workers are the server's, and each task tests its own
+        if _is_new(str(getattr(spark, "session_id", id(spark)))):
+            send(spark)
+        return
+    if _is_new(str(context.applicationId)):
+        send(spark)
+    python, local = str(context.pythonExec), is_local(str(context.master))
+    if local and _is_this_one(python):
         return
     key = (str(context.applicationId), python)
     if key not in _tested:
-        local = str(context.master).startswith("local") and not str(context.master).startswith("local-cluster")
         _tested[key] = _run_here(python) if local else _run_there(context)
     if problem := _tested[key]:
         raise CannotRun(
@@ -46,6 +53,23 @@ def check_workers(spark: SparkSession) -> None:
             f"set PYSPARK_PYTHON={sys.executable} in the environment before the session is made, "
             "or let nbcc.session() make it",
         )
+
+
+def workers_have_nbcc(spark: SparkSession) -> None:
+    """Record that the workers of this session import nbcc from the folder from which this process imports it."""
+    _have_nbcc.add(str(spark.sparkContext.applicationId))
+
+
+def is_local(master: str) -> bool:
+    """Return True if the workers of this master are processes of this machine that inherit the driver's environment."""
+    return master.startswith("local") and not master.startswith("local-cluster")
+
+
+def _is_new(application: str) -> bool:
+    if application in _have_nbcc:
+        return False
+    _have_nbcc.add(application)
+    return True
 
 
 def _is_this_one(python: str) -> bool:
@@ -64,26 +88,26 @@ def _run_here(python: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return "which does not run"
     if ran.returncode:
-        return "which cannot import nbcc and what it needs"
+        return f"which cannot import {', '.join(FLOORS)}"
     return _other_version(ran.stdout.strip())
 
 
 def _run_there(context: Any) -> str | None:
-    """Run one task on a worker of the cluster."""
-    needed = _NEEDED
+    """Run one task on a worker of the cluster. Raises `CannotRun` if the worker has refused the task in words."""
+    from .shipping import guarded
 
     def probe(_: int) -> str:
-        import importlib
         import sys
 
-        for name in needed:
-            importlib.import_module(name)
         return f"{sys.version_info.major}.{sys.version_info.minor}"
 
     try:
-        return _other_version(context.parallelize([0], 1).map(probe).collect()[0])
+        with in_driver():
+            return _other_version(context.parallelize([0], 1).map(guarded(probe)).collect()[0])
+    except NbccError:
+        raise
     except Exception:  # an exception of a worker reaches the driver as an error of the JVM
-        return "on which a task that imports nbcc failed"
+        return "on which a task failed that only returns the version of Python"
 
 
 def _other_version(version: str) -> str | None:

@@ -21,13 +21,17 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from ..data.check import Problem, problems, refuse
 from ..data.columns import IS_DELETED, conform
 from ..data.digest import Digest, digest_of
-from ..data.jobs import run_compaction, run_read
+from ..data.jobs import run_compaction
+from ..data.memory import rows_of_task
 from ..data.tasks import AnyCompaction, AnyRead, ReadTask, TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
 from ..names import Names
 from ..schema import to_spark
 from ..storage import Storage
-from .worker import keep_loaded
+from .failures import in_driver
+from .shared_disk import Witness, check_shared, read_shared, witness_of_instant
+from .shipping import guarded
+from .worker import in_words, keep_loaded
 
 Batches = Iterator[pa.RecordBatch]
 Mapper = Callable[[Batches], Batches]
@@ -64,7 +68,9 @@ class SparkJobs:
             groups = routed.repartition(self._width, *shape.keys.partition_by, BUCKET)
         else:
             groups = routed.repartitionById(shape.buckets, BUCKET)
-        answers = _collect(groups.mapInArrow(_writer(self._storage, self._names, task), to_spark(_ANSWERS)))
+        there = witness_of_instant(self._storage, task.instant)
+        write = guarded(_writer(self._storage, self._names, task, there))
+        answers = _collect(groups.mapInArrow(write, to_spark(_ANSWERS)))
         refuse([answer for answer in answers if isinstance(answer, Problem)], shape)
         files = [answer for answer in answers if isinstance(answer, WrittenFile)]
         return sorted(files, key=lambda file: (file.partition, file.file_id, file.version or 0))
@@ -73,7 +79,7 @@ class SparkJobs:
         """Return the digest of a batch, computed by one job without a shuffle. Spark returns one answer for each
         successful task.
         """
-        answers = _stored_columns(data, shape).mapInArrow(_digester(shape, sets), to_spark(_ANSWERS))
+        answers = _stored_columns(data, shape).mapInArrow(guarded(_digester(shape, sets)), to_spark(_ANSWERS))
         return sum(_collect(answers), Digest())
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
@@ -85,14 +91,18 @@ class SparkJobs:
         if not tasks:
             return []
         storage, names = self._storage, self._names
+        there = witness_of_instant(storage, tasks[0].instant)
 
         def compact(task: AnyCompaction) -> list[WrittenFile]:
-            files = run_compaction(storage, names, task)
+            with in_words():
+                check_shared(storage, there)
+                files = run_compaction(storage, names, task)
             keep_loaded()
             return files
 
         if not is_connect(self._spark):
-            return self._spark.sparkContext.parallelize(tasks, len(tasks)).flatMap(compact).collect()
+            with in_driver():
+                return self._spark.sparkContext.parallelize(tasks, len(tasks)).flatMap(guarded(compact)).collect()
         return _collect(self._one_task_each(tasks, lambda task: iter([_answers(compact(task))]), _ANSWERS))
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> DataFrame:
@@ -103,7 +113,8 @@ class SparkJobs:
         by_us = [task for task, path in zip(tasks, plain, strict=True) if path is None]
 
         def read(task: AnyRead) -> Batches:
-            yield from conform(run_read(storage, task), sent).to_batches(BATCH_ROWS)
+            for rows in read_shared(storage, task):
+                yield from conform(rows, sent).to_batches(BATCH_ROWS)
 
         parts = []
         if by_spark:
@@ -123,13 +134,14 @@ class SparkJobs:
         """Return a DataFrame of the results of `run`, with one Spark task for each read task."""
 
         def run_named(batches: Batches) -> Batches:
-            for batch in batches:
-                for number in batch.column(0).to_pylist():
-                    yield from run(tasks[number])
+            with in_words():
+                for batch in batches:
+                    for number in batch.column(0).to_pylist():
+                        yield from run(tasks[number])
             keep_loaded()
 
         numbers = self._spark.range(0, len(tasks), 1, max(1, len(tasks)))
-        return numbers.mapInArrow(run_named, to_spark(schema))
+        return numbers.mapInArrow(guarded(run_named), to_spark(schema))
 
     def _plain_file(self, task: AnyRead) -> str | None:
         """Return the path of the base file that alone answers `task`, if Spark's own Parquet reader can read the file.
@@ -165,12 +177,15 @@ def _bucket_of(shape: TableShape) -> Callable[..., Column]:
         return bucket_column(pa.table(keys, names=shape.keys.record_key), shape)
 
     make: Callable[..., Callable[..., Column]] = arrow_udf  # its types know no function of as many columns as a key has
-    return make(bucket, "int")
+    return make(guarded(bucket), "int")
 
 
-def _writer(storage: Storage, names: Names, task: WriteTask) -> Mapper:
+def _writer(storage: Storage, names: Names, task: WriteTask, there: Witness | None) -> Mapper:
+    """Return the function that writes the rows of a Spark task, if the executor finds the witness `there`."""
+
     def write(batches: Batches) -> Batches:
-        rows = _table(batches)
+        with in_words():
+            rows = rows_of_task(batches, task.shape.limits)
         if rows is None:
             return
         context = TaskContext.get()
@@ -180,8 +195,10 @@ def _writer(storage: Storage, names: Names, task: WriteTask) -> Mapper:
         if found:
             yield _answers(found)
             return
-        for group in split_by_group(conformed, rows[BUCKET], task.shape):
-            yield _answers(write_group(storage, names, task, group, writer))
+        with in_words():
+            check_shared(storage, there)
+            for group in split_by_group(conformed, rows[BUCKET], task.shape):
+                yield _answers(write_group(storage, names, task, group, writer))
         keep_loaded()
 
     return write
@@ -210,16 +227,11 @@ def _conformed(rows: pa.Table, shape: TableShape) -> pa.Table:
     return conform(rows, pa.schema([*shape.schema, *flagged]))
 
 
-def _table(batches: Batches) -> pa.Table | None:
-    """Return all rows of a Spark task as one table; None if the task has no rows."""
-    filled = [batch for batch in batches if batch.num_rows]
-    return pa.Table.from_batches(filled) if filled else None
-
-
 def _answers(answers: Sequence[WrittenFile | Problem | Digest]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict({"answer": [pickle.dumps(answer) for answer in answers]}, _ANSWERS)
 
 
 def _collect(answers: DataFrame) -> list[Any]:
     """Run the job and return its results in the order of its tasks: file names and counts, no table data."""
-    return [pickle.loads(row.answer) for row in answers.collect()]
+    with in_driver():
+        return [pickle.loads(row.answer) for row in answers.collect()]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import CannotRun
 from .checks import Finding, checks
-from .interpreter import check_workers
+from .interpreter import is_local, prepare_workers, workers_have_nbcc
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,9 +20,10 @@ __all__ = ["Finding", "checks", "jvm_log", "session"]
 
 _UTC: Final = "-Duser.timezone=UTC"
 
+ALONE: Final = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+"""Settings of a local session, which no other machine can reach."""
+
 SETTINGS: Final = {
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.extraJavaOptions": _UTC,
@@ -41,12 +42,12 @@ def session(
     conf: Mapping[str, str] | None = None,
     log: str | os.PathLike[str] | None = None,
 ) -> SparkSession:
-    """Return the running session, or start a new one. A new session is local, uses UTC, and writes the JVM's output to
-    a file.
+    """Return the running session, or start a new one. A new session uses UTC, and writes the JVM's output to a file.
 
-    `conf` overrides single settings of Spark. The JVM appends its output to the file `log` (default: `jvm_log()`).
-    Raises `CannotRun` if a check fails, if the JVM does not start, or if the workers of the running session cannot
-    import nbcc.
+    `master`: by default this machine. The workers of a cluster run the Python that PYSPARK_PYTHON names in the
+    environment, or else the path of this Python. The session sends nbcc to them (docs/clusters.md). `conf` overrides
+    single settings of Spark. The JVM appends its output to the file `log` (default: `jvm_log()`). Raises `CannotRun` if
+    a check fails, if the JVM does not start, or if the workers cannot run nbcc.
     """
     made_by_user = _running()
     if not made_by_user:
@@ -54,15 +55,18 @@ def session(
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
-    _prepare_environment()
+    local = is_local(master)
+    _prepare_environment(local)
     scratch = str(Path(tempfile.gettempdir(), "nbcc-warehouse"))
     settings = {"spark.master": master, "spark.app.name": app, "spark.sql.warehouse.dir": scratch, **SETTINGS}
+    settings |= ALONE if local else {}
     wanted = SparkConf().setAll(list((settings | dict(conf or {})).items()))
     if not made_by_user:
         _launch(wanted, Path(log) if log is not None else jvm_log())
     spark = SparkSession.builder.config(conf=wanted).getOrCreate()
-    if made_by_user:
-        check_workers(spark)
+    if local and not made_by_user:
+        workers_have_nbcc(spark)
+    prepare_workers(spark)
     return spark
 
 
@@ -102,9 +106,9 @@ def _launch(conf: object, log: Path) -> None:
     SparkContext._ensure_initialized(gateway=gateway)
 
 
-def _prepare_environment() -> None:
+def _prepare_environment(local: bool) -> None:
     """Set the environment variables that the JVM and Python workers inherit. The variables name this Python
-    interpreter, the folder of this nbcc, and the local address as the only address.
+    interpreter and the folder of this nbcc, and for a local session the local address as the only address.
 
     Workers import nbcc through PYTHONPATH, because workers do not inherit changes of `sys.path`.
     """
@@ -112,5 +116,8 @@ def _prepare_environment() -> None:
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if home not in paths:
         os.environ["PYTHONPATH"] = os.pathsep.join([home, *filter(None, paths)])
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    if local:
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    else:  # the executors of a cluster may have their Python at another path
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

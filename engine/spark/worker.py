@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 import gc
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
+from typing import Final
+
+from ..errors import NbccError
+from .sources import digest_of_sources, home_of_sources
+
+FLOORS: Final = {"fastavro": (1, 9), "numpy": (1, 26), "obstore": (0, 6), "pyarrow": (18,)}
+"""Package -> the oldest version with which tasks run, as pyproject.toml requires it."""
 
 
 @cache
@@ -14,3 +27,45 @@ def keep_loaded() -> None:
     collection over the loaded objects takes 40 ms, a fifth of a task of a million rows in four file groups.
     """
     gc.freeze()
+
+
+@cache
+def refusal(digest: str, home: str) -> tuple[str, str] | None:
+    """Return why this worker cannot run tasks of the driver, and the remedy; None if it can. A worker checks once.
+
+    `digest` and `home`: the digest of the driver's nbcc, and its host and folder.
+    """
+    python = f"its Python {sys.executable}"
+    if home != home_of_sources() and digest != digest_of_sources():
+        exists = f"{python} imports another nbcc from {home_of_sources().partition(':')[2]} than the driver"
+        return exists, "install the driver's nbcc there, or remove that nbcc: the driver sends its own"
+    needed = " ".join(f"'{name}>={'.'.join(map(str, floor))}'" for name, floor in FLOORS.items())
+    for name, floor in FLOORS.items():
+        version = _version(name)
+        if version is None or tuple(int(part) for part in version.split(".")[: len(floor)]) < floor:
+            exists = f"{python} has {f'{name} {version}' if version else f'no {name} that can be imported'}"
+            return exists, f"install the packages that tasks need on every executor: pip install {needed}"
+    return None
+
+
+def _version(package: str) -> str | None:
+    """Return the version of an installed package; None if the package cannot be imported."""
+    try:
+        return str(import_module(package).__version__)
+    except ImportError:
+        return None
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """Let an `NbccError` of a task reach the driver without the traceback of the worker."""
+    try:
+        yield
+    except NbccError:
+        os.environ["SPARK_HIDE_TRACEBACK"] = "1"  # of this error alone: Spark ends a worker that raised an error
+        raise
+
+
+def host() -> str:
+    """Return the name of the machine that runs this worker."""
+    return platform.node()

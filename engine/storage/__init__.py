@@ -11,7 +11,7 @@ from .paths import confined, confined_folder
 from .protocol import Entry, NotFound, Storage
 from .ranged import ByteRange, RangedStorage, merged_ranges
 from .time_limit import under_lease
-from .verified_puts import put_own, put_unique
+from .verified_puts import put_file, put_own, put_unique
 
 __all__ = [
     "TRANSIENT",
@@ -29,6 +29,7 @@ __all__ = [
     "merged_ranges",
     "open_storage",
     "paths_below",
+    "put_file",
     "put_own",
     "put_unique",
     "sizes_but",

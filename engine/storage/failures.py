@@ -28,6 +28,11 @@ _REMEDIES: Final[Mapping[int, str]] = {
     errno.ENAMETOOLONG: "choose shorter names for the table's folder and partitions",
 }
 _CREDENTIALS: Final = "check the credentials, and whether they permit this operation"
+_EXPIRED: Final = ("ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired")
+_RENEW: Final = (
+    "the credentials have expired: open the table with new ones, or with ones that the library renews (a role, the file"
+    " of a web identity, or a credential_provider)"
+)
 _OPTION: Final = "correct storage_options, or the variables of the environment that configure the store"
 
 _USER: Final = re.compile(r"(?<=://)[^/@\s]+@")
@@ -48,7 +53,10 @@ def of_file_system(operation: str, path: str, url: str, error: OSError) -> Stora
 def of_store(operation: str, path: str, url: str, error: BaseException, options: Mapping[str, Any]) -> StorageError:
     """Return the `StorageError` for an error of the store's library. The text of the error never contains credentials.
     """
-    if isinstance(error, store.PermissionDeniedError | store.UnauthenticatedError | PermissionError):
+    expired = _code_of(error) in _EXPIRED
+    if expired:
+        remedy = _RENEW
+    elif isinstance(error, store.PermissionDeniedError | store.UnauthenticatedError | PermissionError):
         remedy = _CREDENTIALS
     elif isinstance(error, store.UnknownConfigurationKeyError | TypeError | ValueError):
         remedy = _OPTION
@@ -58,7 +66,7 @@ def of_store(operation: str, path: str, url: str, error: BaseException, options:
         remedy = "check the address, the network and the credentials, and run the operation again"
     exists = f"the store answered: {shown(error, options)}"
     where = {"operation": operation, "path": path}
-    return StorageError(asked(operation, path, url), exists, remedy, **where, unsure=_is_unsure(error))
+    return StorageError(asked(operation, path, url), exists, remedy, **where, unsure=not expired and _is_unsure(error))
 
 
 def is_panic(error: BaseException) -> bool:
@@ -72,13 +80,18 @@ def shown(error: BaseException, options: Mapping[str, Any]) -> str:
     """Return the first line of a store's error, without user names, signed queries, response bodies and secret options.
     """
     text = str(error).partition("\n")[0]
-    code = _CODE.search(str(error))
-    text = text.partition("<")[0] + (code[1] if code else "")
+    text = text.partition("<")[0] + _code_of(error)
     text = _QUERY.sub(r"\1", without_user(text))
     for name, value in options.items():
         if isinstance(value, str) and len(value) >= _SHORTEST and _SECRET.search(name):
             text = text.replace(value, "…")
     return " ".join(text.split()).rstrip(".:") or type(error).__name__
+
+
+def _code_of(error: BaseException) -> str:
+    """Return the code in the store's answer; '' if there is none."""
+    code = _CODE.search(str(error))
+    return code[1] if code else ""
 
 
 def without_user(url: str) -> str:

@@ -12,30 +12,24 @@ folder. For an empty file the put syncs only the folder.
 from __future__ import annotations
 
 import errno
-import itertools
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Final, TypeVar
+from typing import BinaryIO, Final, TypeVar
 
 from ..errors import BadInput, UnsafePath
 from .local_content import content, irregular, part
 from .paths import REMEDY
+from .staged_files import staged, unlinked
 
 T = TypeVar("T")
-
-STAGE: Final = ".nbcc-stage-"
-"""Prefix of the temporary file of a put. Its suffix is that of a checksum side file, so Hadoop's readers skip it."""
 
 _SEARCH: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY
 _CHANGE: Final = os.O_RDONLY | os.O_DIRECTORY  # a folder that was opened by O_PATH cannot be synced
 _LINK: Final = (errno.ELOOP, errno.ENOTDIR)
 _UNFIT: Final = (errno.EEXIST, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP)
 _KNOWN: Final = 4096
-_RANDOM: Final[list[object]] = [0, ""]
-_NUMBERS: Final = itertools.count()
 
 
 class LocalFiles:
@@ -48,14 +42,14 @@ class LocalFiles:
         self._walks: dict[tuple[str, bool], tuple[int, int]] = {}  # (folder, for a put) -> its device and inode
         self._known: set[str] = set()  # folders that this process has made durable in their parents
 
-    def create(self, path: str, data: bytes) -> bool:
-        """Put a new file; returns False if a file of that name exists."""
+    def create(self, path: str, data: bytes | BinaryIO) -> bool:
+        """Put a new file; returns False if a file of that name exists. `data`: the content, or an open file with it."""
         head, _, name = path.rpartition("/")
         folder = self._open(head, make=True)
         try:
             if not (_created_empty(folder, name) if not data else self._linked(folder, name, data)):
                 return False
-            _unlinked(folder, checksum_of(name))
+            unlinked(folder, checksum_of(name))
             self._sync(folder)
             return True
         finally:
@@ -66,13 +60,13 @@ class LocalFiles:
         head, _, name = path.rpartition("/")
         folder = self._open(head, make=True)
         try:
-            stage = _staged(folder, data, self._durable and durable)
+            stage = staged(folder, data, self._durable and durable)
             try:
                 os.rename(stage, name, src_dir_fd=folder, dst_dir_fd=folder)
             except BaseException:
-                _unlinked(folder, stage)
+                unlinked(folder, stage)
                 raise
-            _unlinked(folder, checksum_of(name))
+            unlinked(folder, checksum_of(name))
             if durable:
                 self._sync(folder)
         finally:
@@ -121,7 +115,7 @@ class LocalFiles:
         except (FileNotFoundError, NotADirectoryError):
             return
         try:
-            removed = [_unlinked(folder, each) for name in names for each in (name, checksum_of(name))]
+            removed = [unlinked(folder, each) for name in names for each in (name, checksum_of(name))]
             if durable and any(removed):
                 self._sync(folder)
         finally:
@@ -228,16 +222,16 @@ class LocalFiles:
         if self._durable:
             sync_folder(folder)
 
-    def _linked(self, folder: int, name: str, data: bytes) -> bool:
+    def _linked(self, folder: int, name: str, data: bytes | BinaryIO) -> bool:
         if _exists(folder, name):  # cheaper than a staged file when the name exists
             return False
-        stage = _staged(folder, data, self._durable)
+        stage = staged(folder, data, self._durable)
         try:
             os.link(stage, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
         except FileExistsError:
             return False
         finally:
-            _unlinked(folder, stage)
+            unlinked(folder, stage)
         return True
 
 
@@ -309,40 +303,3 @@ def _created_empty(folder: int, name: str) -> bool:
 def _identity(folder: int) -> tuple[int, int]:
     status = os.fstat(folder)
     return status.st_dev, status.st_ino
-
-
-def _stage_name() -> str:
-    """Return a unique file name: a random text for each process and a counter. A forked child generates its own random
-    text.
-    """
-    process = os.getpid()
-    if _RANDOM[0] != process:
-        _RANDOM[:] = process, secrets.token_hex(8)
-    return f"{STAGE}{_RANDOM[1]}-{next(_NUMBERS)}.crc"
-
-
-def _staged(folder: int, data: bytes, durable: bool) -> str:
-    """Write a new temporary file with this content; returns the name of the file."""
-    stage = _stage_name()
-    file = os.open(stage, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
-    try:
-        try:
-            left = memoryview(data)
-            while left:
-                left = left[os.write(file, left) :]
-            if durable and data:
-                os.fsync(file)
-        finally:
-            os.close(file)
-    except BaseException:
-        _unlinked(folder, stage)
-        raise
-    return stage
-
-
-def _unlinked(folder: int, name: str) -> bool:
-    try:
-        os.unlink(name, dir_fd=folder)
-    except FileNotFoundError:
-        return False
-    return True

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 from urllib.parse import unquote, urlsplit
 
 from .conditional import ConditionalObject, LocalObject
@@ -51,6 +51,13 @@ class LocalStorage:
     def put_if_absent(self, path: str, data: bytes) -> bool:
         try:
             return self._files.create(confined(path), data)
+        except OSError as refused:
+            raise of_file_system("create", path, self.url, refused) from refused
+
+    def put_file(self, path: str, file: BinaryIO) -> bool:
+        """Create `path` with the content of an open file; returns False if `path` exists."""
+        try:
+            return self._files.create(confined(path), file)
         except OSError as refused:
             raise of_file_system("create", path, self.url, refused) from refused
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, GenericError, PreconditionError
@@ -45,6 +45,9 @@ LONG_SECONDS: Final = 20.0
 
 PART_BYTES: Final = 8 << 20
 """Objects with more bytes are put in parts and read in ranges of this size."""
+
+PARTS_AT_ONCE: Final = 4
+"""The number of parts of an open file that are in memory at the same time."""
 
 RANGE_GAP: Final = 64 << 10
 """Ranges of an object that are at most this many bytes apart are read by one request."""
@@ -127,6 +130,17 @@ class ObjectStorage:
         parts.
         """
         self._repeated("write", confined(path), lambda store: obstore.put(store, path, data, chunk_size=PART_BYTES))
+        return True
+
+    def put_file(self, path: str, file: BinaryIO) -> bool:
+        """Put a data file with the content of an open file, in parts. No other attempt may use the name of the file."""
+        start = file.tell()
+
+        def request(store: ObjectStore) -> object:
+            file.seek(start)
+            return obstore.put(store, path, file, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
+
+        self._repeated("write", confined(path), request)
         return True
 
     def get(self, path: str) -> bytes:

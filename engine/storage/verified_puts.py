@@ -7,7 +7,7 @@ content. The content of a verified put must be unique to its writer.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, Protocol, runtime_checkable
+from typing import BinaryIO, Final, NamedTuple, Protocol, runtime_checkable
 
 from ..errors import StorageError
 from .conditional import ConditionalObject, Version
@@ -28,6 +28,25 @@ class StorageInParts(Protocol):
         Returns False if the storage detects a different file of that name.
         """
         ...
+
+
+@runtime_checkable
+class StorageOfFiles(Protocol):
+    """A storage that puts an object from an open file, of which a small part is in memory."""
+
+    def put_file(self, path: str, file: BinaryIO) -> bool:
+        """Put a data file with the content of an open file. No other attempt may use the name of the data file.
+
+        Returns False if the storage detects a different file of that name.
+        """
+        ...
+
+
+def put_file(storage: Storage, path: str, file: BinaryIO) -> bool:
+    """Put a data file as `put_unique` does, with the content of an open file from its position on."""
+    if isinstance(storage, StorageOfFiles):
+        return storage.put_file(path, file)
+    return put_unique(storage, path, file.read())
 
 
 def put_unique(storage: Storage, path: str, data: bytes) -> bool:

@@ -11,12 +11,10 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from ..config.coordination import HUDI_HEARTBEATS
 from ..storage import TRANSIENT, Storage
 
 FOLDER: Final = ".hoodie/.heartbeat"
-
-INTERVAL_SECONDS: Final = 60.0  # hoodie.client.heartbeat.interval_in_ms
-TOLERABLE_MISSES: Final = 2  # hoodie.client.heartbeat.tolerable.misses
 
 
 class Heartbeats(Protocol):
@@ -57,8 +55,8 @@ class StoredHeartbeats:
     def __init__(
         self,
         storage: Storage,
-        interval: float = INTERVAL_SECONDS,
-        misses: int = TOLERABLE_MISSES,
+        interval: float = HUDI_HEARTBEATS.seconds,
+        misses: int = HUDI_HEARTBEATS.misses,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._storage = storage

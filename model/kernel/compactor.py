@@ -112,7 +112,7 @@ def next_group(own: Compactor) -> Iterable[Args]:
 
 
 def write_base(own: Compactor) -> Changes:
-    """Put the base file of one file group. The function `reads.compacted` defines its content."""
+    """Put the base file of one file group. The function `reads.compacted` defines the content of the base file."""
     last = own.bases + 1 == len(own.groups)
     return {"own": own._replace(step="written" if last else RUNNING, bases=own.bases + 1)}
 

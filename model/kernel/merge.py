@@ -70,10 +70,10 @@ def combined(records: Iterable[Any]) -> Any:
 
 
 class Fold(NamedTuple):
-    """A read of one file group as a tree, without the rows: the base file, then logs in merge order.
+    """A merge tree of one file group, without rows: the base file, then the logs in merge order.
 
-    `base`: the fold of the compaction that wrote the base file. A log that is itself a fold was written by a log
-    compaction. `logs_before_tombstones`: how many logs merge before the tombstones of the base file (with
+    `base`: the merge tree of the compaction that wrote the base file. A log that is itself a merge tree was written by
+    a log compaction. `logs_before_tombstones`: how many logs merge before the tombstones of the base file (with
     `logs_first`). `shown`: the logs whose winning records the answer shows; None shows all. `deletes`: the answer
     includes winning deletes. `logs_first`, `drops_deletes`: how the compaction merged, if not by the table's merger.
     `files`: a window over base files, which has its own merge rule.

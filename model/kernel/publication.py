@@ -31,7 +31,9 @@ Publish = Callable[[Any], tuple[Any, Any]]
 
 
 class Publication(NamedTuple):
-    """How one actor publishes: from the step `since`, with the requested time in its field `requested`."""
+    """The publication of one actor: it starts at the step `since`, and the actor's field `requested` holds the
+    requested time.
+    """
 
     kind: str
     actor: str

@@ -6,8 +6,7 @@ the listing as its T, and lists again. Instants are published in the order of th
 instant that completed at or before T exists when the second listing begins. The reader uses exactly the instants that
 completed at or before T.
 
-Mechanisms may change four views of a reader: `shown_instants` of the listing that ends now, with their greatest
-completion time `newest_shown`; `kept_instants`, which the reader uses, with the table `kept_table` that they describe.
+Mechanisms may change four views of a reader: `shown_instants`, `newest_shown`, `kept_instants` and `kept_table`.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fo
 
 
 def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-    """Return the inputs of the plan with this barrier as a fold: its base file, then its logs in merge order."""
+    """Return the inputs of the plan with this barrier as a merge tree: its base file, then its logs in merge order."""
     plan = next((plan for plan in table.plans if plan.requested == barrier), None)
     part = plan.part_in(group) if plan is not None else None
     if plan is None or part is None:
@@ -86,7 +86,7 @@ def slice_fold(rules: Rules, table: Table, group: int, barrier: int | None, logs
 def fold_of(
     rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
 ) -> Fold:
-    """The fold of a base file and logs: the base file first, then each log."""
+    """The merge tree of a base file and logs: the base file first, then each log."""
     return Fold(base, logs)
 
 

@@ -26,7 +26,9 @@ def barrier_of(rules: Rules, write: Write, group: int, among: tuple[int, ...]) -
 
 
 def slice_time(write: Write, group: int) -> float:
-    """The completion time of the write. A pending write will complete after every present barrier: infinity."""
+    """The completion time of the write. The slice time of a pending write is infinity, because it will complete after
+    every present barrier.
+    """
     return write.completed or inf
 
 

@@ -17,7 +17,9 @@ Log = tuple[int, int]  # (requested time of its write, version)
 
 
 class CompletesAs(NamedTuple):
-    """The mark of a write with another action than deltacommit. A commit completes the plan with its time."""
+    """Records the action of a write that is not a deltacommit. A commit completes the compaction plan that has the same
+    requested time.
+    """
 
     action: str = "deltacommit"
     kind: str = "completes as"
@@ -56,7 +58,9 @@ class GroupPlan(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A compaction plan. Its requested time is a barrier in each of its file groups. An actor, `runner`, runs it."""
+    """A compaction plan. Its requested time is a barrier in each of its file groups. `runner` is the actor that runs
+    the plan.
+    """
 
     requested: int
     runner: str

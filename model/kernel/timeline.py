@@ -57,7 +57,7 @@ def visible_table(visible_instants: Published, visible_writes: tuple[Write, ...]
 
 
 def greatest_completion(published: Published) -> int:
-    """The greatest published completion time. Reads as of this time never change."""
+    """The greatest published completion time. Reads as of the greatest published completion time never change."""
     return max((entry.completed for entry in published), default=0)
 
 

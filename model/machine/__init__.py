@@ -1,5 +1,4 @@
-"""The language of transition systems, in which actions and components have names. Nothing in this package refers to a
-table.
+"""Defines transition systems whose actions and components have names. Nothing in this package refers to a table.
 
     The module `transition` defines transitions, guards and effects.
     The modules `composition` and `selection` define how mechanisms refine transitions.
@@ -11,5 +10,5 @@ table.
     The module `bound` defines the result: functions and transitions with resolved names.
     The module `state` packs states into numbers.
     The module `stepper` evaluates each transition once for each distinct footprint.
-    The module `limits` finds the actors that only a limit of the world stops.
+    The module `limits` finds the actors that stop only because the world limits the number of their actions.
 """

@@ -64,8 +64,8 @@ class Names:
         )
 
     def function(self, function: Callable[..., Any], me: str, views: Mapping[str, int] | None = None) -> Bound:
-        """Resolve the parameters of a function for one actor. `views` maps a view to the number of its functions that
-        apply.
+        """Resolve the parameters of a function for one actor. `views` maps the name of a view to the number of its
+        functions to apply.
         """
         plain = function.function if isinstance(function, Preset) else function
         values = function.values if isinstance(function, Preset) else {}
@@ -99,8 +99,8 @@ class Names:
         return True
 
     def view(self, name: str, me: str = "", functions: int | None = None) -> Bound:
-        """Resolve a view, for one actor or for none. Only the first `functions` functions of the view apply (default:
-        all).
+        """Resolve a view for one actor, or for reads without an actor. Only the first `functions` functions of the view
+        apply (default: all).
         """
         number = len(self._views[name]) if functions is None else functions
         while (step := self._views[name][number - 1]).actors is not None and me not in step.actors:
@@ -201,7 +201,6 @@ KEYWORD: Any = object()
 
 
 def _parameters(function: Callable[..., Any]) -> Iterable[tuple[str, Any]]:
-    """The parameters of a function, each with its default value, `REQUIRED` or `KEYWORD`."""
     for parameter in signature(function).parameters.values():
         if parameter.kind is Parameter.KEYWORD_ONLY:
             yield parameter.name, KEYWORD

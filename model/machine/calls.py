@@ -1,5 +1,5 @@
-"""Calls: a function of named parameters becomes a function of component values. Functions whose parameters have the
-same form share one compiled adapter.
+"""Converts a function of named parameters to a function of component values. Functions whose parameters have the same
+form share one compiled adapter.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Call:
         return f"c{len(self.fixed) - 1}"
 
     def bound(self, function: Callable[..., Any]) -> Bound:
-        """Return a function of component values that calls `function` with the arguments that its parameters name. The
-        result is `function` itself if its parameters are exactly the component values.
+        """Return a function of component values that calls `function` with the arguments that its parameters name. If
+        the parameters of `function` are exactly the component values, the result is `function` itself.
         """
         everything = tuple(dict.fromkeys((*self.keywords, *self.of_views)))
         if self.keywords:
@@ -72,9 +72,7 @@ class Call:
 
 @cache
 def _adapter(passed: tuple[str, ...], fixed: int, reads: int, keywords: bool) -> Callable[..., Callable[..., Any]]:
-    """Compile an adapter. The adapter takes a function and its fixed values, and returns a function of component
-    values.
-    """
+    """Compile a function that takes `function` and its fixed values, and returns a function of component values."""
     # Compiled source is faster than an interpreted argument list: a search makes millions of such calls.
     parameters = ", ".join(["f", *(f"c{number}" for number in range(fixed))])
     values = ", ".join([*(f"v{number}" for number in range(reads)), *(["**a"] if keywords else [])])

@@ -1,7 +1,7 @@
 """Composition: mechanisms refine the transitions of the kernel without a change of the kernel. The kernel refers to no
 mechanism.
 
-A mechanism selects transitions by action or tag, and by actor, because each actor may follow its own protocol. The
+A mechanism selects transitions by action or tag, and by actor, because two actors may follow different protocols. The
 methods of `Selection` refine the selected transitions; the methods of `Composition` add to the model.
 
 Mechanisms apply their refinements in a declared order (`Mechanism.after`). If two mechanisms declare no order, their
@@ -44,9 +44,9 @@ class NoTransition(LookupError):
 class Composition:
     """A model under construction. `actors` maps each kind to the names of its actors.
 
-    `protocol_of` returns the protocol of one actor. `idle_steps` maps a kind of actors to the steps at which such an
-    actor is between two operations. `views` maps each view to its functions of components. Guards and effects refer to
-    a view by name, as they refer to a component.
+    `protocol_of` returns the protocol of one actor. `idle_steps` maps a kind of actors to the steps at which an actor
+    of that kind is between two operations. `views` maps each view to its functions of components. Guards and effects
+    refer to a view by name, as they refer to a component.
     """
 
     world: Any
@@ -98,11 +98,11 @@ class Composition:
         self.withdrawn.add(component)
 
     def add_field(self, kind: str, name: str, first: tuple[Any, ...]) -> None:
-        """Add a typed record to each actor of a kind. Functions read the record as the parameter `own_<name>`.
+        """Add a typed record to each actor of a kind. Guards and effects read the record as the parameter `own_<name>`.
 
-        The record is stored in the component of its actor. An effect that returns a new kernel record for an actor ends
-        the actor's operation. An effect that returns a new kernel record also resets the actor's added records to their
-        initial values.
+        The record is stored in the component of the actor that owns it. An effect that returns a new kernel record for
+        an actor ends the actor's operation. An effect that returns a new kernel record also resets the actor's added
+        records to their initial values.
         """
         if name in self.fields.setdefault(kind, {}):
             raise ValueError(f"the field {name!r} of a {kind} is added twice")

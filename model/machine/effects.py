@@ -18,7 +18,9 @@ class Declared(NamedTuple):
     scratch: frozenset[str]
 
     def check(self, changes: dict[str, object]) -> dict[str, object]:
-        """Drop the changes of scratch components. Raises `UnknownName` for a component that is not declared."""
+        """Drop the changes of scratch components, which exist only during a step. Raises `UnknownName` for a component
+        that is not declared.
+        """
         if changes.keys() <= self.writes:
             return changes
         if undeclared := changes.keys() - self.writes - self.scratch:
@@ -35,7 +37,8 @@ class Records(NamedTuple):
     def changed(self, own: Any, name: str, value: Any) -> Any:
         """Return the actor's component after `value` replaces its kernel record (`own`) or one of its added records.
 
-        If `value` is a kernel record, the actor's operation ends, and its added records get their initial values.
+        If `value` is a kernel record, the actor's operation ends, and the actor's added records get their initial
+        values.
         """
         if name == "own":
             return value if value.records or not self.first else value._replace(records=tuple(self.first.values()))

@@ -1,8 +1,8 @@
-"""Marks: typed records that mechanisms add to a value on storage, such as a write or a plan.
+"""Marks are typed records that mechanisms add to a value on storage, such as a write or a plan.
 
 A record is a NamedTuple whose fields all have defaults. A record with only default values is not stored, so that a
-value with such a record equals a value without a record. The last field of a record, `kind`, differs for each type of
-record. Without `kind`, records of two types with equal fields would be equal.
+value with such a record equals a value without a record. The last field of a mark, `kind`, differs for each type of
+mark. Without the field `kind`, marks of two types with equal fields would be equal.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def with_mark(old: Marks, record: Any) -> Marks:
 
 
 def marks_of(own: Any) -> Marks:
-    """Return the records of an actor that its completed instant stores. An instant stores only records with a field
-    `kind`.
+    """Return the records of an actor that the actor's completed instant stores. An instant stores only records with a
+    field `kind`.
     """
     return marks(*(each for each in own.records if hasattr(each, "kind")))

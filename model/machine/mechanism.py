@@ -19,9 +19,9 @@ class Kind:
     """A kind of actors: its name, the prefix of its actors' names, and the initial state of each.
 
     `idle_steps`: the steps at which an actor is between two operations. `service` is True for a table service, whose
-    steps must not change the answer of a retained read (promise QUIET). `in_random_worlds` lists the numbers of such
-    actors that a random world may have. Each entry of `in_random_worlds` is equally likely; the first entry is the
-    simplest case.
+    steps must not change the answer of a retained read (promise QUIET). `in_random_worlds` lists the numbers of actors
+    of this kind that a random world may have. Each entry of `in_random_worlds` is equally likely; the first entry is
+    the simplest case.
     """
 
     name: str
@@ -37,15 +37,15 @@ class Kind:
 
 
 def _nothing(composition: Composition) -> None:
-    """The default of `compose`, for a module that declares only options or rules."""
+    ...
 
 
 def _any_world(world: Any) -> None:
-    """The default of `check`: the mechanism supports every world."""
+    ...
 
 
 def _any_protocol(protocol: Any) -> None:
-    """The default of `agree`: the mechanism supports every combination of options."""
+    ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +54,8 @@ class Mechanism:
 
     `compose` adds transitions, components and fields, and refines existing transitions. `after` names the mechanisms
     whose refinements come before the refinements of this mechanism; "*" stands for every mechanism that does not
-    declare "*" itself. `idle_steps` maps a kind of actors to further steps at which such an actor is between two
-    operations. `check` raises ValueError for an unsupported world. `agree` raises ValueError for an unsupported
+    declare "*" itself. `idle_steps` maps a kind of actors to further steps at which an actor of that kind is between
+    two operations. `check` raises ValueError for an unsupported world. `agree` raises ValueError for an unsupported
     combination of options. `of_write` returns the limits of the mechanism for one write, which an actor and a number
     identify. Actors for which `of_write` returns different limits are not symmetric. `rules` refines how a table is
     read. `service` is True if the actions belong to a table service (promise QUIET).

@@ -1,8 +1,8 @@
-"""Defines options and limits as typed values. Each module declares its own options and limits. A protocol collects the
-options of all modules, and a world the limits.
+"""Defines options of protocols and limits of worlds as typed values. Each module declares its own options and limits. A
+protocol collects the options of all modules, and a world collects the limits of all modules.
 
 An option is a choice between named values of a protocol. A limit is a number that bounds a world. Each declaration
-states the default, the meaning, and the kinds of actors that may each have another value.
+states the default, the meaning, and the kinds of actors that may have a different value.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ProtocolOptions(Protocol):
 
 
 def option(default: str, about: str, *, by: tuple[str, ...] = ()) -> Any:
-    """Declare an option: its default value, its meaning, and the kinds of actors that may each choose another value."""
+    """Declare an option: its default value, its meaning, and the kinds of actors that may choose a different value."""
     return field(default=default, metadata={"about": about, "by": by})
 
 
@@ -56,9 +56,9 @@ def limit(
 ) -> Any:
     """Declare a limit: its default, its meaning, and its section in the file of a world.
 
-    `by`: the kinds of actors for which a world may state another number. `in_random_worlds`: the numbers that a random
-    world may have, each equally likely (default: only `default`). `needs`: the limit applies only if the world has an
-    actor of the kind `needs`.
+    `by`: the kinds of actors for which a world may state a different number. `in_random_worlds`: the numbers that a
+    random world may have, each equally likely (default: only `default`). `needs`: the limit applies only if the world
+    has an actor of the kind `needs`.
     """
     random_worlds = {"in_random_worlds": in_random_worlds, "needs": needs}
     return field(default=default, metadata={"about": about, "section": section, "by": by, **random_worlds})

@@ -1,4 +1,4 @@
-"""Decides whether two refinements of one transition commute, so that the order of the two does not matter."""
+"""Decides whether two refinements of one transition commute, so that their order does not matter."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ ORDERED: Final = {
 def commute(one: Refinement, other: Refinement) -> bool:
     """True if two refinements of one transition have the same result in either order.
 
-    A replacement or a split commutes with no other refinement. Both parts of a split get the conditions that were added
-    before the split. Only one part of a split gets the conditions that are added after the split. An exit copies the
-    `place` conditions of the transition at whose step it starts. Two steps that are inserted on the same side of a
-    transition do not commute. Two effects commute if neither changes a component that the other one reads or changes.
+    A replacement or a split commutes with no other refinement. Both parts of a split transition get the conditions that
+    were added before the split. Only one part of a split transition gets the conditions that are added after the split.
+    An exit transition copies the `place` conditions of the transition at whose step the exit starts. Two steps that are
+    inserted on the same side of a transition do not commute. Two effects commute if neither changes a component that
+    the other one reads or changes.
     """
     first, second = one.operation, other.operation
     if {first, second} & {"replace", "split"}:

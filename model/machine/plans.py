@@ -1,5 +1,5 @@
-"""Facts about actors that make and run plans, such as compactions. Mechanisms refine all actors that make or run plans
-in the same way.
+"""Describes actors that make and run plans, such as compaction plans. Mechanisms refine all actors that make or run
+plans in the same way.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ DONE = "instants_known_done"
 
 
 class Planner(NamedTuple):
-    """A fact that describes how one actor makes plans. `plans` is the component that contains the plans. `requested` is
-    the actor's field that contains the requested time of its plan.
+    """Describes how one actor makes plans. `plans` is the component that contains the plans. `requested` is the actor's
+    field that contains the requested time of its plan.
 
-    `give_up` is the effect by which an actor abandons a plan that it can no longer put.
+    `give_up` is the effect by which an actor abandons a plan whose requested time or place another actor has taken.
     """
 
     kind: str
@@ -37,10 +37,10 @@ Start = Callable[[Any, Any], Any]
 
 
 class Runner(NamedTuple):
-    """A fact that describes how one actor runs plans. `plans` and `requested` have the same meaning as for a `Planner`.
+    """Describes how one actor runs plans. `plans` and `requested` have the same meaning as for a `Planner`.
 
-    `completes` is the type of the instant that completes a plan. `resumes` is the action that takes up a pending plan.
-    `what` is the noun for the plan in sentences about a step.
+    `completes` is the type of the instant that completes a plan. `resumes` is the action by which a runner continues a
+    pending plan. `what` is the noun for the plan in the sentence that describes a step.
     """
 
     kind: str

@@ -16,16 +16,14 @@ _FIELD = (1 << WIDTH) - 1
 
 
 class UndeclaredRead(LookupError):
-    """Raised if a function reads a masked component, which the function does not declare (see
-    `Coding.mask_undeclared`).
-    """
+    """Raised if a function reads a component that the function does not declare (see `Coding.mask_undeclared`)."""
 
 
 class Coding:
     """Numbers the values of each component. `first` maps each component to its initial value, which has the number 0.
 
-    `alike` lists groups of components whose values have the same type, such as all writers. Components of a group with
-    equal initial values number their values together, so that symmetry reduction can exchange the components.
+    `alike` lists groups of components whose values have the same type, such as all writers. Components with equal
+    initial values in one group share one numbering, so that symmetry reduction can exchange the components.
     """
 
     def __init__(self, first: Mapping[str, Any], alike: Iterable[Sequence[str]] = ()) -> None:
@@ -73,7 +71,7 @@ class Coding:
         return state + (new - old << position * WIDTH)
 
     def mask_undeclared(self, names: Iterable[str]) -> State:
-        """Return the bits that mask every component except the components `names`. Reading a masked component raises
+        """Return the bits that mask every component except those in `names`. Reading a masked component raises
         `UndeclaredRead`.
         """
         return self.mask(range(len(self.names))) - self.mask(self.place[name] for name in names)

@@ -1,7 +1,7 @@
 """The stepper computes the steps of transitions, once for each distinct footprint.
 
-Each transition has a cache. The cache maps the values that the transition reads to its steps, each with the number to
-add to a state. A cache hit costs one lookup and one addition, and calls no function.
+Each transition has a cache. The cache maps the values that the transition reads to the resulting steps, each with the
+number to add to the packed state. A cache hit costs one lookup and one addition, and calls no function.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class CompiledGuard(NamedTuple):
     """A condition that refers to components by their positions in a state. `memo` maps the bits of the components to
     the result of the condition.
 
-    `memo` is None if the condition reads every component of its transition, because the cache of the transition then
+    `memo` is None if the condition reads every component of its transition, because then the transition's own cache
     suffices.
     """
 
@@ -178,7 +178,6 @@ class Stepper:
         return tuple(self._effects(compiled, state)) if self._may(compiled, state) else ()
 
     def _may(self, compiled: Compiled, state: State) -> bool:
-        """True if every condition that reads more than the actor's own component holds."""
         read = self.coding.read
         for guard, positions, mask, memo in compiled.guards:
             if memo is None:
@@ -192,7 +191,6 @@ class Stepper:
         return True
 
     def _effects(self, compiled: Compiled, state: State) -> Iterator[tuple[Step, int]]:
-        """The steps of a transition whose conditions hold."""
         coding, row = self.coding, compiled.transition
         values = coding.read(state, compiled.effect_reads)
         for args in row.arguments.call(*coding.read(state, compiled.argument_reads)):
@@ -202,6 +200,8 @@ class Stepper:
             yield Step(row.actor, row.action, args), after - state
 
     def private_runs(self, state: State) -> Iterator[tuple[int, dict[int, tuple[Step, ...]]]]:
-        """For each actor, yield the position of its component and the private changes that are possible in `state`."""
+        """For each actor, yield the position of the actor's component and the private changes that are possible in
+        `state`.
+        """
         for own, bits, _ in self._own:
             yield own, self._private_changes(own, state & bits)

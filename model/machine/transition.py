@@ -1,7 +1,7 @@
 """A transition: one action of one actor, written as plain functions. The parameter names of each function declare what
 the function reads.
 
-    `own`: the component of the acting actor.
+    `own` is the component of the acting actor.
     `own_heartbeat`: the record `heartbeat` that a mechanism adds to the actor's component (see
     `Composition.add_field`).
     `me`: the name of the acting actor.
@@ -11,8 +11,8 @@ the function reads.
     `world`, `protocol`: constants of the model (see `assembly.names_of`).
 
 Keyword-only parameters of an effect are the arguments of the step. A function can read only the components that it
-names, so its parameters are its footprint. The search evaluates a function once for each combination of values of its
-footprint.
+names, so its parameters are its footprint (the components that it reads). The search evaluates a function once for each
+combination of values of its footprint.
 """
 
 from __future__ import annotations
@@ -61,8 +61,9 @@ class Guard:
 
     `reason` states the condition in words, in which {me} stands for the name of the actor. `limit` is True for a limit
     of the world, such as the number of writes, and False for a condition of the protocol. `negated` is True if the
-    opposite of the condition must hold. `place` is True if the condition describes the actor's position in its
-    operation, like `Transition.at`. Every alternative exit from the position requires the condition too.
+    opposite of the condition must hold. `place` is True if the condition describes the point that the actor has reached
+    in its operation, like `Transition.at`. A condition with `place` also applies to every alternative exit from that
+    point.
     """
 
     reason: str
@@ -85,12 +86,14 @@ class Guard:
 
 
 class Component(str):
-    """The name of a component. As a preset value, a `Component` lets a parameter with another name read the component.
+    """The name of a component. As a preset value, a `Component` makes a parameter with a different name read the
+    component.
     """
 
 
 class Preset:
-    """A function with preset parameters. Each preset is a `Component`, or a value that is not in the footprint."""
+    """A function with preset parameters. A preset value is a `Component`, or a constant that is not in the footprint.
+    """
 
     def __init__(self, function: Callable[..., Any], values: Mapping[str, object]) -> None:
         self.function, self.values = function, values
@@ -153,9 +156,9 @@ Effect = Callable[..., Changes] | Branch
 class Transition:
     """One action of one actor in one world under one protocol.
 
-    `at`: the step of its operation at which the actor must be; '' for any step. `to`: the step that follows; '' if the
-    effects decide it. The transition is enabled if the actor is at the step `at` and every guard holds. Each function
-    of `arguments` lists the possible values of some arguments; a step takes one element of each list.
+    `at`: the step of its operation at which the actor must be; '' for any step. `to`: the step after the transition; ''
+    if the effects decide the step. The transition is enabled if the actor is at the step `at` and every guard holds.
+    Each function of `arguments` lists the possible values of some arguments; a step takes one element of each list.
 
     The effects happen in order; each effect reads the state after the previous effect. An effect returns new values of
     components in `changes` or in `scratch`. Later effects read the new value of a scratch component, but the step does
@@ -259,7 +262,7 @@ def subsets(several: Sequence[int]) -> Iterable[tuple[int, ...]]:
 
 
 def effects_in(effect: Effect) -> Iterator[Callable[..., object]]:
-    """Yield every function of an effect. If the effect is a branch, yield the functions of both outcomes."""
+    """Yield every function that an effect calls. If the effect is a branch, yield the functions of both outcomes."""
     if not isinstance(effect, Branch):
         yield effect
         return

@@ -3,7 +3,7 @@
 A module in this folder with a value `MECHANISM` is a mechanism. A folder whose module `mechanism` has a value
 `MECHANISM` is a mechanism too. The mechanisms are found in their folder, so that no list must name them. If `__path__`
 is extended by another folder, the modules in that folder are mechanisms as well. The modules of `variants`, and the
-actors of the kernel, declare a value `MECHANISM` too.
+actors of the kernel, also declare a value `MECHANISM`.
 """
 
 from __future__ import annotations

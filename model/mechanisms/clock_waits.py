@@ -1,5 +1,5 @@
-"""Divides the act of taking a time into several steps, in worlds in which a lock can be lost during the wait. Claims
-make times unique.
+"""Divides taking a time into several steps, for worlds in which an actor can lose the lock while it waits. With the
+option `claims`, an actor claims each time that it takes, so that times are unique.
 
 Under the lock, an actor waits until the bound on the skew of clocks has passed (see `clocks`). If the lock is lost
 during the wait, another actor may read the same time. Therefore taking a time has three steps in worlds with lost
@@ -46,7 +46,9 @@ class Claims(Options):
 
 
 class Wait(NamedTuple):
-    """A wait. `until` is the time that all clocks must have passed. `then` is the step that follows the wait."""
+    """A wait of an actor for other actors' clocks. `until` is the time that all clocks must have passed. `then` is the
+    step that follows the wait.
+    """
 
     until: int = 0
     then: str = ""
@@ -174,7 +176,6 @@ def _wait(composition: Composition, kind: str, me: str, requested: str, claimed:
 
 
 def _time_of(own: Any, own_held: Held, requested: str) -> int:
-    """The time for which an actor waits: its completion time if it has one, otherwise the requested time."""
     return int(own.completed or own_held.requested or getattr(own, requested))
 
 

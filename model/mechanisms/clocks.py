@@ -1,10 +1,10 @@
-"""Clocks that differ between actors, and how an actor waits until all clocks have passed a time.
+"""Models clocks that differ between actors, and the wait of an actor until all clocks have passed a time.
 
 RFC-66, "Global Monotonically Increasing Timestamp", proposes TrueTime. The component `clock` is the time on the slowest
 clock. An actor's own clock may be `ahead` of the slowest clock, by up to `skew` ticks. With TrueTime, an actor reads a
-time under the lock. Before it releases the lock, the actor waits until the bound on the skew has passed. Therefore
-every clock that is read after the wait shows a later time. If the bound is smaller than the skew (`skew_beyond`, fault
-set F4), the wait is too short.
+time under the lock. Before an actor releases the lock, it waits until the bound on the skew has passed. Therefore every
+clock that is read after the wait shows a later time. If the bound is smaller than the skew (`skew_beyond`, fault set
+F4), the wait is too short.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ def all_readings(own_clock: Clock) -> Iterable[Args]:
 def readings_with_logs(
     own_clock: Clock, clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> Iterator[Args]:
-    """Yield the clock readings at which there is a log to compact. A coarse clock may return a barrier that precedes
-    all logs.
+    """Yield the clock readings at which a compactor finds a log to compact. A coarse clock may return a barrier that
+    precedes all logs.
     """
     for args in own_clock.readings():
         ahead = next((value for _, value in args if isinstance(value, int)), 0)
@@ -158,7 +158,7 @@ def listed_instants(
 ) -> Listing:  # fmt: skip
     """The view `listed_instants`: the instants that an actor lists under the lock before it takes a requested time.
 
-    The view `other_writes` adds the instants of actors that write but are not of the kind `writer`.
+    The view `other_writes` adds the instants of actors that write but have another kind than `writer`.
     """
     writers = (each for name, each in every_writer.items() if name != me)
     return Listing(published, plans, (*writers, *other_writes))

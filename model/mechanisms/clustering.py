@@ -1,11 +1,11 @@
-"""Clustering: a clusterer rewrites the rows of a file group in an order that suits readers.
+"""Clustering: a clusterer rewrites the rows of a file group in an order that makes reads faster.
 
-If buckets fix the file ids, a clustering is a compaction that sorts. A clustering that is a compaction has a plan,
-whose requested time is a barrier. Apache Hudi writes a new file group, and names the file group that it replaces
-(`clustering = file_ids`). With `file_ids`, clusterers and writers conflict. A clusterer gives up if a write has
-completed in its file groups since its plan. An optimistic writer aborts if the clustering has completed since the write
-began. A non-blocking writer does not check for clusterings. If a non-blocking writer completes after the clustering,
-its rows are in a file group that no reader reads.
+If buckets fix the file ids, a clustering is a compaction that also sorts the rows. A clustering that is a compaction
+has a plan, whose requested time is a barrier. Apache Hudi writes a new file group, and names the file group that it
+replaces (`clustering = file_ids`). With `file_ids`, clusterers and writers conflict. A clusterer gives up if a write
+has completed in its file groups since its plan. An optimistic writer aborts if the clustering has completed since the
+write began. A non-blocking writer does not check for clusterings. If a non-blocking writer completes after the
+clustering, its rows are in a file group that no reader reads.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ class Clusters(NamedTuple):
 
 
 class Clustered(NamedTuple):
-    """The file groups that a completed clustering replaced."""
+    """The new file groups of clusterings in which a write has files, as pairs (file group, requested time of the
+    clustering).
+    """
 
     groups: tuple[int, ...] = ()
     kind: str = "clustered"
 
 
 class Into(NamedTuple):
-    """The clusterings whose new file groups a write has files in, as pairs (file group, requested time of the
-    clustering).
-    """
+    """Return True if a plan writes new file groups that replace the file groups of the plan."""
 
     clusterings: tuple[tuple[int, int], ...] = ()
     kind: str = "into"
@@ -79,7 +79,7 @@ def clustered(entry: Compaction) -> tuple[int, ...]:
 
 
 def into(write: Write) -> tuple[tuple[int, int], ...]:
-    """Return the clusterings whose new file groups a write has files in, as pairs (file group, requested time)."""
+    """Return the new file groups of clusterings in which a write has files, as pairs (file group, requested time)."""
     return mark(write, Into).clusterings if write.marks else ()
 
 

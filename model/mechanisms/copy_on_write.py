@@ -47,11 +47,11 @@ class Onto(NamedTuple):
 
 
 class ChangedFiles(NamedTuple):
-    """A window over base files, in the order in which the base files completed. Each element of `files` is a base file
-    and one log. The window shows only the changes that the log made.
+    """An incremental read that uses base files, in the order in which the base files completed. Each element of `files`
+    is a pair: a base file and one log. The read shows only the changes that the log made.
 
-    A change is an upsert that won in the new base file, or a delete of a row that existed. A record that lost against
-    an existing row is not a change. A delete of a missing row is not a change either.
+    A change is an upsert that won in the new base file, or a delete of a row that existed. A record that was
+    overwritten by an existing row is not a change. A delete of a missing row is not a change either.
     """
 
     files: tuple[Fold, ...]

@@ -1,7 +1,7 @@
 """Crashes: an actor may die between any two steps, and its lock expires.
 
 A crashed actor stays dead, and its files stay on storage. The instant of a writer stays pending. Other mechanisms let
-another runner take up its plan (`rivals`), and roll its write back (`rollback`).
+another runner resume the plan of a crashed actor (`rivals`), and roll back its write (`rollback`).
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class DecisionLog(Options):
 
 
 class Seen(NamedTuple):
-    """The number of decisions that the actor listed. The own decision of the actor gets the next number."""
+    """The number of decisions that the actor listed. The actor's own decision gets the next number."""
 
     decisions: int = 0
 
@@ -123,8 +123,7 @@ SOME_UNPUBLISHED = Guard("a commit must be decided and not published", some_unpu
 
 
 def without_published(pending_instants: Iterable[Instant], active_instants: tuple[Any, ...]) -> Iterator[Instant]:
-    """The view `pending_instants`: omit published instants, because another actor may publish the instant of an actor.
-    """
+    """The view `pending_instants`: omit instants that another actor has published for their actor."""
     known = {(entry.requested, entry.action) for entry in active_instants}
     for each in pending_instants:
         if (each.requested, each.completes_as) not in known or each.action == "savepoint":
@@ -132,8 +131,8 @@ def without_published(pending_instants: Iterable[Instant], active_instants: tupl
 
 
 def decided(decisions: Decisions) -> Decisions:
-    """The view of decided instants. The plan of a decided instant needs no runner, because the next actor that decides
-    publishes the instant.
+    """The view of decided instants: those in the decision log. The plan of a decided instant needs no runner, because
+    the next actor that decides publishes the instant.
     """
     return decisions
 
@@ -195,7 +194,7 @@ def number_is_taken(own_seen: Seen, decisions: Decisions) -> bool:
 
 
 def look_again(own: Any) -> Changes:
-    """Repeat the checks under the lock, because another actor has taken the number."""
+    """Repeat the checks under the lock, because another actor has taken the number in the decision log."""
     return {"own": own._replace(step=UNDER_LOCK, completed=0), "own_seen": Seen()}
 
 
@@ -215,16 +214,16 @@ def publish_own_decision(
 
 
 def decide_time(own: Any, decisions: Decisions, published: tuple[Any, ...]) -> Changes:
-    """Publish the last decision, and put the settled time of a query as the next entry. Every later decision then has a
-    time later than the settled time.
+    """Publish the last decision, and put the settled time of a query as the next entry of the decision log. Every later
+    decision then has a time later than the settled time.
     """
     unpublished = unpublished_decisions(decisions, published)
     return {"published": (*published, *unpublished), "decisions": (*decisions, own.settled)}
 
 
 def _plan(composition: Composition, planner: Planner) -> None:
-    """Put an entry for the plan under the next number. An actor that finds the number taken gives up the plan, because
-    it has listed an old timeline.
+    """Put an entry for the plan under the next number of the decision log. An actor that finds the number taken gives
+    up the plan, because it has listed an old timeline.
     """
     number = preset(take_number, requested=planner.requested)
     if not (halves := composition.find(PUTS_PLAN, actors=[planner.actor])):
@@ -249,8 +248,8 @@ def take_number(own: Any, decisions: Decisions, requested: str) -> Changes:
 
 
 def plan_is_late(own: Any, own_seen: Seen, plans: tuple[Any, ...], decisions: Decisions, requested: str) -> bool:
-    """True if the number for the plan is taken, perhaps by an instant on which the plan depends. The result is also
-    True if another plan has the requested time of the plan.
+    """True if another entry of the decision log has the plan's number, perhaps for an instant on which the plan
+    depends. The result is also True if another plan has the requested time of the plan.
     """
     return plan_is_there(own, plans, requested) or len(decisions) > own_seen.decisions
 

@@ -1,8 +1,7 @@
-"""Endless writers: worlds whose runs never end although they have finitely many states, so that a run can return to a
-state.
+"""Models endless writers: runs never end although they have finitely many states, so that a run can return to a state.
 
-Writers write, retry and lose locks without end, and no component counts how often. After each step, the table forgets
-the instants that no pending write can conflict with. All times are then replaced by small numbers in the same order.
+Writers write, retry and lose locks without end, and no component counts how often. After each step, the model forgets
+the instants that cannot conflict with a pending write. All times are then replaced by small numbers in the same order.
 Guards only compare times, so a state allows the same runs before and after the replacement. Promises about runs are
 checked in endless worlds.
 """
@@ -58,7 +57,7 @@ def is_modelled(protocol: ProtocolOptions) -> bool:
     """True if endless worlds are modelled under a protocol.
 
     Two options are not modelled. A shared log grows without end. A conflict check by requested times reads instants
-    that completed before the write began.
+    that completed before its writer began.
     """
     return protocol[SharedLogs].log_layout == "own" and protocol[Occ].conflict_window == "completion"
 
@@ -67,7 +66,7 @@ def number_again(
     acting: str, names: tuple[str, ...], every_writer: Mapping[str, Writer], clock: int, published: tuple[Any, ...],
     decisions: tuple[Any, ...] = (), claims: frozenset[int] = frozenset(),
 ) -> Changes:  # fmt: skip
-    """Forget instants, decisions and claims that no writer can observe, and replace the remaining times by small
+    """Forget instants, decisions and claims that writers cannot observe, and replace the remaining times by small
     numbers.
     """
     writers = {name: _unlimited(own) for name, own in every_writer.items()}
@@ -101,13 +100,15 @@ class Renumbering:
         return time - self.clock + self.now if time > self.clock else self.past.get(time, 0)
 
     def entry(self, entry: Any) -> Any:
-        """Return an instant with new times. If `entry` is the time of a plan, return its new number."""
+        """Return an instant whose times are replaced by their new numbers. If `entry` is the time of a plan, return its
+        new number.
+        """
         if isinstance(entry, int):
             return self(entry)
         return entry._replace(requested=self(entry.requested), completed=self(entry.completed))
 
     def actor(self, own: Writer) -> Writer:
-        """Return the component of a writer with new times."""
+        """Return the component of a writer whose times are replaced by their new numbers."""
         numbered: Writer = self._fields(own)._replace(records=tuple(map(self._fields, own.records)))
         return numbered
 
@@ -121,15 +122,12 @@ def _times(own: Writer) -> Iterable[int]:
 
 
 def _unlimited(own: Writer) -> Writer:
-    """Return the component of a writer with reset counts of writes and tries, so that no limit stops the writer."""
     records = tuple(each._replace(tries=0) if isinstance(each, Validation) else each for each in own.records)
     idle = own.step == "idle" and not own.requested and not any(_times(own))
     return own._replace(number=0 if idle else 1, records=records)
 
 
 def _sealed(own: Writer) -> int | None:
-    """Return the number of instants that a pending optimistic writer listed when it began; None for any other writer.
-    """
     return next((each.sealed for each in own.records if isinstance(each, Validation) and own.requested), None)
 
 
@@ -153,13 +151,10 @@ def _places(published: tuple[Any, ...], starts: set[int], decided: tuple[Any, ..
 
 
 def _seen(own: Writer) -> int:
-    """Return the number of decisions that a writer that is about to decide has listed; 0 for any other writer."""
     return sum(each.decisions for each in own.records if isinstance(each, Seen))
 
 
 def _with_counts(own: Writer, places: tuple[int, ...], decisions: int) -> Writer:
-    """Return the component of a writer whose counts omit the forgotten instants and decisions."""
-
     def counted(record: Any) -> Any:
         if isinstance(record, Validation):
             return record._replace(sealed=sum(place < record.sealed for place in places) if own.requested else 0)

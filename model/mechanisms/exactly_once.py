@@ -2,9 +2,9 @@
 
 A caller that got no answer sends the same rows in a second write, which has another instant. A batch has an id and a
 digest of its rows, and the completed instant records both. A writer searches for a completed instant of its batch under
-the lock, at its request and before it publishes. The search before publication is needed because two attempts of one
-batch may be pending at once. If the digest of the completed instant differs, the writer ends with an error, because no
-completed instant has the writer's rows.
+the lock, when it requests its instant and before it publishes. The search before publication is needed because two
+attempts of one batch may be pending at once. If the completed instant records a different digest, the writer ends with
+an error, because its own rows are not stored.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Fencing: each put carries a number that increases with each acquired lock. The store refuses a put if it has seen a
-put with a greater number.
+"""Fencing: each put carries a number that increases with each acquisition of the lock. The store refuses a put if it
+has seen a put with a greater number.
 
 The component `fence` lists the acquired locks in order. If no lock is lost, no put is refused.
 """

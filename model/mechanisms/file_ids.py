@@ -1,5 +1,5 @@
-"""File ids that the bucket does not determine. If buckets do not determine file ids, a bucket may have several file
-groups, and a key several current rows.
+"""Models file ids that the bucket of a key does not determine. If buckets do not determine file ids, a bucket may have
+several file groups, and a key several current rows.
 
 RFC-66 requires that every writer uses the same file group for a key. If the bucket does not determine the file id, two
 writers that find a bucket empty each begin a file group with a new id.

@@ -1,7 +1,7 @@
 """Foreign services: another engine compacts a table, using its own merge rules.
 
-The plan records whose engine completes it (`unmarked`: another engine). The runner that publishes, not the planner,
-determines the rules by which the base files are merged.
+The plan records which engine completes it (`unmarked`: an engine other than nbcc). The runner that publishes, not the
+planner, determines the rules by which the base files are merged.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ForeignServices(Options):
 
 
 class Unmarked(NamedTuple):
-    """Whether another engine completes a plan; it merges by its own rules."""
+    """Records whether another engine completes a plan; that engine merges by its own rules."""
 
     unmarked: bool = False
     kind: str = "unmarked"
@@ -52,7 +52,7 @@ def unmarked(plan: Plan) -> bool:
 
 
 def theirs(rules: Rules) -> Rules:
-    """Return the rules with the merge order, fold and tombstone options of the other engine."""
+    """Return the rules with the merge order, merge trees and tombstones of the other engine."""
     return rules.under(merge_order="requested", fold="logs_first", tombstones="drop")
 
 

@@ -1,5 +1,5 @@
-"""A replacing write (insert overwrite, delete partition) hides earlier writes. It hides every write that completed in
-its partitions before the replacing write was requested.
+"""A replace (insert overwrite, delete partition) hides earlier writes. A replace hides every write that completed in
+its partitions before the replace was requested.
 
 A replace has a plan without inputs, for all file groups of its partitions. The requested time of the plan is a barrier.
 The base files of a replace contain the new rows, if there are any. A log that completes after the barrier belongs to
@@ -65,20 +65,19 @@ def replaced(write: Write) -> tuple[int, ...]:
 
 
 def ranks_at(write: Write, group: int) -> int | None:
-    """Return the time at which the records of a write rank in a file group. The records of a replacing write rank at
-    the requested time of that write. The records of any other write rank at the completion time of that write.
+    """Return the time that ranks the records of a write in a file group. The records of a replacing write rank at the
+    requested time of that write. The records of any other write rank at the completion time of that write.
     """
     return write.requested if group in replaced(write) else write.completed
 
 
 def refine(rules: Rules, protocol: Protocol) -> Rules:
-    """Return the rules for tables with replacing writes."""
+    """Return the rules for tables with replacing writes, such as an insert overwrite."""
     rules = _in_windows(rules)
     return _by_file_ids(rules) if protocol[InsertOverwrite].replacing == "file_ids" else rules
 
 
 def _in_windows(rules: Rules) -> Rules:
-    """Let a window omit the writes that a replace in the window hides."""
     inner = rules.window_writes
 
     def window_writes(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Write, ...]:
@@ -90,8 +89,6 @@ def _in_windows(rules: Rules) -> Rules:
 
 
 def _by_file_ids(rules: Rules) -> Rules:
-    """Let the last insert_overwrite of a file group hide all other writes of the file group, even later ones.
-    """
     inner = rules.as_of
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:

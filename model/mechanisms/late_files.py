@@ -1,4 +1,4 @@
-"""Late files: a task of a crashed writer survives and puts the next log file of the write.
+"""Late files: a task of a crashed writer may survive and put the next log file of the write.
 
 A late file may appear before a rollback, during a rollback, or after the instant has left the timeline. A late file has
 the name of a normal file of the write, but no completed instant lists the file.
@@ -44,7 +44,7 @@ LATE_FILE_LEFT = Guard("a late file must be left", late_file_is_left, limit=True
 
 
 def land(own: Writer, late_files: int) -> Changes:
-    """Let a task of a dead writer put the next file of the write."""
+    """Let a surviving task of a dead writer put the next file of the write."""
     return {"own": own._replace(files=own.files + 1), "late_files": late_files + 1}
 
 

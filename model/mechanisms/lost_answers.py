@@ -68,7 +68,6 @@ def compose(composition: Composition) -> None:
 
 
 def _entry(composition: Composition, me: str) -> None:
-    """Let the store lose the answer to the put of an entry of the decision log."""
     composition.add(
         transition("answer_to_decision_is_lost", me, at=READY_TO_DECIDE, to=UNSURE, effect=decide_without_answer,
                    guards=(NUMBER_IS_FREE, ANSWER_LEFT), changes=("own", "decisions", "lost_answers")),

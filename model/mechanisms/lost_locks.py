@@ -54,7 +54,7 @@ def compose(composition: Composition) -> None:
 
 
 def believes() -> bool:
-    """The view `holds_lock` is always True, because an actor that has taken the lock does not notice its loss."""
+    """The view `holds_lock` is always True, because an actor that has taken the lock cannot detect its loss."""
     return True
 
 
@@ -84,7 +84,7 @@ def _divide(composition: Composition, planner: Planner) -> None:
     """Replace the transition that puts a plan by two transitions. In the first step, the actor takes the requested time
     of its plan under the lock. In the second step, the actor puts the plan and releases the lock.
 
-    The last effect of the split transition must be the effect that puts the plan.
+    The effect that puts the plan must be the last effect of the split transition.
     """
     takes, timed = _WORDS.get(planner.kind, (f"{planner.kind}_takes_time", "has a time for its plan"))
     there = preset(plan_is_there, plans=Component(planner.plans), requested=planner.requested)

@@ -1,7 +1,7 @@
 """Refusal: before it publishes, an actor checks under the lock whether its instant may still be published.
 
-Several mechanisms may each add a condition. If one of the conditions is false, the actor releases the lock and removes
-its files and its instant.
+Each mechanism may add a condition to the check. If a condition is false, the actor releases the lock and removes its
+files and its instant.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Rivals: several live runners run one plan, and the first that publishes completes it.
+"""Rivals: several live runners run one plan, and the runner that publishes first completes the plan.
 
-No actor can distinguish a slow runner from a dead one, so an idle runner may take up any plan that is pending. A plan
-fixes what its runner does, so that all its runners write the same content, each into files of its own. A runner checks
-under the lock whether another one has completed its plan. The loser deletes its files and publishes nothing.
+No actor can distinguish a slow runner from a dead one, so an idle runner may resume any pending plan. A plan fixes its
+results, so that all runners of a plan write the same content, each into its own files. A runner checks under the lock
+whether another runner has completed its plan. A runner whose plan is completed deletes its own files and publishes
+nothing.
 
-A runner that is about to publish first deletes the files that other runners of its plan have put. If it dies before it
-publishes, such a runner finds that its files are missing, and the plan stays pending.
+A runner that is about to publish first deletes the files that other runners of its plan have put. If such a runner dies
+before it publishes, the other runners find that their files are missing, and the plan stays pending.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ SURE = "sure that its plan is pending"
 
 
 class PlanCheck(Options):
-    """When a runner checks that its plan is pending."""
+    """The option that decides when a runner checks that its plan is pending."""
 
     plan_check: Literal["under_lock", "before_lock"] = option(
         "under_lock",
@@ -45,7 +46,7 @@ class PlanCheck(Options):
 
 
 def compose(composition: Composition) -> None:
-    """Let each runner take up the plans of the other runners of its kind, and let the slower one give way."""
+    """Let each runner resume the plans of other runners of its kind, and let a runner whose plan is completed stop."""
     composition.map_view(DONE, published_instants)
     composition.refine_facts(Publication, partial(several_runners, composition))
 
@@ -55,7 +56,7 @@ def published_instants(published: Published) -> Published:
 
 
 def several_runners(composition: Composition, each: Publication) -> None:
-    """Add what an actor does if other actors of its kind run the same plans."""
+    """Add the transitions of actors of one kind that run the same plans."""
     runs = composition.facts(Runner).get(each.actor)
     if runs is None or len(composition.actors_of(each.kind)) < 2:
         return
@@ -69,7 +70,7 @@ def several_runners(composition: Composition, each: Publication) -> None:
 
 
 def resumes(composition: Composition, runs: Runner) -> None:
-    """Add the transition by which an idle actor takes up the oldest pending plan."""
+    """Add the transition by which an idle actor resumes the oldest pending plan."""
     parameters = {"plans": Component(runs.plans), "runners": composition.actors_of(runs.kind),
                   "completes": runs.completes}  # fmt: skip
     pending = Guard(f"a {runs.what} must be pending", preset(pending_plan, **parameters))
@@ -81,7 +82,7 @@ def resumes(composition: Composition, runs: Runner) -> None:
 def pending_plan(
     instants_known_done: Published, plans: tuple[Any, ...], runners: tuple[str, ...], completes: type[Any]
 ) -> Any:
-    """The oldest pending plan of these runners; None if there is none."""
+    """The oldest pending plan of runners of one kind; None if no plan is pending."""
     theirs = [plan for plan in plans if plan.runner in runners]
     done = {each.requested for each in instants_known_done if isinstance(each, completes)} if theirs else ()
     return next((plan for plan in theirs if plan.requested not in done), None)
@@ -91,16 +92,17 @@ def resume_plan(
     own: Any, me: str, instants_known_done: Published, plans: tuple[Any, ...], runners: tuple[str, ...],
     completes: type[Any], start: Start, component: str,
 ) -> Changes:  # fmt: skip
-    """Carry a pending plan out, from the beginning."""
+    """Run a pending plan from the beginning."""
     plan = pending_plan(instants_known_done, plans, runners, completes)
     return start_plan(own, me, plan, plans, start, component)
 
 
 def gives_way(composition: Composition, runs: Runner) -> None:
-    """Require that a plan is pending before its runner starts it and before it publishes. Else its operation ends.
+    """Require that a plan is pending before its runner starts it and before it publishes. If the plan is not pending,
+    the operation of the runner ends.
 
-    The runner checks in the step that takes the lock. If the lock can be lost, or a log decides, it checks in the next
-    step under the lock.
+    The runner checks in the step that takes the lock. If the lock can be lost, or if a decision log decides, the runner
+    checks in the next step under the lock.
     """
     me = runs.actor
     pending = is_pending(runs)
@@ -140,7 +142,9 @@ def checks_before_lock(composition: Composition, me: str) -> bool:
 
 
 def checks_to_commit(composition: Composition, me: str) -> bool:
-    """True if the runner checks its plan in its last step under the lock: the lock can be lost, or a log decides."""
+    """True if the runner checks its plan in its last step under the lock, because the lock can be lost or a decision
+    log decides.
+    """
     lossy = composition.world[LostLocks].lock_losses or composition.protocol.to_mapping()["decision"] == "log"
     return bool(lossy) and not checks_before_lock(composition, me)
 
@@ -174,15 +178,16 @@ def misses_input(composition: Composition, runs: Runner) -> None:
 
 
 def input_is_deleted(own: Any, plans: tuple[Plan, ...], deleted: frozenset[DataFile]) -> bool:
-    """Whether a clean has deleted a file that the plan takes in the next file group."""
+    """True if a clean has deleted a file that the plan takes in the next file group."""
     part = next((plan.part_in(own.group) for plan in plans if plan.requested == own.plan), None)
     return part is not None and not deleted.isdisjoint(taken_files(part))
 
 
 def loses_files(composition: Composition, runs: Runner) -> None:
-    """Let a runner delete the files of its rivals before it publishes, and a rival find that its files are missing.
+    """Let a runner delete the files of other runners before it publishes, and let those runners find that their files
+    are missing.
 
-    If a runner checks its plan in the same step, it misses its files only while the plan is pending.
+    If a runner checks its plan in the same step, it finds missing files only while the plan is pending.
     """
     me, kind = runs.actor, runs.kind
     gone = (is_pending(runs), ~HAS_FILES) if checks_to_commit(composition, me) else (~HAS_FILES,)
@@ -210,14 +215,18 @@ HAS_FILES = Guard("no other runner may have deleted its files", has_files)
 def remove_files(
     own: Any, me: str, without_files: frozenset[str], peers: Mapping[str, Any], count: str
 ) -> Changes:
-    """Under the lock: delete the files that other runners have put for the plan. Nothing observes those of the dead."""
+    """Under the lock: delete the files that other runners have put for the plan. The files of dead runners stay,
+    because no actor observes these files.
+    """
     rivals = {name for name, peer in peers.items() if peer.plan == own.plan and getattr(peer, count)}
     alive = {name for name in rivals if peers[name].step != DEAD}
     return {WITHOUT_FILES: without_files | alive - {me}}
 
 
 def forget_files(me: str, without_files: frozenset[str]) -> Changes:
-    """The runner begins or ends an operation: it has no file that another could have deleted."""
+    """Record that the runner has no file that another runner could have deleted, because it begins or ends an
+    operation.
+    """
     return {WITHOUT_FILES: without_files - {me}}
 
 

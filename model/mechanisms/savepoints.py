@@ -68,7 +68,7 @@ def files_as_of(rules: Rules, table: Table, groups: int, time: int) -> tuple[Dat
 
 
 def kept(rules: Rules, savepoints: tuple[Savepoint, ...]) -> frozenset[DataFile]:
-    """Return the files that a clean keeps for completed savepoints."""
+    """Return the files that a clean must not delete, because completed savepoints pin them."""
     keeps = rules[Savepoints].savepoint_keeps
     if keeps == "nothing":
         return frozenset()
@@ -77,7 +77,7 @@ def kept(rules: Rules, savepoints: tuple[Savepoint, ...]) -> frozenset[DataFile]
 
 
 def without(victims: tuple[Victims, ...], files: frozenset[DataFile]) -> tuple[Victims, ...]:
-    """Return the files that a clean still deletes if the clean keeps `files`."""
+    """Return the files that a clean still deletes if it must retain `files`."""
     left = (each._replace(files=tuple(file for file in each.files if file not in files)) for each in victims)
     return tuple(each for each in left if each.files)
 
@@ -87,7 +87,7 @@ PINNED = "about to publish its savepoint"
 
 
 class Savepointer(NamedTuple):
-    """A savepointer. `pinned` is the requested time of the instant that it pins."""
+    """A savepointer. `pinned` is the requested time of the instant that the savepointer pins."""
 
     step: str = "idle"
     pinned: int = 0
@@ -188,7 +188,7 @@ def drop_savepoint(dropped: int, savepoints: Saved) -> Changes:
 
 
 def cleaned_table(completed_table: Table) -> Table:
-    """The view `cleaned_table`: any slice may still have files that a savepoint kept from earlier cleans."""
+    """The view `cleaned_table`: every slice may still have files that earlier cleans retained for a savepoint."""
     return completed_table
 
 

@@ -1,11 +1,11 @@
 """Shared logs: each file slice has one log, to which every writer appends blocks.
 
 RFC-22, "Option 2 implementation", describes the layout: "For HDFS, we append multiple log blocks with different commit
-times inside the same log file". The RFC proposes to end this layout. A rollback cannot delete a log that contains
-blocks of other writes. In a shared log, a rollbacker therefore appends a *rollback block* that names the failed write
-(Hudi's command block, TARGET_INSTANT_TIME). Two actors cannot append to one file at the same time. If a file is in use,
-a writer begins a file of the next version, which readers read after the first file. A reader sees the logs of a file
-slice as one sequence of blocks.
+times inside the same log file". RFC-22 proposes to end this layout. A rollback cannot delete a log that contains blocks
+of other writes. In a shared log, a rollbacker therefore appends a *rollback block* that names the failed write (Hudi's
+command block, TARGET_INSTANT_TIME). Two actors cannot append to one file at the same time. If a file is in use, a
+writer begins a file of the next version, which readers read after the earlier versions. A reader sees the logs of a
+file slice as one sequence of blocks.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Places(NamedTuple):
 
 
 def places(write: Write) -> tuple[int, ...]:
-    """Return the place in a shared log of each file of a write; () if the write has its own log files."""
+    """Return the place of a write's first block in the shared log of a file group; infinity if logs are not shared."""
     return mark(write, Places).places if write.marks else ()
 
 
@@ -161,7 +161,9 @@ def append_block(
 
 
 def choose_logs(own: Rollbacker) -> Changes:
-    """Choose one block of the failed write in each log, because one rollback block there undoes all its blocks."""
+    """Choose one block of the failed write in each log, because one rollback block in a log undoes all blocks of the
+    write.
+    """
     return {"own": own._replace(files=tuple({group: (group, version) for group, version in own.files}.values()))}
 
 
@@ -181,7 +183,7 @@ def append_rollback_block(own: Rollbacker, shared_logs: tuple[Blocks, ...], *, g
 
 
 def forget_nothing(rollbacks: tuple[Rollback, ...]) -> Changes:
-    """No file is deleted, so a later rollback of the write appends rollback blocks to the same logs."""
+    """Retain the list of files to undo: a later rollback of the write appends rollback blocks to the same logs."""
     return {"rollbacks": tuple(each._replace(forgotten=0) for each in rollbacks)}
 
 

@@ -1,10 +1,10 @@
 """State checkpoints: a read begins at a checkpoint of the table's state instead of at the first commit.
 
-A checkpointer lists the timeline and takes the greatest settled time T. It lists again and puts a checkpoint of the
-state as of T: the live base file and the live logs of each file group. A read at or after T merges the files of the
-checkpoint with the commits that completed after T. The checkpointer takes no lock, because a checkpoint is derived
-from commits: by promise SAME it changes no answer. A checkpoint does not hold once a restore was planned after T, since
-the restore may undo writes of the checkpoint and make older files live again.
+A checkpointer lists the timeline and takes the greatest settled time T. Then the checkpointer lists the timeline again
+and puts a checkpoint: the live base file and logs of each file group as of T. A read at or after T merges the files of
+the checkpoint with the commits that completed after T. The checkpointer takes no lock, because a checkpoint is derived
+from commits and changes no answer (promise SAME). A restore that is planned after T invalidates the checkpoint, because
+the restore may undo writes of the checkpoint.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ TOOK_TIME, LISTED = "has taken the time of its checkpoint", "has listed the stat
 
 
 class StateCheckpoint(NamedTuple):
-    """The state as of `time`. In `table` a write has only its live files, and only live base files are complete."""
+    """The state as of `time`. In `table`, a write has only its live files, and only live base files are complete."""
 
     time: int
     table: Table
 
 
 class Checkpointer(NamedTuple):
-    """A checkpointer. `time` is the time of its present checkpoint, and `checkpoint` is the one that it will put."""
+    """A checkpointer. `time` is the time of the present checkpoint, and `checkpoint` is the checkpoint that the
+    checkpointer will put.
+    """
 
     step: str = "idle"
     time: int = 0
@@ -93,7 +95,7 @@ HAS_COMPLETED = Guard("something must have completed", has_completed)
 
 
 def take_settled_time(own: Checkpointer, settled_time: int) -> Changes:
-    """List the timeline. The greatest settled time is the time of the checkpoint."""
+    """List the timeline. The greatest settled time in the listing is the time of the checkpoint."""
     return {"own": own._replace(time=settled_time)}
 
 
@@ -101,14 +103,14 @@ def list_state(
     own: Checkpointer, table: Table, published: Published, unpublished_writes: tuple[Write, ...], rules: Rules,
     world: World,
 ) -> Changes:  # fmt: skip
-    """List the timeline again, which shows everything that completed by the time of the checkpoint."""
+    """List the timeline again; the listing shows every instant that completed by the time of the checkpoint."""
     writes = writes_of_state(table.writes, unpublished_writes, own.time)
     there = rules.table_as_of(rules, table, own.time)._replace(writes=writes)
     return {"own": own._replace(checkpoint=StateCheckpoint(own.time, live_files(rules, there, world.groups)))}
 
 
 def put_checkpoint(own: Checkpointer, state_checkpoints: tuple[StateCheckpoint, ...]) -> Changes:
-    """Put the checkpoint. A later read may begin there."""
+    """Put the checkpoint. A later read may begin at the checkpoint."""
     assert own.checkpoint is not None, "the second listing made it"
     return {
         "own": own._replace(step="idle", time=0, checkpoint=None),
@@ -117,12 +119,15 @@ def put_checkpoint(own: Checkpointer, state_checkpoints: tuple[StateCheckpoint, 
 
 
 def writes_of_state(writes: tuple[Write, ...], unpublished: tuple[Write, ...], time: int) -> tuple[Write, ...]:
-    """The writes in a checkpoint as of `time`: those that completed by then. No unpublished write has completed."""
+    """Return the writes that are in a checkpoint as of `time`: the completed writes with a completion time at or before
+    `time`.
+    """
     return tuple(write for write in writes if (write.completed or inf) <= time)
 
 
 def live_files(rules: Rules, table: Table, groups: int) -> Table:
-    """The table with the files that a snapshot reads: in each file group one base file, and the logs since."""
+    """Return the table with the files that a snapshot reads: in each file group, one base file and the logs after it.
+    """
     read = [rules.base_and_writes(rules, table, group, inf) for group in range(groups)]
     logs = {(group, write.requested) for group, (_, writes) in enumerate(read) for write in writes}
     bases = {barrier for barrier, _ in read}
@@ -132,21 +137,23 @@ def live_files(rules: Rules, table: Table, groups: int) -> Table:
 
 
 def holds_after(rules: Rules, checkpoint: StateCheckpoint, restores: tuple[Restore, ...]) -> bool:
-    """True if a reader uses the checkpoint: no restore was planned after its time."""
+    """True if a reader uses the checkpoint, because no restore was planned after the time of the checkpoint."""
     if rules[StateCheckpoints].state_checkpoint_restored == "used":
         return True
     return all(restore.requested <= checkpoint.time for restore in restores)
 
 
 def is_later(rules: Rules, checkpoint: StateCheckpoint, requested: int, completed: int | None) -> bool:
-    """True if a read through the checkpoint takes an instant from its commit: it completed after the checkpoint."""
+    """True if a read through the checkpoint takes an instant from its commit, because the instant completed after the
+    checkpoint.
+    """
     if rules[StateCheckpoints].state_checkpoint_tail == "requested":
         return completed is not None and requested > checkpoint.time
     return completed is not None and completed > checkpoint.time
 
 
 def table_through(rules: Rules, checkpoint: StateCheckpoint, table: Table, time: float) -> Table:
-    """The table whose snapshot is the read as of `time` through a checkpoint: all files of the checkpoint, and those of
+    """Return the table whose snapshot is the read as of `time` through a checkpoint: files of the checkpoint and of
     later commits.
     """
     now, state = rules.table_as_of(rules, table, time), checkpoint.table
@@ -172,7 +179,7 @@ OTHERS = frozenset({
 
 
 def check(world: World) -> None:
-    """Raise ValueError for actors that are not modelled with a checkpointer."""
+    """Raise ValueError for actors that are not modelled together with a checkpointer."""
     there = {kind for kind, count in world.actors.items() if count}
     if "checkpointer" in there and (refused := sorted(there - OTHERS)):
         raise ValueError(f"world: a {refused[0]} together with a checkpointer is not modelled; leave one of them out")

@@ -23,7 +23,7 @@ CONTEXT = ("cleans", "log_plans", "restores", "savepoints")
 
 
 class Read(NamedTuple):
-    """A read that a user may request, with the times that the user passes."""
+    """A read that a user may request, with the times that the user states."""
 
     kind: Kind
     times: tuple[float, ...] = ()
@@ -56,7 +56,7 @@ def answer_holds(model: Model, before: State | None, step: Step | None, after: S
 
 
 def _reads(view: View, settled: int) -> Iterator[Read]:
-    """Return reads of every kind at every time that a user may pass: known times, times between known times, now and
+    """Return reads of every kind at every time that a user may state: known times, times between known times, now and
     the future.
     """
     yield Read("snapshot")
@@ -92,12 +92,10 @@ class _Contract:
 
     @property
     def values(self) -> Hashable:
-        """Return all values on which a refusal depends."""
         times = frozenset(self.requests), frozenset(self.pinned), tuple(self.undone)
         return self.settled, self.first, self.horizon, times
 
     def refusals(self, read: Read) -> set[type[Exception]]:
-        """Return the error classes with which the read may be refused; empty if the read must be answered."""
         found: set[type[Exception]] = set()
         if any(time > self.settled for time in read.times):
             found.add(BadInput)
@@ -113,7 +111,6 @@ class _Contract:
         return found
 
     def is_undone(self, time: float) -> bool:
-        """True if a restore has undone the range that contains the time."""
         return any(at < time < requested for at, requested in self.undone)
 
 
@@ -122,7 +119,6 @@ def _puts_data(entry: Any) -> bool:
 
 
 def _reader_refused(model: Model, state: State, contract: _Contract) -> str | None:
-    """Return a sentence if a reader or a consumer has refused a read that it must answer; None otherwise."""
     for name in model.actors_of("reader"):
         own = model.component(state, name)
         if own.step == "refused" and own.time >= contract.horizon and not contract.is_undone(own.time):
@@ -141,8 +137,6 @@ def _on_answers(model: Model) -> tuple[str, ...]:
 
 
 def _shape(model: Model, *states: State) -> Hashable | None:
-    """Return all values that the promise compares: times of instants, bounds of reads, and readers that have refused.
-    """
     if not components_in(model, *CONTEXT):
         return shape_of(model, *states)
     [state] = states
@@ -157,7 +151,6 @@ def _shape(model: Model, *states: State) -> Hashable | None:
 
 
 def _readers(model: Model) -> tuple[str, ...]:
-    """Return the readers and consumers of a model in which they can refuse a read."""
     actors = (*model.actors_of("reader"), *model.actors_of("consumer"))
     return actors if components_in(model, "cleans", "restores") else ()
 

@@ -36,15 +36,14 @@ def _rolled_back(model: Model, state: State) -> frozenset[int]:
     """Return the writes that a rollback has removed from the timeline. The writer of a removed write may resume and put
     the instant again.
 
-    A pending instant that is older than an archived instant can only be a write that a rollback has removed. Therefore
-    the age of a pending instant shows that a rollback has removed its write.
+    A pending instant that is older than an archived instant can only be a write that a rollback has removed.
     """
     return frozenset(each.target for each in value_in(model, state, "rollbacks") if each.removed)
 
 
 def _hole(model: Model, state: State, removed: frozenset[int]) -> str | None:
     """Return a sentence if an instant was archived before an older instant. Writes must be archived in the order of
-    their requested times.
+    requests.
     """
     writes = [e.requested for e in model.component(state, "published") if isinstance(e, WRITES)]
     newest = max((each for each in writes if each in removed), default=0)

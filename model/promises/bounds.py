@@ -1,8 +1,7 @@
-"""BOUND: while services run, what they handle stays below a bound (docs/contract.md).
+"""BOUND: while table services run, the backlog of a table stays below a bound (docs/contract.md).
 
-Three things would grow without a bound. A state breaks the promise if a file group is in two pending plans: a service
-that plans what is pending adds an instant each time. A state without a next step breaks the promise if a live compactor
-left logs in the newest slice of a file group, or a live rollbacker left a failed write.
+A state breaks the promise in three cases. In the first case, a file group is in two pending plans. In the other cases,
+no step is possible, and a live compactor left logs in the newest slice or a live rollbacker left a failed write.
 
 Worlds with services have finitely many writes, so that their runs end. The promise is not judged in endless worlds.
 """
@@ -44,7 +43,6 @@ def first_excess(model: Model, states: Sequence[State]) -> tuple[int, str] | Non
 
 
 def _logs_left(model: Model, table: Table) -> str | None:
-    """Return a sentence about a file group whose newest slice has completed logs that no plan takes."""
     for group in range(model.world.groups):
         newest = max(model.rules.barriers(model.rules, table, group), default=None)
         if any(write.completed for write in writes_by_slice(model.rules, table, group)[newest]):

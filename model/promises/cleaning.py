@@ -37,8 +37,9 @@ def clean_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def retain_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """RETAIN: the horizon of a clean is no later than the oldest state that its policy retains, and no clean deletes a
-    file that a read of a retained state needs."""
+    """RETAIN: the horizon of a clean is not later than the oldest state that its policy retains, and reads of retained
+    states lose no file.
+    """
     table, gone = model.table(after), set[DataFile]()
     since = max((restore.requested for restore in model.restores(after)), default=0)  # it has undone retained states
     for clean in model.component(after, "cleans"):
@@ -58,7 +59,7 @@ def retain_holds(model: Model, before: State | None, step: Step | None, after: S
 
 def _retained_states(model: Model, state: State, clean: Clean, policy: int) -> list[int]:
     """Return the completion times of the newest writes before the plan of the clean, as many as the policy retains. The
-    result also has the completion time of every write after that plan.
+    result also contains the completion time of every write after the plan of the clean.
     """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     times = sorted(write.completed for write in writes if write.completed is not None)

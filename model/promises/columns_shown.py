@@ -2,8 +2,8 @@
 values.
 
 Each log is checked alone, because any log may contain the only row of a key. The row of a log must have all columns
-that the log's writer used and that the table had at the time of the read. A change of columns is an instant: a read
-shows the change if the change has completed, and never before the change was requested.
+that the log's writer used and that the table had at the time of the read. A read shows a change of columns if the
+change has completed, and never before the change was requested.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def columns_broken(view: View, what: str, group: int, shape: Fold, time: float) 
 
 
 def columns_changed(old: View, new: View, group: int, time: float) -> str | None:
-    """Return how a step changes the columns of a read as of `time`, or None if the step does not change the columns. A
-    snapshot always shows the present columns, so this function compares only the values of its rows.
+    """Return how a step changes the columns of a read as of `time`; None if the step does not change the columns. For a
+    snapshot, which always shows the present columns, this function compares only the values of its rows.
     """
     if not schemas_of(new.table):
         return None

@@ -46,7 +46,6 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def _touched(model: Model, me: str, number: int) -> set[int]:
-    """Return the file groups that the pending write of an actor writes or reads."""
     if me in model.actors_of("overwriter"):
         return set(replaced_groups(model.world, me))
     return {group for group, _ in model.world.files(me, number)} | set(model.world.reads.get((me, number), ()))
@@ -107,14 +106,10 @@ def checks_conflicts(model: Model, actor: str) -> bool:
 
 
 def _conflict(earlier: Write, later: Write) -> bool:
-    """True if both writes have files in one bucket, and the later write began before the earlier write completed."""
     return later.requested < (earlier.completed or 0) and bool(set(earlier.groups) & set(later.groups))
 
 
 def _met(model: Model, state: State) -> bool:
-    """True if a writer has aborted, or if a writer that checks for conflicts has published a write that overlaps
-    another write.
-    """
     if any(model.component(state, me).step == ABORTED for me in _may_abort(model)):
         return True
     pairs = combinations(_writes(model.component(state, "published")), 2)

@@ -37,7 +37,6 @@ def _checkpoints(model: Model, state: State) -> tuple[StateCheckpoint, ...]:
 
 
 def _has_later_write(model: Model, state: State) -> bool:
-    """True if a write completed after a checkpoint that holds."""
     writes, restores = view_of(model, state).completions, model.restores(state)
     return any(
         holds_after(model.rules, checkpoint, restores) and (write.completed or 0) > checkpoint.time

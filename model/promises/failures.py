@@ -133,7 +133,6 @@ def _on_reports(model: Model) -> tuple[str, ...]:
 
 
 def _acknowledged(model: Model, state: State) -> bool:
-    """True if an answer was lost, or if a read that began after a write has ended."""
     if value_in(model, state, "lost_answers"):
         return True
     readers = model.actors_of("reader") if _reads_archived_tables(model) else ()
@@ -141,7 +140,6 @@ def _acknowledged(model: Model, state: State) -> bool:
 
 
 def _begun(reader: Any) -> int:
-    """Return the completion time of the write that was newest when the read began."""
     return record_of(reader, ReadBegun).begun
 
 
@@ -178,8 +176,7 @@ def once_holds(model: Model, before: State | None, step: Step | None, after: Sta
 
 
 def streams_served(model: Model, state: State) -> str | None:
-    """Check that the batches of one query share no write, and that the sink has every write that Spark's logs have
-    passed.
+    """Check that the batches of one query share no write, and that the sink has every write that Spark's logs contain.
     """
     done = {entry.requested: entry for entry in model.component(state, "published") if isinstance(entry, Write)}
     for name in model.actors_of("stream"):
@@ -231,7 +228,6 @@ def _answered(model: Model) -> tuple[str, ...]:
 
 
 def _sent(model: Model, state: State) -> bool:
-    """True if a batch has committed, or if a stream has sent a batch."""
     followers = (model.component(state, name) for name in model.actors_of("stream"))
     return bool(_of_batches(model, state)) or any(own.checkpoint.committed for own in followers)
 

@@ -1,12 +1,10 @@
 """ISO: which anomalies a protocol allows (RFC-22, fundamentals). Each anomaly is a function of this module.
 
-A transaction is a write that reads file groups when it begins: the world's `reads`, by default the groups that it
-writes (read, modify, write). Each entry of `ANOMALIES` is a promise that is judged for every protocol. The verdict
-VIOLATED on an anomaly means that the anomaly can happen. ISO is the promise of optimistic writers. The concurrency
-modes exclude these anomalies:
-
-    `nbcc`, `single_writer`: dirty reads, non-repeatable reads, phantom reads (also SNAP, TRAVEL and ATOM).
-    `occ`: lost updates as well, and write skew between writes that declare their reads.
+A transaction is a write that reads file groups when it begins (the world's `reads`; by default the groups that it
+writes). Each entry of `ANOMALIES` is a promise that is judged for every protocol. The verdict VIOLATED on an anomaly
+means that the anomaly can occur under the protocol. ISO is the promise that optimistic writers cause no lost update and
+no write skew. The concurrency modes `nbcc` and `single_writer` exclude dirty reads, non-repeatable reads and phantom
+reads. The concurrency mode `occ` also excludes lost updates, and write skew between writes that declare their reads.
 """
 
 from __future__ import annotations
@@ -90,9 +88,6 @@ def isolation_holds(model: Model, before: State | None, step: Step | None, after
 
 
 def _overlapping(model: Model, state: State, all_writers: bool) -> Iterator[tuple[Write, Write]]:
-    """Yield the pairs of completed writes, in the order of their completion, in which the later write began before the
-    earlier write completed.
-    """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for earlier, later in combinations(writes, 2):
         if later.requested < (earlier.completed or inf) and (all_writers or under_occ(model, later.actor)):

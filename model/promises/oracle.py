@@ -13,7 +13,7 @@ from ..mechanisms.insert_overwrite import ranks_at, replaced
 
 
 class Row(NamedTuple):
-    """The content of a log for one key. `sets` has the columns that a partial update sets."""
+    """The content of one log for one key. `sets` contains the columns that a partial update sets."""
 
     ordering: int
     deleted: bool

@@ -36,19 +36,19 @@ def _always(model: Model) -> str | None:
 class Promise:
     """A property of states, of steps, or of whole runs (its `kind`).
 
-    `holds(model, before, step, after)` returns None if the promise holds, otherwise a sentence about the violation. A
-    promise over states reads only `after`; the other arguments may be None. `sometimes` returns True if a state tests
-    the promise. A search that never reaches a state that tests the promise is no evidence. `reads` names the components
-    that `holds` and `sometimes` read. `unfit` returns the reason why the promise does not apply to a model, or None.
-    `shape(model, *states)` returns an optional key; the promise has the same verdict for two states with equal keys
-    (see `promises.shape`).
+    `holds(model, before, step, after)` returns None if the promise holds; otherwise it returns a sentence about the
+    violation. A promise over states reads only `after`; the other arguments may be None. `sometimes` returns True if a
+    state exercises the promise. A search that reaches no state that exercises the promise is no evidence for the
+    promise. `reads` names the components that `holds` and `sometimes` read. `unfit` returns the reason why the promise
+    does not apply to a model, or None. `shape(model, *states)` returns an optional key; the promise has the same
+    verdict for two states with equal keys (see `promises.shape`).
 
-    For a promise over runs, `outstanding` returns the events that must still happen at the end of a run or in a cycle.
-    The result maps the name of each event to a sentence. `limited` names the actors that only a limit of the world
-    stops. `fair` returns True if an action that stays possible happens eventually. `often` returns True if an action
-    that becomes possible infinitely often happens eventually. `first(model, states)` judges the states of a search
-    after its end. `first` returns the index of the first state that violates the promise, with a sentence about the
-    violation; or None.
+    For a promise over runs, `outstanding` returns the events that must still occur at the end of a run or in a cycle.
+    The result of `outstanding` maps the name of each event to a sentence. `limited` names the actors that only a limit
+    of the world stops. `fair` returns True if an action that stays possible happens eventually. `often` returns True if
+    an action that becomes possible infinitely often happens eventually. `first(model, states)` judges the states of a
+    search after its end. `first` returns the index of the first state that violates the promise, with a sentence about
+    the violation; or None.
     """
 
     name: str

@@ -45,8 +45,8 @@ def newest_barrier(view: View, group: int) -> int:
 
 
 def state_at_barrier(view: View, group: int, barrier: int) -> tuple[Log, ...]:
-    """Return the logs that had completed before the barrier, by rank. If a write put the base file, the result also has
-    the logs of that write.
+    """Return the logs that had completed before the barrier, by rank. If a write put the base file, the result also
+    contains the logs of that write.
     """
     writes = (
         write
@@ -58,8 +58,6 @@ def state_at_barrier(view: View, group: int, barrier: int) -> tuple[Log, ...]:
 
 
 def _has_later_write(model: Model, state: State) -> bool:
-    """True if a base file is complete, and a log of the same file group completed after the barrier of that base file.
-    """
     view = view_of(model, state)
     barriers = ((group, newest_barrier(view, group)) for group in view.groups)
     return any(
@@ -69,7 +67,6 @@ def _has_later_write(model: Model, state: State) -> bool:
 
 
 def _no_barrier(model: Model) -> str | None:
-    """Return the reason why RO does not apply to this model, or None if RO applies."""
     if model.world.flat().get("table_type") == "COPY_ON_WRITE":
         return "every read of a copy-on-write table reads base files alone"
     there = any(model.actors_of(kind) for kind in ("compactor", "clusterer", "bulk_inserter", "overwriter"))

@@ -60,9 +60,6 @@ def snapshot_holds(model: Model, before: State | None, step: Step | None, after:
 
 
 def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str | None:
-    """Return the difference, in some file group, between a read as of `time` and the merge of the writes that completed
-    by `until`.
-    """
     for group in seen.groups:
         shape, logs = seen.as_of(group, time), right.logs(group, until=until)
         if broken := against_oracle(right, what, group, shape, right=logs):
@@ -73,8 +70,7 @@ def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str
 
 
 def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
-    """Return the difference that a step makes to a read as of one of the times in `times`, or None if no read changed.
-    """
+    """Return the difference that a step makes to a read as of one of the times in `times`; None if no read changed."""
     if old is new:
         return None
     for time in completions_first(old, times):
@@ -127,7 +123,6 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
 
 
 def _does_not_add_up(view: View, what: str, group: int, window: tuple[float, float]) -> str | None:
-    """Return a sentence if the state at the end of a window is not the state at its start merged with the window."""
     start, end = window
     shapes = view.as_of(group, start), view.window(group, start, end), view.as_of(group, end)
     held = {log for shape in shapes for log in logs_of(shape)}
@@ -238,16 +233,13 @@ def _torn(view: View, what: str, shapes: list[Fold]) -> str | None:
 
 
 def _is_replaced(view: View, write: Write, group: int, held: set[tuple[int, int, int]]) -> bool:
-    """True if the read contains a replace that hides a write in a file group."""
     others = (view.done.get(requested) for in_group, requested, _ in held if in_group == group)
     rank = ranks_at(write, group) or 0
     return any(other is not None and group in replaced(other) and other.requested > rank for other in others)
 
 
 def two_writes(model: Model, state: State) -> bool:
-    """True if two writes are complete. With two completed writes a read can merge writes, and a read as of an earlier
-    time has fewer writes.
-    """
+    """True if two writes are complete, so that a read can merge writes."""
     return len(view_of(model, state).done) > 1
 
 

@@ -11,8 +11,8 @@ from .oracle import Row
 
 
 def write_named(write: Write | None, requested: int) -> str:
-    """Return a phrase such as "w1's write (requested t1, completed t3)". The phrase for an unknown write has only the
-    requested time.
+    """Return a phrase that names a write, such as "w1's write (requested t1, completed t3)". The phrase for an unknown
+    write has only the requested time.
     """
     if write is None:
         return f"the write requested at t{requested}"
@@ -61,9 +61,6 @@ def row_of(shown: Log | Made | Merged | None, writes: Mapping[int, Write]) -> st
 
 
 def _merged_row(shown: Merged, writes: Mapping[int, Write]) -> str:
-    """Return a phrase for a row that a merge function returned: the inputs of the row, and the write whose commit time
-    the row has.
-    """
     parts = []
     if shown.newest is not None:
         made, newest = _value(shown.value, writes), log_named(shown.newest, writes)

@@ -66,8 +66,8 @@ def _on_table_and_archive(model: Model) -> tuple[str, ...]:
 
 
 def _shape_and_archive(model: Model, *states: State) -> Hashable | None:
-    """Return the shape of the states, and True if an instant was archived. No reader observes archiving, but the
-    promise's `sometimes` depends on archiving.
+    """Return the shape of the states, and whether an instant was archived. Readers do not observe archiving, but
+    `sometimes` of the promise depends on archiving.
     """
     shape = shape_of(model, *states)
     if shape is None or "removed" not in model.components:
@@ -114,7 +114,6 @@ def partition_holds(model: Model, before: State | None, step: Step | None, after
 
 
 def _cleaner_differs(view: View, clean: Clean) -> str | None:
-    """Return a sentence if a clean deletes a log that readers put behind the oldest base file that the clean keeps."""
     for victims in clean.groups:
         group, files = victims.group, {(file.requested, file.version) for file in victims.files if file.version}
         bases = {file.requested for file in victims.files if not file.version}
@@ -132,7 +131,6 @@ def _cleaner_differs(view: View, clean: Clean) -> str | None:
 
 
 def _bases_by(view: View, group: int) -> list[tuple[int, int]]:
-    """Return the barrier and the completion time of each completed base file of a group."""
     plans = zip(view.table.plans, view.table.completed, strict=True)
     planned = [(plan.requested, done) for plan, done in plans if done is not None and plan.part_in(group)]
     put = [(each.requested, each.completed or 0) for each in view.completions if each.marks and group in loaded(each)]
@@ -141,7 +139,7 @@ def _bases_by(view: View, group: int) -> list[tuple[int, int]]:
 
 def files_of(view: View, piece: FileSlice) -> tuple[Log, ...]:
     """Return the logs of a slice, with the inputs of log compactions. If a write put the base file of the slice, the
-    result also has that base file.
+    result also contains that base file.
     """
     logs = covered(view.table, piece.group, piece.logs)
     # If times are not unique, a base file and a log of different instants can have the same name.

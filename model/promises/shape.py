@@ -2,7 +2,7 @@
 
 Promises compare times only with other times, and check the content of writes, not their actors. Therefore a shape
 contains the ranks of times instead of times, and no names of actors. The number of shapes is several times smaller than
-the number of states. A test compares the verdicts on shapes with the verdicts on all states.
+the number of states.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Abstract(NamedTuple):
 
 
 class Undone(NamedTuple):
-    """The abstraction of rollbacks: how many files of each rolled-back write are deleted. Deleted files count only for
+    """The abstraction of rollbacks: the number of deleted files of each rolled-back write. Deleted files count only for
     published writes.
     """
 
@@ -92,7 +92,6 @@ class _Field(NamedTuple):
     numbers: dict[int, int]
 
     def of_state(self, state: State) -> Abstract | Undone:
-        """Return the abstraction of the component's value in a state, or NOTHING if the component is masked."""
         hidden = state & self.mask == self.mask
         return NOTHING if hidden else self.abstract(self.model.component(state, self.name))
 
@@ -112,7 +111,6 @@ class _Shapes:
         self._shapes: dict[Hashable, int] = {}
 
     def of(self, states: Sequence[State]) -> int | None:
-        """Return the number of the shape of the given states, taken together."""
         if not self.fields:
             return None
         parts = []
@@ -147,7 +145,6 @@ class _Shapes:
 
 
 def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
-    """Return the components of a shape, and the readers; empty if the model contains an unsupported mechanism."""
     known = {"published", "plans", "rollbacks"}
     if {"restores", "schemas", LOGS} & {*model.components} or model.world.settings or {*model.table_reads} - known:
         return [], []

@@ -43,8 +43,8 @@ def monotonic_holds(model: Model, before: State | None, step: Step | None, after
 
 
 def _on_timeline(model: Model, state: State, published: tuple[Any, ...]) -> Iterator[int]:
-    """Return the times of completed instants, of all pending plans and of decided commits. No order depends on the
-    completion time of a savepoint, so the promise leaves it out.
+    """Return the times of completed instants, of all pending plans and of decided commits. The completion time of a
+    savepoint is omitted, because no order depends on it.
     """
     done = {entry.requested for entry in published}
     for entry in published:
@@ -57,9 +57,6 @@ def _on_timeline(model: Model, state: State, published: tuple[Any, ...]) -> Iter
 
 
 def _of_actors(model: Model, state: State, published: tuple[Any, ...]) -> Iterator[int]:
-    """Return the times of writes that are not published, and the completion times that actors have taken and have not
-    used yet.
-    """
     if not may_repeat_times(model):
         return
     known = {(entry.requested, entry.actor) for entry in published}
@@ -92,7 +89,6 @@ def _on_times(model: Model) -> tuple[str, ...]:
 
 
 def _shape(model: Model, *states: State) -> Hashable | None:
-    """Return the shape of the states, which covers only the times of published instants and of compaction plans."""
     others = components_in(model, *PLANS[1:], *OTHERS)
     return None if others or may_repeat_times(model) else shape_of(model, *states)
 

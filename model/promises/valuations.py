@@ -1,5 +1,5 @@
-"""Valuations: all possible rows of one key in the logs of a file group. The module finds a valuation on which two
-answers differ.
+"""Valuations: all possible rows of one key in the logs of a file group. The module searches for a valuation on which
+two answers differ.
 
 A valuation assigns to each log no row, an upsert (of some columns) or a delete, and a weak order of the ordering
 values. The answer for one key depends only on the valuation. Logs are renamed by rank before the evaluation, so that
@@ -31,7 +31,8 @@ def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> t
     """Yield every valuation of logs (1, 0) .. (count, 0), fewest rows first. If rows merge by commit time, ordering
     values do not matter.
 
-    `columns` has the columns of which a partial update sets at least one; it is () if there are no partial updates.
+    `columns` contains the columns of which a partial update sets at least one; it is () if there are no partial
+    updates.
     """
     if count > LARGEST:
         raise ValueError(f"{count} logs in one file group are more than the {LARGEST} that rows are evaluated for")
@@ -147,11 +148,11 @@ def differ(one: Fold, other: Fold, count: int, merger: Merger, deletes: bool) ->
 
 @lru_cache(maxsize=1 << 16)
 def adds_up_wrongly(before: Fold, window: Fold, after: Fold, count: int, merger: Merger) -> Valuation | None:
-    """Return the first valuation on which the read of a window, merged into the read before the window, is not the read
-    after the window.
+    """Return the first valuation on which a window, merged into the read before it, differs from the read after the
+    window.
 
     The merge includes the tombstones of the state before the window. Only the rows of both results are compared,
-    because a service may drop a tombstone that no later write can lose against.
+    because a service may drop a tombstone that cannot hide a later write.
     """
     names = tuple((place + 1, 0) for place in range(count))
     states, windows = (_every_read(shape, count, merger, deletes=True) for shape in (before, window))
@@ -163,7 +164,6 @@ def adds_up_wrongly(before: Fold, window: Fold, after: Fold, count: int, merger:
 
 
 def _without_delete(shown: Shown, rows: Valuation) -> Shown:
-    """Return the row of an answer that includes deletes, or None if the answer has no row."""
     if isinstance(shown, Made):
         return shown._replace(delete=None) if shown.columns else None
     if isinstance(shown, Merged):
@@ -172,9 +172,6 @@ def _without_delete(shown: Shown, rows: Valuation) -> Shown:
 
 
 def _merged_on(names: tuple[Log, ...], rows: Valuation, state: Shown, window: Shown, merger: Merger) -> Shown:
-    """Return the result of a reader that has only the read of the earlier state and the read of the window, and merges
-    them.
-    """
     if merger.combination:
         combined: Shown = merger.combination.merged_on(names, rows, state, window, merger)
         return combined

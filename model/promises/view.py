@@ -125,7 +125,7 @@ class View:
     def repeated_times(self) -> dict[float, int]:
         """Maps an element of `other_times` to the completion before it if the reads as of the two times are equal.
 
-        The same writes had completed by both times, so that either both reads are right or both are wrong.
+        The same writes had completed by both times, so both reads are right or both are wrong.
         """
         others = ((time, nearest) for time, nearest in self.other_times.items() if nearest)
         return {
@@ -189,7 +189,7 @@ class View:
         return names_for((*known, *sorted(others)))
 
     def renamed(self, shape: Fold, names: dict[Log, Log]) -> Fold:
-        """Return a copy of a fold with its logs renamed."""
+        """Return a copy of a merge tree with its logs renamed."""
         return renamed(shape, names)
 
     @staticmethod
@@ -240,7 +240,6 @@ def completions_first(view: View, times: Iterable[float]) -> list[float]:
 
 
 def _between(one: int, other: int) -> float:
-    """Return a time between two times, a whole number if possible."""
     return (one + other) / 2 if (one + other) % 2 else (one + other) // 2
 
 
@@ -269,7 +268,6 @@ def everything(model: Model, state: State) -> View:
 
 
 def _as_before(view: View, restores: tuple[Restore, ...]) -> View:
-    """Return the view of the table as if the given restores had not happened."""
     return View(view.model, view.table, ever_published(view.published, restores)) if restores else view
 
 

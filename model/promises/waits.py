@@ -71,7 +71,6 @@ def _every_actor(model: Model) -> Iterator[str]:
 
 
 def _reads(model: Model, me: str) -> State:
-    """Return the bits of the components that the transitions of an actor read."""
     names = {"lock", me, *(name for row in model.transitions if row.actor == me for name in row.reads)}
     return model.coding.mask(model.coding.place[name] for name in names)
 
@@ -162,8 +161,7 @@ def _alone(model: Model, state: State, me: str) -> Iterator[tuple[State, list[tu
 
 def _frees(model: Model, state: State, me: str, other: str) -> tuple[bool, Step | None]:
     """Return True if `other`, acting alone, enables `me` to continue without putting or deleting data files. If `other`
-    must act on data files first, return False and the first action of `other` on data files that enables `me` to
-    continue.
+    must first act on data files, return False and the first such action of `other` that enables `me` to continue.
 
     The action is None if no step that `other` takes alone enables `me` to continue.
     """

@@ -1,4 +1,4 @@
-"""Promises of writers: FREE and LAWS. The module also defines the canary."""
+"""Promises of writers: FREE and LAWS. The module also defines the canary, a promise that is broken on purpose."""
 
 from __future__ import annotations
 
@@ -121,9 +121,6 @@ def laws_hold(model: Model, before: State | None, step: Step | None, after: Stat
 
 
 def _left_out(view: View, group: int, taken: tuple[Log, ...]) -> Log | None:
-    """Return a log that a log compaction does not take although the log compaction takes an earlier log and a later
-    log; None if there is no such log.
-    """
     held, logs = set(covered(view.table, group, taken)), view.logs(group)
     places = [place for place, log in enumerate(logs) if log in held]
     return next((log for log in logs[places[0] : places[-1]] if log not in held), None) if places else None

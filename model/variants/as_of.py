@@ -1,4 +1,4 @@
-"""Options that select other readings of time travel in the RFCs."""
+"""Options that select other interpretations of time travel in the RFCs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AsOf(Options):
-    """Options for other readings of time travel."""
+    """Options for other interpretations of time travel."""
 
     as_of_axis: Literal["completion", "requested", "requested_slices"] = option(
         "completion",
@@ -52,8 +52,8 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 def visible_by(by_completion: bool, before: bool) -> IsVisible:
     """Return the rule that decides whether a read sees an instant. The rule compares the instant's completion time, or
-    its requested time, with the time of the read. With `before`, a read does not see an instant with exactly the time
-    of the read.
+    its requested time, with the time of the read. With the option value `before`, a read does not see an instant whose
+    time equals the time of the read.
     """
 
     def is_visible(requested: int, completed: int | None, time: float) -> bool:
@@ -70,8 +70,8 @@ def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterato
     earliest log.
 
     See `get_file_slice_barriers` in RFC-66. A plan that was requested after `time` is not a barrier while its base file
-    does not exist. With `requested_slices`, a pending plan that was requested after `time` is a barrier. A read as of
-    `time` then omits the slice of that barrier, which contains the late logs.
+    does not exist. With the option value `requested_slices`, a pending plan that was requested after `time` is a
+    barrier. A read as of `time` then omits the slice of the later barrier, which contains the late logs.
     """
     if rules[AsOf].as_of_axis == "requested":
         plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]

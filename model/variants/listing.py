@@ -1,4 +1,4 @@
-"""Other readers' rules: a reader lists the timeline once, or reads as of the time on its clock."""
+"""Rules of other readers: a reader lists the timeline once, or reads as of the time on its clock."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ def compose(composition: Composition) -> None:
 
 
 def _ends_only_listing(ends: Transition) -> Transition:
-    """Let one listing decide both the time of the read and its instants."""
     return replace(ends, to=SURE, effects=(take_time, keep_instants), tags=ends.tags | {KEEPS})
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Merging(Options):
-    """Options for other readings of the merge of a base file with logs."""
+    """Options for other interpretations of the merge of a base file with logs."""
 
     tombstones: Literal["keep", "drop"] = option(
         "keep",

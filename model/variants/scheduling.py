@@ -1,4 +1,4 @@
-"""Other readings of compaction planning: when a plan may be made, and which logs it takes."""
+"""Other interpretations of compaction planning: when a plan may be made, and which logs it takes."""
 
 from __future__ import annotations
 

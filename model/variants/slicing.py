@@ -1,4 +1,4 @@
-"""Options for older table layouts, and for other readings of RFC-66, "New file slicing"."""
+"""Options for older table layouts, and for other interpretations of RFC-66, "New file slicing"."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Write], bool]]) -> Rules:
-    """Return the rules under which slices contain only the writes that the result of `keeps` accepts."""
+    """Return the rules under which slices contain only the writes that `keeps` accepts."""
     inner = rules.sliced_writes
 
     def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
@@ -131,7 +131,7 @@ def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Wri
 def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
     """Omit every write if the file group has no barrier and begins with the log of a pending write.
 
-    The pending write has this effect only if some completed write was requested before it. If no completed write was
+    The omission applies only if a completed write was requested before the pending write. If no completed write was
     requested before a pending write, readers treat the pending write as completed.
     """
     if rules.bases(table, group):
@@ -178,7 +178,7 @@ def compose(composition: Composition) -> None:
 
 
 def note_base_instants(plans: tuple[Plan, ...], world: World) -> Changes:
-    """Record the newest barrier of each file group. In the layout before RFC-66, the names of log files contain the
+    """Record the newest barrier of each file group. In the layout before RFC-66, the name of a log file contains the
     newest barrier.
     """
     newest = (max((p.requested for p in plans if p.part_in(group)), default=None) for group in range(world.groups))

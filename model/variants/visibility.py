@@ -63,7 +63,7 @@ def compose(composition: Composition) -> None:
 
 
 def unpublished_writes(every_writer: Mapping[str, Writer], world: World) -> Iterator[Write]:
-    """The writes that are not published, each with the files that its writer has put."""
+    """Return the unpublished writes, each with the files that its writer has put."""
     for me, own in every_writer.items():
         if own.requested:
             write = write_of(world, me, own)

@@ -1,4 +1,4 @@
-"""Options that select how the model interprets the RFCs where their text about incremental queries is ambiguous."""
+"""Options that select an interpretation of the RFCs where their text about incremental queries is ambiguous."""
 
 from __future__ import annotations
 
@@ -99,11 +99,10 @@ def _slice_of_files(
 
 
 def slice_of_window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Return a window as a reader derives it from its snapshot: the merge of one slice of the files that completed in
-    the window.
+    """Return the answer of an incremental read that a reader derives from its snapshot.
 
-    In a derived window, pending plans are barriers too. Before the merge, the read removes rows of the base file that
-    instants outside the window set.
+    The answer merges one slice of the files that completed in the window; pending plans are barriers too. Before the
+    merge, the read removes rows of the base file that instants outside the window set.
     """
     inside = rules.in_window(table, after, until)
     compacted, first, last = _requests(rules, table, group, (after, until), inside)
@@ -121,7 +120,8 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: float, until:
 
 
 def slice_of_table(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:
-    """Return a window as a reader derives it from all files: the merge of one slice, with completed plans as barriers.
+    """Return the answer of an incremental read that a reader derives from all files: it merges one slice, and completed
+    plans are barriers.
 
     The reader merges the logs that were requested between the first and the last request of the window. The reader
     omits a base file that was requested before the first request of the window.
@@ -156,7 +156,6 @@ def _requests(
 
 
 def _part(table: Table, writes: tuple[Write, ...], keeps: Callable[[int, int | None], bool]) -> Table:
-    """Return a table of the given writes, and of the plans for which `keeps` returns True."""
     plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if keeps(p.requested, done)]
     return Table(writes, tuple(plan for plan, _ in plans), tuple(done for _, done in plans))
 
@@ -164,7 +163,7 @@ def _part(table: Table, writes: tuple[Write, ...], keeps: Callable[[int, int | N
 def _slices_until(
     rules: Rules, part: Table, group: int, last: float
 ) -> Iterator[tuple[int | None, tuple[Write, ...], bool]]:
-    """Yield the slices that begin at or before `last`, newest first. Each slice has a flag that is True if a read ends
+    """Yield the slices that begin at or before `last`, newest first. Each slice has a flag that is True if a read stops
     at the slice.
     """
     bases = {at for at, completed in rules.bases(part, group) if completed is not None}

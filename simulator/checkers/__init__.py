@@ -1,6 +1,6 @@
 """Checkers of histories of concurrent processes: each module checks one promise in linear time.
 
-Each module has two functions. `broken(history)` yields one sentence for each breach of the promise.
+Each checker module has two functions. `broken(history)` yields one sentence for each breach of the promise.
 `broken_by_definition(history)` yields the same sentences, but applies the definition of the promise literally, in
 quadratic time. Tests compare the results of `broken` and `broken_by_definition`.
 """
@@ -25,5 +25,7 @@ __all__ = ["CHECKERS", "Chronicle", "Published", "Read", "Write", "judge"]
 
 
 def judge(history: Chronicle) -> dict[str, list[str]]:
-    """Return the list of breaches of each promise; the list is empty if the history keeps the promise."""
+    """Return a mapping from each promise to its breaches; the list of breaches is empty if the history keeps the
+    promise.
+    """
     return {promise: list(checker.broken(history)) for promise, checker in CHECKERS.items()}

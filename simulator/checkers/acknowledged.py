@@ -1,4 +1,4 @@
-"""ACK: every snapshot that begins after a write returned contains the write, in any process."""
+"""ACK: a snapshot that begins after a write has returned contains the write, even if another process wrote it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from .history import Chronicle, batches_in, named
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """Visit reads in the order of their start and writes in the order of their return. The set of writes that a read
-    must contain only grows.
+    """Visit reads in the order of their start times, and writes in the order of their return times. The set of writes
+    that a read must contain only grows.
     """
     returned = sorted((w.acked, w.batch) for w in history.writes if w.acked is not None)
     due: set[str] = set()
@@ -21,7 +21,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Compare each write with each read, as the definition of the promise does."""
+    """Compare each write with each read, as the promise is defined."""
     for read in sorted(history.reads, key=lambda read: read.began):
         lost = {
             write.batch

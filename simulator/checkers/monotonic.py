@@ -13,7 +13,7 @@ from .history import Chronicle
 
 def broken(history: Chronicle) -> Iterator[str]:
     """Count how often each time occurs among the requested times and completion times. Compare each read with the
-    greatest as-of time of the reads that ended before it began.
+    greatest as-of time of all reads that ended before that read began.
     """
     times = [time for p in history.published for time in (p.requested, p.completed)]
     for time, count in sorted(Counter(times).items()):

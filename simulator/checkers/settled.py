@@ -11,9 +11,9 @@ WRITE = "deltacommit"
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """The expected writes are a prefix of the writes by completion time. This check compares the number of writes in a
-    read with the length of the expected prefix. The check also tests that the write of each row is in the expected
-    prefix.
+    """The writes that a read must contain are the first ones in the order of completion times. This check compares the
+    number of writes in a read with the number of expected writes. The check also verifies that each row in a read comes
+    from an expected write.
     """
     first: dict[str, str] = {}  # the earlier completion counts if an instant is on the timeline twice
     for p in history.published:
@@ -49,6 +49,4 @@ def broken_by_definition(history: Chronicle) -> Iterator[str]:
 
 
 def _instants(read: Read) -> set[str]:
-    """Return the requested times of the writes that a read shows. Each write has rows that no other write overwrites.
-    """
     return {requested for key, _, requested in read.rows if key != HOT}

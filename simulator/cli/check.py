@@ -43,7 +43,7 @@ SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 class Duration(click.ParamType[float]):
-    """A duration as seconds: `90s`, `5m`, `2h` or a number of seconds."""
+    """A parameter type for durations: `90s`, `5m`, `2h` or a number of seconds."""
 
     name = "duration"
 
@@ -182,7 +182,6 @@ def _tour(options: CheckOptions, share: float, seed: int, traces: Path) -> TourR
 
 
 def _refuse_ineffective(asked: click.Context, *, tour: bool, seeds: bool) -> None:
-    """Refuse options that would have no effect."""
     given = {name for name in asked.params if asked.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     if given & {"workers", "master"} and not seeds:
         raise click.UsageError("--workers and --across need --seeds K")
@@ -193,7 +192,6 @@ def _refuse_ineffective(asked: click.Context, *, tour: bool, seeds: bool) -> Non
 
 
 def _many(seeds: Sequence[Seed], workers: int, master: str | None, traces: Path, as_json: bool) -> Exit:
-    """Check every seed: print a line for each, and save a trace of each disagreement."""
     from nbcc.simulator import trace
     from nbcc.simulator.crosscheck.seeds import across_processes, check_seeds
     from nbcc.simulator.explore.cluster import on_spark
@@ -223,7 +221,6 @@ def _plain(report: CheckReport | TourReport) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _progress(system: str) -> Iterator[Callable[[int], None]]:
-    """Yield a function that shows the number of played histories, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield lambda histories: None
         return

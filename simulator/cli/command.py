@@ -48,7 +48,8 @@ traces_option = click.option(
 
 
 class FileToWrite(click.Path):
-    """A file to write. The folder of the file is checked before the command runs, because a run may take hours."""
+    """A parameter type for output files that checks the folder before the command runs, because a run may take hours.
+    """
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, path_type=Path)
@@ -63,7 +64,7 @@ class FileToWrite(click.Path):
 
 
 class WholeNumber(click.IntRange):
-    """A whole number within bounds. click's own message calls it an integer range."""
+    """A parameter type for whole numbers with bounds; click's own error message calls this an integer range."""
 
     name = "number"
 
@@ -76,7 +77,7 @@ class WholeNumber(click.IntRange):
 
 
 class Finite(click.FloatRange):
-    """A number within bounds, neither nan nor infinite."""
+    """A parameter type for numbers with bounds that rejects nan and infinity."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = float(super().convert(value, param, ctx))
@@ -96,7 +97,7 @@ on_option = click.option(
 
 @contextlib.contextmanager
 def users_words() -> Iterator[None]:
-    """Report errors about names and files from the command line as bad input, not as a bug."""
+    """Report errors about names and files from the command line as bad input instead of as a bug."""
     try:
         yield
     except (ValueError, FileNotFoundError, IsADirectoryError) as error:
@@ -114,8 +115,8 @@ Section = tuple[str, Iterable[tuple[str, str]]]
 class Teaching(click.Command):
     """A command whose help ends with lists of names.
 
-    `sections` is called only when the help is printed. The help shows a new action, world or protocol without an edit
-    in this module.
+    The function `sections` is called only when the help is printed. The help lists new actions, worlds and protocols
+    without a change of this module.
     """
 
     def __init__(self, *args: Any, sections: Callable[[], Iterable[Section]] = tuple, **kwargs: Any) -> None:

@@ -105,7 +105,6 @@ def _agreement(tables: DemoTables, world: World, traces: Path) -> Exit:
 
 
 def _search(act: int, world: str, protocol: str) -> tuple[Exit, Trace | None]:
-    """Search every interleaving for a lost row; return the counterexample, if there is one."""
     from nbcc.simulator.counterexample import counterexample
     from nbcc.simulator.demo import LOSS
 
@@ -151,7 +150,6 @@ def _on_spark(tables: DemoTables, found: Trace, traces: Path) -> Exit:
 
 
 def _progress(what: str) -> None:
-    """Print the reason of a wait to standard error, if standard error is a terminal."""
     if sys.stderr.isatty():
         click.echo(f"({what})", err=True)
 

@@ -120,7 +120,7 @@ def _interrupted(checkpoint: Path | None) -> str:
 
 
 def _counterexamples(found: Search) -> dict[str, Trace]:
-    """The counterexample of every broken promise, as a trace. Only models of the table have traces."""
+    """Return the counterexample of every broken promise as a trace. Only models of the table have traces."""
     from nbcc.model import Model
 
     broken = {name: promise for name, promise in found.result.promises.items() if promise.trace is not None}
@@ -136,9 +136,6 @@ def _counterexamples(found: Search) -> dict[str, Trace]:
 
 
 def _save(broken: dict[str, Trace], folder: Path) -> None:
-    """Save the traces. If one interleaving breaks several promises, the file of its trace names the first of these
-    promises.
-    """
     if broken:
         from nbcc.simulator.trace import save
 
@@ -147,7 +144,7 @@ def _save(broken: dict[str, Trace], folder: Path) -> None:
 
 
 def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
-    """The answer in lines: one for each promise, the bound, then the shortest counterexample."""
+    """Return the answer as lines: one line for each promise, the bound, and the shortest counterexample."""
     from nbcc.simulator.view.text import render, screen_width, wrapped
 
     width = screen_width()
@@ -175,9 +172,6 @@ def _summary(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
 
 
 def _because(promise: PromiseResult, trace: Trace | None) -> str:
-    """The reason in the wording of the trace, if there is a trace, with the note of the search about the trace's
-    length.
-    """
     from nbcc.simulator.explore.exhaustive import NOT_SHORTEST
 
     reason, mark, why = (promise.because or "").partition(NOT_SHORTEST)
@@ -185,7 +179,7 @@ def _because(promise: PromiseResult, trace: Trace | None) -> str:
 
 
 def seen(result: Result) -> Iterator[str]:
-    """The reductions of the search, and which actions it covered."""
+    """Return a text that names the reductions of the search and the actions that it covered."""
     if result.reductions:
         yield f"reduced: {'; '.join(result.reductions)}"
     if (covered := result.coverage) and covered.actions:

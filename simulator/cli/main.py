@@ -24,8 +24,6 @@ COMMANDS = (
 
 
 class _Commands(click.Group):
-    """Imports the module of a command on its first use."""
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS]
 
@@ -62,7 +60,7 @@ def nbcc(limits: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The console script. `main` ends the process, and prints a traceback only with --debug."""
+    """Run the console script `nbcc`. `main` ends the process, and prints a traceback only with --debug."""
     if sys.stdout is not None:
         sys.stdout = _BreakablePipe(sys.stdout)
     code = run(sys.argv[1:] if arguments is None else arguments)
@@ -76,7 +74,7 @@ class _BreakablePipe:
     """Handles a standard output that its reader closes early, as in `nbcc list actions | head -1`. After the reader has
     closed it, further output is dropped.
 
-    The command runs to its end, so that the exit code fits its answer.
+    The command continues to its end, so that its exit code is correct.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -100,7 +98,6 @@ class _BreakablePipe:
 
 
 def _drop_output(stream: Any) -> None:
-    """Discard further output, so that Python does not report the broken pipe at shutdown."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -155,7 +152,6 @@ def _missing_extra(error: ImportError) -> Exception:
 
 
 def _typed(error: Exception) -> Exit | None:
-    """The exit code of an error whose message is written for users; None for an error that is a bug."""
     from nbcc.engine.errors import CannotRun, NbccError
 
     from ..peers.process import PeerMissing

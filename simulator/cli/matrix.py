@@ -26,12 +26,16 @@ def table(rows: Sequence[MatrixRow]) -> Iterator[str]:
 
 
 def differences(path: Path, data: Mapping[str, Any]) -> Iterator[str]:
-    """The facts that differ between the accepted matrix and the new matrix: verdicts, steps, reasons, evidence, worlds.
-    """
+    """Return the differences between the accepted and the new matrix: verdicts, steps, reasons, evidence, worlds."""
     from nbcc.simulator.verdicts import facts
 
     accepted = list(facts(json.loads(path.read_text("utf-8")))) if path.is_file() else []
-    lines = difflib.unified_diff(accepted, list(facts(data)), "accepted", "now", lineterm="", n=0)
+    yield from changes(path, accepted, list(facts(data)))
+
+
+def changes(path: Path, accepted: list[str], now: list[str]) -> Iterator[str]:
+    """The lines that differ between the accepted facts and the new ones, after a line that names the file."""
+    lines = difflib.unified_diff(accepted, now, "accepted", "now", lineterm="", n=0)
     changed = [line for line in lines if not line.startswith("@@")]
     if changed:
         yield ""

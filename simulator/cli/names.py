@@ -1,4 +1,6 @@
-"""The names that commands accept, each with its meaning. The lists are looked up on their first use."""
+"""The names of worlds, protocols, promises and so on that commands accept, each with its meaning. The lists of names
+are computed on their first use.
+"""
 
 from __future__ import annotations
 

@@ -30,7 +30,9 @@ _GRAVEST_FIRST = (
 
 
 def gravest(outcomes: Iterable[Exit]) -> Exit:
-    """The outcome among several that decides the exit code; UNDETERMINED if there are no outcomes."""
+    """Return the outcome that determines the exit code of a command with several outcomes; UNDETERMINED for no
+    outcomes.
+    """
     seen = set(outcomes)
     return next((outcome for outcome in _GRAVEST_FIRST if outcome in seen), Exit.UNDETERMINED)
 

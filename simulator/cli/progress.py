@@ -11,8 +11,8 @@ Progress = Callable[[str, int, int], None]
 
 @contextmanager
 def on_stderr() -> Iterator[Progress]:
-    """Yield a function with three parameters: the name of the work, the number of finished parts, the number of all
-    parts. The progress bar appears at the first call of this function and disappears at the end.
+    """Yield a function that shows progress: its parameters are the name of the work, and the numbers of finished and of
+    all parts. The progress bar appears at the first call of the yielded function and disappears at the end.
     """
     if not sys.stderr.isatty():
         yield lambda what, done, of: None

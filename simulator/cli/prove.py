@@ -80,7 +80,8 @@ def _known(promises: tuple[str, ...]) -> None:
 
 
 def report(proof: Proof) -> Iterator[str]:
-    """One line a promise, one a file of lemmas, then the first obligation that failed, with its counterexample."""
+    """Return a line for each promise and each file of lemmas, then the first failed obligation with its counterexample.
+    """
     for name, verdict in proof.promises.items():
         yield f"{verdict.answer:12}  {name:8}  {', '.join(verdict.deciding)}"
     for part in proof.parts:
@@ -100,7 +101,6 @@ def _line(part: Part) -> str:
 
 
 def _open(part: Part, protocol: str, shown: set[str]) -> Iterator[str]:
-    """The obligations that are not proved, the first counterexample, and a run that ends so."""
     from nbcc.simulator.prove.words import facts
 
     explained = False

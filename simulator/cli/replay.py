@@ -102,7 +102,6 @@ def command(
 
 
 def _again(handle: str, folders: Sequence[Path], trace: str, protocol: str | None) -> str | None:
-    """The command line that the user typed, if the played trace has no saved file; otherwise None."""
     from nbcc.simulator.trace import load
 
     try:

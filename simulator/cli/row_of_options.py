@@ -11,7 +11,9 @@ from .outcome import Exit
 
 
 def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
-    """Print the row and the options that decide it. UNDETERMINED if no row describes these writers together."""
+    """Print the row and the options that decide it. Raise an error with the exit code UNDETERMINED if no row describes
+    all of these writers.
+    """
     from nbcc.simulator.options import judge
 
     with users_words():

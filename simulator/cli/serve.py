@@ -31,7 +31,6 @@ _count = WholeNumber(min=1)
 
 
 def _policy_options(function: Callable[..., Exit]) -> Callable[..., Exit]:
-    """Add the options from which `_policy` makes a policy."""
     options: tuple[Callable[[Any], Any], ...] = (
         click.option("--without", multiple=True, type=click.Choice(SERVICES),
                      help="Do not run this service; may be repeated."),
@@ -121,7 +120,6 @@ def _policy(
     *, without: tuple[str, ...], plan_only: bool, compact_commits: int, compact_logs: int, compact_bytes: int | None,
     compact_age: float, log_compact: int | None, retain: int, unit: str, active: int, keep: int, batch_hours: int,
 ) -> MaintenancePolicy:  # fmt: skip
-    """The policy that the options describe."""
     from nbcc.engine.config.maintenance import MaintenancePolicy
 
     if keep >= active:
@@ -148,7 +146,7 @@ def _policy(
 
 
 def _report(step: ServiceStep, as_json: bool) -> None:
-    """Print one line about a step, and flush it: a monitor may follow the output."""
+    """Print one line about a step and flush standard output, because a monitor may read the output."""
     if as_json:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         click.echo(json.dumps({"format": 1, "at": now, **step.record()}, ensure_ascii=False))

@@ -1,6 +1,6 @@
 """The entry point of `nbcc`: Ctrl-C always ends the command with exit code 130 and without a traceback.
 
-Few modules are imported before the handler is installed: until then Python would print a traceback.
+Few modules are imported before the handler is installed, because until then Ctrl-C would cause a traceback.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _leave_on_ctrl_c() -> None:
-    """Make Ctrl-C end this process at once from now on."""
     _handle(lambda *_: os._exit(INTERRUPTED))
 
 

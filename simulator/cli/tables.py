@@ -40,8 +40,8 @@ def storage_options() -> dict[str, str]:
 
 @contextmanager
 def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStorage]:
-    """The table's storage, with a count of requests. Errors of the store become `CannotRun`; `redact` hides the name of
-    the store.
+    """Return the table's storage, with a counter of requests. Errors of the store become `CannotRun`; `redact` hides
+    the name of the store.
     """
     from obstore.exceptions import BaseError
 

@@ -67,7 +67,6 @@ def exit_of(report: Report) -> Exit:
 
 
 def _of_trace(name: str, as_json: bool) -> Exit:
-    """Judge a trace: whether the model can take every step."""
     from nbcc.simulator import trace as traces
     from nbcc.simulator.validate.trace import judge_trace
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .command import FileToWrite, Finite, WholeNumber, answer, debug_option, json_option, on_option, users_words
+from .locks import LockReport
 from .matrix import differences, table
 from .outcome import Exit, gravest
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Search for this promise only (repeatable); --accept then replaces its column alone.",
 )
+@click.option("--locks", is_flag=True, help="Judge only the locks and the stores of specs/locks.toml.")
 @click.option("--workers", type=WholeNumber(min=1), metavar="N", help="Number of processes.  [default: one a core]")
 @on_option
 @click.option(
@@ -81,6 +83,7 @@ def command(
     depth: str,
     accept: bool,
     promises: tuple[str, ...],
+    locks: bool,
     workers: int | None,
     master: str | None,
     max_states: int | None,
@@ -96,9 +99,12 @@ def command(
     specs/verdicts-full.json. The exit code is 1 if they differ, 3 if a cell is undetermined, and 4 if a search failed.
     An accepted violation is not a failure. After a failed search --accept writes nothing.
 
+    Locks, mutants of locks and stores are judged as well, and compared with specs/locks.json.
+
     \b
     Examples:
       nbcc verdicts
+      nbcc verdicts --locks
       nbcc verdicts --picture verdicts.png
       nbcc verdicts --promise ANSWER --promise FRESH --accept
       nbcc verdicts --depth full --workers 2 --checkpoint searches.jsonl
@@ -117,18 +123,21 @@ def command(
         promises = known_promises(promises)
         cache = judged.ResultCache(checkpoint) if checkpoint else None
         draw = judged.drawing(picture) if picture else None
+    workers = workers or os.cpu_count() or 1
+    judged_locks = LockReport(judged.depth_of(depth), accept, locks)
     judging = _Matrix(judged.depth_of(depth), accept, cache, promises)
     try:
-        found = judging.search(workers or os.cpu_count() or 1, master, max_states=max_states, memory=memory)
-        return judging.report(found, draw, as_json)
+        judged_locks.search(promises, workers, max_states=max_states)
+        if locks:
+            return judged_locks.report(as_json)
+        found = judging.search(workers, master, max_states=max_states, memory=memory)
+        return judging.report(found, judged_locks, draw, as_json)
     except KeyboardInterrupt:
         click.echo(judging.interrupted(), err=True)
         return Exit.INTERRUPTED
 
 
 class _Matrix:
-    """The options and the counts of one run of the command `verdicts`."""
-
     def __init__(self, level: Depth, accept: bool, cache: ResultCache | None, promises: tuple[str, ...] = ()) -> None:
         from nbcc.simulator import verdicts as judged
 
@@ -137,7 +146,6 @@ class _Matrix:
         self.kills: tuple[Kill, ...] = judged.accepted()
 
     def search(self, workers: int, master: str | None, **bounds: Any) -> tuple[MatrixRow, ...]:
-        """Search all worlds of all protocols."""
         from nbcc.simulator import verdicts as judged
         from nbcc.simulator.explore.jobs import run_jobs
 
@@ -157,9 +165,12 @@ class _Matrix:
             )
 
     def report(
-        self, found: tuple[MatrixRow, ...], draw: Callable[[tuple[MatrixRow, ...]], None] | None, as_json: bool
+        self,
+        found: tuple[MatrixRow, ...],
+        locks: LockReport,
+        draw: Callable[[tuple[MatrixRow, ...]], None] | None,
+        as_json: bool,
     ) -> Exit:
-        """Print the matrix and, with --accept, write the accepted matrices if no search failed."""
         from nbcc.simulator import verdicts as judged
 
         rows = judged.believable(found, self.kills)
@@ -168,12 +179,13 @@ class _Matrix:
         changed = [] if self.accept else list(differences(judged.data_path(self.level), data))
         if self.accept and not missing:
             self._write(found)
+            locks.write()
         if draw is not None:
             draw(rows)
         if as_json:
-            answer({"protocols": judged.to_json(rows), "searches": self._searches()})
+            answer({"protocols": judged.to_json(rows), "locks": locks.to_json(), "searches": self._searches()})
         else:
-            for line in [*table(rows), *changed, *self._cached()]:
+            for line in [*table(rows), *changed, *locks.lines(), *self._cached()]:
                 click.echo(line)
         for line in judged.messages(missing):
             click.echo(f"Error: {line}", err=True)
@@ -182,11 +194,13 @@ class _Matrix:
         doubts = missing or any(str(cell.verdict) == "UNDETERMINED" for row in rows for cell in row.cells.values())
         return gravest([
             Exit.AGREES, *([Exit.VIOLATED] if changed else []), *([Exit.UNDETERMINED] if doubts else []),
-            *([Exit.COULD_NOT_RUN] if any(each.failed for each in missing) else []),
+            *([Exit.COULD_NOT_RUN] if any(each.failed for each in missing) else []), locks.exit(),
         ])  # fmt: skip
 
     def _data(self, rows: tuple[MatrixRow, ...], depth: Depth) -> dict[str, Any]:
-        """The matrix as data; if only some promises were searched, with the other columns of the accepted matrix."""
+        """Return the matrix as data; if only some promises were searched, the other columns come from the accepted
+        matrix.
+        """
         from nbcc.simulator import verdicts as judged
 
         found = judged.to_data(rows, depth)
@@ -195,7 +209,6 @@ class _Matrix:
         return judged.merged(json.loads(judged.data_path(depth).read_text("utf-8")), found)
 
     def interrupted(self) -> str:
-        """The message after an interrupt: how many searches ended, and how to continue."""
         if self.cache:
             saved = f"they are saved in {self.cache.path}; the same command continues from there"
         else:
@@ -211,7 +224,9 @@ class _Matrix:
             yield f"\n{self.cache.hits:,} searches taken from {self.cache.path}, {self.cache.misses:,} made"
 
     def _write(self, found: tuple[MatrixRow, ...]) -> None:
-        """Write the accepted matrix of this depth and of each smaller one, whose worlds were searched as well."""
+        """Write the accepted matrix of this depth, and of each smaller depth, because a search covers all worlds of
+        smaller depths.
+        """
         from nbcc.simulator import verdicts as judged
 
         texts = {}
@@ -224,7 +239,6 @@ class _Matrix:
 
 @contextlib.contextmanager
 def _progress(what: str, total: int) -> Iterator[Callable[[], None]]:
-    """A progress bar on standard error."""
     from rich.console import Console
     from rich.progress import Progress, TimeElapsedColumn
 

@@ -1,3 +1,5 @@
-"""Runs real code under a chosen interleaving: actors run in threads, and every seam call is a scheduling point."""
+"""Runs real code under a chosen interleaving: each actor runs in a thread, and may be interrupted before each storage,
+lock or clock call.
+"""
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The leak detector: an actor fails if it uses files, sockets, threads or sleep outside its storage, lock and clock.
+"""The leak detector reports an actor that uses files, sockets, threads or sleep outside its controlled storage, lock
+and clock.
 
 Python's audit hooks report every such call of the interpreter (thread starts since Python 3.12, sleeps since 3.13).
-Python cannot remove an audit hook. The first use of the detector installs its only hook. The hook does nothing in
+Python cannot remove an audit hook. The detector installs its only hook when it is first used. The hook does nothing in
 threads that no conductor watches.
 """
 
@@ -32,13 +33,13 @@ FORBIDDEN = frozenset(
 
 
 class Watched(Protocol):
-    """The owner of a watched thread."""
+    """The actor that owns a watched thread."""
 
     actor: str
 
 
 class LeakOutsideSeams(Exception):
-    """An actor did I/O outside the seams, so the schedule did not choose its order."""
+    """Raised if an actor does I/O that the schedule does not control."""
 
 
 def watch(owner: Watched) -> None:
@@ -54,7 +55,7 @@ def unwatch() -> None:
 
 @contextmanager
 def inside_seam(owner: Watched) -> Iterator[None]:
-    """Allow I/O within a seam call, which the conductor schedules."""
+    """Allow I/O within a call to controlled storage, lock, clock or jobs, because the conductor schedules that call."""
     me = threading.get_ident()
     _INSIDE.add(me)
     try:
@@ -75,7 +76,6 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _exempt() -> bool:
-    """Whether an import makes the call, or Spark's driver when it calls its JVM."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         file = frame.f_code.co_filename

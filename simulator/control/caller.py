@@ -1,4 +1,4 @@
-"""The interface through which controlled storage, lock and clock reach the actor that uses them."""
+"""The interface through which the controlled storage, lock and clock identify the actor that calls them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A seam call: one request of an actor to storage, lock, clock or jobs, in the vocabulary of the mapping."""
+"""A seam call is one request of an actor to storage, lock, clock or jobs; the mapping of actions refers to such calls.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +24,11 @@ _FOLDERS = {
 
 
 class Call(NamedTuple):
-    """One call on a seam.
+    """One call of an actor to the controlled storage, lock, clock or jobs.
 
     ``verb`` is ``put``, ``get``, ``list.begin``, ``list.end``, ``delete``, ``delete.all``, ``lock.acquire``,
-    ``lock.release``, ``clock.take``, ``clock.wait`` or ``jobs.<name>``; ``path`` is the object (a prefix for a
-    listing, the first of many for a ``delete.all``), empty for lock and clock.
+    ``lock.release``, ``clock.take``, ``clock.wait`` or ``jobs.<name>``; ``path`` is the object (a prefix for a listing,
+    the first of many for a ``delete.all``), empty for lock and clock.
     """
 
     verb: str
@@ -35,7 +36,8 @@ class Call(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text in rows of the mapping: ``put deltacommit.requested``, ``list.end timeline``, ``clock.take``."""
+        """Return the call as text, for example ``put deltacommit.requested``, ``list.end timeline`` or ``clock.take``.
+        """
         return f"{self.verb} {kind_of(self.path)}" if self.path and self.verb != "delete.all" else self.verb
 
 
@@ -59,8 +61,8 @@ def kind_of(path: str) -> str:
 
 
 def parsed(path: str) -> dict[str, str]:
-    """The fields of an object's name. They are requested and completed for an instant; partition, file, instant,
-    version and token for a data file.
+    """The fields of an object's name. The fields of an instant are its requested and completed times; those of a data
+    file are partition, file, instant, version and token.
     """
     for pattern in (_TIMELINE, _LOG, _BASE):
         if match := pattern.match(path):

@@ -1,4 +1,4 @@
-"""Virtual time: each tick of the model corresponds to one instant of the engine."""
+"""Virtual time: each tick of the model corresponds to one time of the engine's timeline."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ _EPOCH_MS = int(EPOCH.timestamp()) * 1000
 
 @lru_cache(maxsize=1 << 12)
 def instant_of(tick: int) -> str:
-    """The 17-digit UTC instant of a model tick: EPOCH plus that many milliseconds."""
+    """Return the 17-digit UTC time of a model tick: EPOCH plus that many milliseconds."""
     moment = EPOCH + timedelta(milliseconds=tick)
     return moment.strftime("%Y%m%d%H%M%S") + f"{moment.microsecond // 1000:03d}"
 
 
 @lru_cache(maxsize=1 << 12)
 def tick_of(instant: str) -> int:
-    """The model tick of a 17-digit instant; the inverse of `instant_of`.
+    """Return the model tick of a 17-digit time; the inverse of `instant_of`.
 
-    Raises:
-        ValueError: the text is not a 17-digit instant.
+    Raises ValueError if the text is not a 17-digit time.
     """
     moment = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     return int((moment - EPOCH).total_seconds()) * 1000 + int(instant[14:17])
 
 
 class VirtualClock:
-    """The time of the slowest clock, in ticks. `skew`: the number of ticks for which a generator waits for the other
-    clocks.
+    """The time of the slowest clock, in ticks. `skew` is the number of ticks for which a time generator waits for the
+    other clocks.
 
-    ``in_two``: an actor reads its clock and waits in two calls, because it can lose its lock between them.
+    If ``in_two`` is True, an actor reads its clock and waits in two calls, because it can lose its lock between the two
+    calls.
     """
 
     def __init__(self, skew: int = 0, in_two: bool = False) -> None:
@@ -43,8 +43,8 @@ class VirtualClock:
 
 
 class ActorsClock:
-    """One actor's clock: the engine's real generator over virtual time. A wait advances virtual time and takes no real
-    time.
+    """The clock of one actor: the engine's real time generator over virtual time. A wait advances virtual time and
+    takes no real time.
 
     ``ahead`` is the lead of this clock over the slowest clock, in ticks. If ``ahead`` is -1, the clock shows the newest
     tick that was taken.
@@ -57,18 +57,18 @@ class ActorsClock:
         self._generator = WallClock(virtual.skew, self._now_ns, self._sleep)
 
     def take(self) -> str:
-        """The generator's next time. `take` returns once, by this actor's clock, every other clock has passed that
-        time.
+        """Return the next time of the generator. `take` returns when every other clock has passed that time, judged by
+        this actor's clock.
         """
         return self._generator.take()
 
     @property
     def in_two(self) -> bool:
-        """Whether reading the clock and waiting are two calls."""
+        """Return whether reading the clock and waiting are two calls."""
         return self._virtual.in_two
 
     def read(self) -> str:
-        """The generator's next time, without the wait for other clocks."""
+        """Return the next time of the generator, without the wait for other clocks."""
         self._read_ahead = self.ahead
         return self._generator.read()
 
@@ -78,7 +78,7 @@ class ActorsClock:
         self._generator.wait(instant)
 
     def not_before(self, instant: str) -> None:
-        """Make later times greater than this one, which is on the timeline."""
+        """Make later times of the clock greater than a time that is on the timeline."""
         self._generator.not_before(instant)
 
     def _now_ns(self) -> int:
@@ -89,7 +89,8 @@ class ActorsClock:
 
 
 class ReadOnlyClock:
-    """A clock that returns the newest time and takes none, so that reads do not shift the times of actors."""
+    """A clock that returns the newest time without taking a new one, so that reads do not change the times of actors.
+    """
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock

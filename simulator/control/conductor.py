@@ -1,8 +1,8 @@
 """The conductor: each operation of an actor runs in its own thread, and exactly one thread runs at a time.
 
-A seam (storage, lock, clock, jobs) announces each call to `Task.call`. If the previous call ended the requested
-segment, the actor's thread waits and the main thread continues. Therefore, between two segments every actor waits right
-before a call, and the schedule alone decides which actor runs next.
+The controlled storage, lock, clock and jobs announce each call to `Task.call`. If the previous call ended the requested
+segment of calls, the actor's thread waits and the main thread continues. Therefore each actor waits directly before a
+call between two segments, and the schedule alone decides which actor runs next.
 """
 
 from __future__ import annotations
@@ -27,15 +27,19 @@ class ActorCrashed(BaseException):
 
 
 class ActorSilent(Exception):
-    """An actor neither reached a scheduling point nor returned in time. The message contains its stack."""
+    """Raised if an actor neither makes a controlled call nor returns in time. The message contains the stack of the
+    actor's thread.
+    """
 
 
 class ActorBlocked(Exception):
-    """The actor's next call cannot proceed, because another actor holds the lock."""
+    """Raised if the actor's next call cannot proceed, because another actor holds the lock."""
 
 
 class Task:
-    """One operation of one actor. `run` executes its next segment; `crash` kills it before its next call."""
+    """One operation of one actor, which runs segment by segment. `run` executes the next segment of calls; `crash` ends
+    the operation before its next call.
+    """
 
     def __init__(self, actor: str, function: Callable[[], object], patience: float = 10.0) -> None:
         self.actor = actor
@@ -56,15 +60,14 @@ class Task:
         self._thread = threading.Thread(target=self._main, name=f"nbcc-{actor}", daemon=True)
 
     def run(self, ends_after: str | tuple[str, ...], also: Container[str] = ()) -> list[Call]:
-        """Run the operation to the end of a segment and return the calls that the segment made.
+        """Run the operation to the end of a segment, and return the calls that it made in the segment.
 
         The segment ends after the first call whose text is ``ends_after``, or one of several such texts. Calls directly
-        after the last one belong to the segment if their text is in ``also``. The segment also ends when the operation
+        after the last call belong to the segment if their text is in ``also``. The segment also ends when the operation
         returns. ``error`` stores an exception of the operation.
 
-        Raises:
-            ActorBlocked: the next call waits for a lock that another actor holds. The segment ends before the call that
-            waits for the lock. ActorSilent: the actor reached no scheduling point within its patience.
+        Raises ActorBlocked if the next call waits for a lock that another actor holds. The segment ends before the call
+        that waits for the lock. Raises ActorSilent if the actor makes no controlled call before its timeout.
         """
         if self.finished:
             return []
@@ -77,7 +80,9 @@ class Task:
         return self.calls[before:]
 
     def crash(self) -> None:
-        """Disable every handle of the actor, then end its thread, so that no ``finally`` reaches the table."""
+        """Disable every handle of the actor, then end its thread, so that its ``finally`` blocks cannot change the
+        table.
+        """
         self.dead = True
         if not self.finished:
             if self._thread.ident is None:  # it never ran: nothing to unwind
@@ -86,7 +91,8 @@ class Task:
             self._switch()
 
     def call(self, call: Call, execute: Callable[[], T], ready: Callable[[], bool] | None = None) -> T:
-        """Announce a call, wait for permission, and execute it. Seams call this on the actor's thread.
+        """Announce a call, wait for permission, and execute it. Controlled storage, lock, clock and jobs call this
+        method on the actor's thread.
 
         A call from another thread, such as a read by the harness, belongs to no actor and runs at once.
         """

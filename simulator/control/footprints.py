@@ -1,9 +1,9 @@
 """Records the objects that each segment accessed, and checks that each segment was atomic for other actors.
 
 The model treats a segment of the engine's calls as one step. The model may treat a segment as one step if no other
-actor can observe a difference (Lipton's reduction). An atomic segment has three parts: calls that acquire
-(lock.acquire), at most one call that conflicts with another actor's, and calls that release (lock.release). After each
-history `violations` searches the recorded accesses for a segment that does not have these three parts.
+actor can observe a difference (Lipton's reduction). An atomic segment consists of lock acquisitions, at most one call
+that conflicts with another actor's call, and lock releases. After each history, `violations` searches the recorded
+accesses for a segment that is not atomic.
 """
 
 from __future__ import annotations
@@ -37,15 +37,16 @@ class Access(NamedTuple):
 
 
 def is_unobserved(path: str) -> bool:
-    """Whether the object changes no answer: only other systems read inflight files, markers and partition metadata. A
-    state checkpoint is derived from commits; promise SAME is checked by the answers.
+    """Return whether an object changes no answer: only other systems read inflight files, markers and partition
+    metadata. A state checkpoint also counts as unobserved, because it is derived from commits; promise SAME checks the
+    answers.
     """
     kind = kind_of(path)
     return kind in {"marker", "partition_metadata", "checkpoint"} or kind.endswith("inflight")
 
 
 def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = None) -> list[str]:
-    """One sentence for each segment whose intermediate state another actor could have seen; empty if all were atomic.
+    """Return one sentence for each segment whose intermediate state another actor could have observed.
 
     ``crashed`` maps an actor to the step in which the actor crashed. No later segment can interleave with the calls of
     a crashed actor.
@@ -65,7 +66,7 @@ def unread_attempts(accesses: Iterable[Access]) -> set[str]:
     """Return the data files that rivals put for one instant and that no actor has read.
 
     Rivals are several actors that put files of one instant. Readers open only files that a completed instant lists.
-    Therefore only the marker of a rival's unread file shows other actors when the file is put or deleted.
+    Therefore other actors can observe an unread file of a rival only through its marker.
     """
     putters: dict[str, set[str]] = defaultdict(set)
     files: dict[str, str] = {}
@@ -82,7 +83,7 @@ def unread_attempts(accesses: Iterable[Access]) -> set[str]:
 
 
 def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
-    """The reason why a segment lacks the form acquire* conflict? release*; '' if it has it."""
+    """Return the reason why a segment lacks the form acquire* conflict? release*; '' if it has this form."""
     past = ""  # the call after which only releases may follow
     for access in _merged_listings(_without_explanation(segment)):
         if access.verb == "lock.release":
@@ -99,10 +100,10 @@ def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
 
 
 def _without_explanation(segment: list[Access]) -> list[Access]:
-    """The segment without the timeline accesses at its end by which a reader explains a missing file.
+    """Omit the timeline accesses at the end of a segment by which a reader explains a missing file.
 
-    The reader searches for the clean or restore that deleted the file. The plan of this clean or restore preceded the
-    deletion and stays, so the time of the reader's search does not matter. If the segment reads another file after this
+    The reader searches for the clean or restore that deleted the file. The plan of the clean or restore was put before
+    the deletion and stays, so the time of the search does not matter. If the segment reads another file after the
     search, it has used the result of the search, and is judged as a whole.
     """
     last = next((n for n in reversed(range(len(segment))) if not _is_explanation(segment[n])), None)
@@ -124,7 +125,7 @@ def _is_explanation(access: Access) -> bool:
 
 
 def _merged_listings(segment: list[Access]) -> Iterator[Access]:
-    """The segment with each listing as one access, if the listing begins and ends in the segment.
+    """Represent each listing as one access, if the listing begins and ends in the segment.
 
     A listing of the timeline and the following read of the archive count as one access. If an archiver moves an instant
     between the listing and the read, a reader finds the instant in one of the two places.
@@ -173,27 +174,27 @@ class _Conflicts:
         return next((other for other in found if not self._deleted_between(access, other)), None)
 
     def _deleted_between(self, one: Access, other: Access) -> bool:
-        """Whether one access puts an object and the other misses it, and a deletion in between conflicts with both."""
         put, read = (one, other) if one.verb == "put" else (other, one)
         if put.verb != "put" or read.verb != "get" or read.outcome != "missing":
             return False
         return any(put.step < each.step < read.step and _may_delete(each, put.path) for each in self._deletions)
 
     def _both_alive(self, other: Access, access: Access) -> bool:
-        """Whether each of the two actors was alive at the other's access."""
         both = ((other, access), (access, other))
         return all(self._crashed.get(one.actor, another.step) >= another.step for one, another in both)
 
 
 def _may_delete(access: Access, path: str) -> bool:
-    """Whether a deletion is of this object. The access of a `delete.all` names the first of its objects only."""
+    """Return whether a deletion may delete this object. The access of a `delete.all` names the first of its objects
+    only.
+    """
     folder = path.rpartition("/")[0]
     return access.path == path or (access.verb == "delete.all" and access.path.rpartition("/")[0] == folder)
 
 
 def _is_in_vain(one: Access, other: Access) -> bool:
-    """Whether `one` deletes an object that `other` has deleted already. The second deletion changes nothing, so the two
-    deletions commute.
+    """Return whether `one` deletes an object that `other` has already deleted. A second deletion changes nothing, so
+    the two deletions commute.
     """
     return one.verb == "delete" and one.outcome == "missing" and other.step < one.step
 
@@ -210,7 +211,8 @@ def _conflict(one: Access, other: Access) -> bool:
 
 
 def _is_archived(read: Access, delete: Access) -> bool:
-    """Whether `read` returns the same before and after an archived instant is removed from the active timeline.
+    """Return whether `read` has the same result before and after an archived instant is removed from the active
+    timeline.
 
     A get of the instant finds the same content in the archive. A listing under the lock uses only the pending instants,
     the newest time and the archive.
@@ -221,7 +223,8 @@ def _is_archived(read: Access, delete: Access) -> bool:
 
 
 def _immutable_read(read: Access, write: Access) -> bool:
-    """Whether `read` is a get that found its object. Objects are put once, so every later get finds the same content.
+    """Return whether `read` is a get that found its object. Objects are put once, so every later get finds the same
+    content.
     """
     return read.verb == "get" and read.outcome == "done" and write.verb == "put"
 

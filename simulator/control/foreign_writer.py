@@ -1,4 +1,4 @@
-"""A foreign service: an operation of nbcc whose instants lack nbcc's mark."""
+"""A foreign service is an operation of nbcc whose instants lack nbcc's mark, like those of another engine."""
 
 from __future__ import annotations
 
@@ -15,13 +15,10 @@ KINDS: Final = {("compaction", "requested"): "compaction", ("commit", "completed
 
 
 class _ForeignStorage:
-    """A storage that removes the mark from each object that it puts."""
-
     def __init__(self, below: Storage) -> None:
         self._below = below
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create the object without nbcc's mark; return False if the object exists."""
         return self._below.put_if_absent(path, _without_mark(path, data))
 
     def __getattr__(self, name: str) -> Any:
@@ -29,7 +26,9 @@ class _ForeignStorage:
 
 
 def foreign_storage(storage: Storage) -> Storage:
-    """The storage with the mark removed from each put, as if a service of another engine wrote."""
+    """Return the storage that removes nbcc's mark from each put, so that the actor looks like a service of another
+    engine.
+    """
     return cast(Storage, _ForeignStorage(storage))
 
 

@@ -1,4 +1,4 @@
-"""The harness: one table's store, lock, clock and heartbeats, and the handles of its actors."""
+"""The harness holds one table's store, lock, clock and heartbeats, and the handles of its actors."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ class Harness:
 
 
 class Handle:
-    """One actor's access to the harness during one operation. The handle's storage, lock and clock go through `call`.
+    """One actor's access to the harness during one operation. The storage, lock and clock of a handle make their calls
+    through `call`.
     """
 
     task: Task
@@ -91,15 +92,15 @@ class Handle:
 
 
 class ControlledClock:
-    """The clock as one actor sees it."""
+    """The clock of the table, as one actor uses it."""
 
     def __init__(self, clock: ActorsClock, caller: Caller) -> None:
         self._clock = clock
         self._caller = caller
 
     def take(self) -> str:
-        """The next instant of the clock. The call has one scheduling point, or two: the reading of the clock and the
-        end of the wait.
+        """Return the next time of the clock. The call can be interrupted once, or twice: at the reading of the clock
+        and at the end of the wait.
         """
         if not self._clock.in_two:
             return self._caller.call(Call("clock.take"), self._clock.take)
@@ -108,8 +109,8 @@ class ControlledClock:
         return instant
 
     def not_before(self, instant: str) -> None:
-        """Make all later times of the clock greater than this time. `not_before` is not a scheduling point, because
-        other actors cannot observe it.
+        """Make all later times of the clock greater than this time. `not_before` never yields to other actors, because
+        they cannot observe it.
         """
         self._clock.not_before(instant)
 
@@ -122,18 +123,18 @@ class ControlledNames:
         self._count = 0
 
     def write_token(self) -> str:
-        """Three integers, distinct within a history, and equal in every replay of a trace."""
+        """Return three integers that are distinct within a history, and equal in every replay of a trace."""
         self._count += 1
         return f"{self._prefix}-{self._count}"
 
     def file_id(self, bucket: int) -> str:
-        """The fixed id of a bucket's file group under NBCC."""
+        """Return the fixed file id of a bucket under NBCC."""
         return bucket_file_id(bucket)
 
 
 def _digits(actor: str) -> str:
-    """``w2`` -> ``2302``: two digits for the position of each letter in the alphabet, then the number. The digits are
-    unique for each actor.
+    """Convert the name of an actor to digits: two for the position of each letter in the alphabet, then the number. The
+    digits are unique for each actor.
     """
     letters = actor.rstrip("0123456789")
     places = "".join(f"{ord(letter) - 96:02d}" for letter in letters)

@@ -1,10 +1,12 @@
-"""The controlled heartbeat seam: a heartbeat stays valid until the schedule lets it expire."""
+"""Controlled heartbeats: a heartbeat stays valid until the schedule lets it expire."""
 
 from __future__ import annotations
 
 
 class VirtualHeartbeats:
-    """The heartbeats of one table. A check is not a scheduling point; an expiry is a step of the model."""
+    """The heartbeats of one table. The check of a heartbeat never yields to other actors; its expiry is a step of the
+    model.
+    """
 
     def __init__(self) -> None:
         self.beating: dict[str, str] = {}  # requested time -> actor
@@ -15,7 +17,8 @@ class VirtualHeartbeats:
         return actor in self.stopped or actor in self.beating.values()
 
     def expire(self, actor: str) -> None:
-        """Let the heartbeat of the actor expire. If another actor has ended the heartbeat, nothing changes.
+        """Let the heartbeat of the actor expire. If another actor has already ended the heartbeat, `expire` changes
+        nothing.
 
         Raises:
             KeyError: no instant of the actor has, or had, a heartbeat.
@@ -28,7 +31,7 @@ class VirtualHeartbeats:
 
 
 class ControlledHeartbeats:
-    """The heartbeats as one actor sees them."""
+    """The heartbeats of the table, as one actor uses them."""
 
     def __init__(self, heartbeats: VirtualHeartbeats, actor: str) -> None:
         self._heartbeats = heartbeats

@@ -1,6 +1,4 @@
-"""The controlled lock: the schedule decides when an actor that waits for the lock continues, without any real waiting
-time.
-"""
+"""The controlled lock: the schedule decides when a waiting actor continues, and no real time passes."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from .calls import Call
 
 
 class VirtualLock:
-    """The one lock of a table: its holder's name, or None."""
+    """The single lock of a table."""
 
     def __init__(self) -> None:
         self.holder: str | None = None
@@ -29,14 +27,14 @@ class VirtualLock:
 
 
 class ControlledLock:
-    """The lock as one actor sees it."""
+    """The lock of the table, as one actor uses it."""
 
     def __init__(self, lock: VirtualLock, caller: Caller) -> None:
         self._lock = lock
         self._caller = caller
 
     def acquire(self) -> None:
-        """Wait until the lock is free, then hold it. The schedule may end the wait earlier.
+        """Wait until the lock is free, then hold it. The schedule may end the wait before the lock is free.
 
         Raises:
             LockTimeout: the wait has ended, and another actor holds the lock.
@@ -70,7 +68,7 @@ class ObserversLock:
     """The lock of an observer. An observer's lock has no effect, because an observer takes no time from the clock."""
 
     def acquire(self) -> None:
-        """Do nothing."""
+        ...
 
     def release(self) -> None:
         """Do nothing."""

@@ -60,11 +60,11 @@ class MemoryStorage:
 
 
 class ControlledStorage:
-    """The storage as one actor sees it: each call is a scheduling point, and its access is recorded with its outcome.
+    """The storage as one actor uses it: each call can be delayed by the schedule, and is recorded with its outcome.
 
-    A listing has two scheduling points, because it is not a snapshot. A listing contains the objects that existed
-    during the whole listing. The schedule decides whether the listing also contains objects that were put or deleted
-    while it ran.
+    A listing can be delayed at its begin and at its end, because it is not a snapshot. A listing contains the objects
+    that existed during the whole listing. The schedule decides whether the listing also contains objects that were put
+    or deleted while it ran.
     """
 
     def __init__(self, backend: Storage, caller: Caller) -> None:
@@ -126,7 +126,7 @@ class ControlledStorage:
         return shown + [entry for entry in removed if self._caller.still_shows(entry.path)]
 
     def list(self, prefix: str) -> list[Entry]:
-        """List the objects as the backend does, with two scheduling points."""
+        """List the objects as the backend does; the schedule can delay the begin and the end of the listing."""
         first = self._caller.call(Call("list.begin", prefix), lambda: self._backend.list(prefix))
         ended = Call("list.end", prefix)
         return self._caller.call(ended, lambda: self._ended(prefix, first, self._backend.list(prefix)))

@@ -61,13 +61,14 @@ class CheckOptions:
 
     @property
     def widened(self) -> bool:
-        """True if histories may have themes, repeated keys and early ends, which the client of Apache Hudi cannot play.
+        """True if histories may have themes, repeated keys and early ends, which the client of Apache Hudi does not
+        support.
         """
         return self.kinds is None and self.system != "hudi"
 
 
 class Check:
-    """Plays histories and counts the histories. `disagreed` is the trace of the last history that failed."""
+    """Plays histories and counts them. `disagreed` is the trace of the last history that failed."""
 
     def __init__(self, options: CheckOptions) -> None:
         self.options = options
@@ -132,8 +133,8 @@ class Check:
         tally.faults.update(getattr(system, "faults", {}))
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
-        """Play a trace again as `play` does. Return the played trace if it disagrees in the same way as the given
-        trace, otherwise None.
+        """Play a trace again, like `play`. Return the played trace if it disagrees in the same way as the given trace,
+        otherwise None.
         """
         options = self.options
         model = options.model(trace.world, options.protocol)
@@ -218,9 +219,8 @@ def run(
     """Play up to ``examples`` histories, or the histories that can start within ``seconds``. Stop at the first
     disagreement.
 
-    With ``shrinks`` Hypothesis searches, after a disagreement, for a shorter history that disagrees.
-    `nbcc.simulator.shrink` then makes the shortest history easier to read. Two checks with equal seeds play equal
-    histories.
+    With ``shrinks``, Hypothesis searches for a shorter history after a disagreement. Then `nbcc.simulator.shrink` makes
+    the shortest history easier to read. Two checks with equal seeds play equal histories.
     """
     # Imported here, because only a check needs Hypothesis installed.
     from .hypothesis_driver import TimeIsUp, given_choices

@@ -1,6 +1,6 @@
 """The coverage of a small world: the share of its edges that random histories took.
 
-The world is small enough for a complete search. The total number of edges is known, so that a check can report how many
+The world is small enough for a complete search. The total number of edges is known, so a check can report how many
 edges its histories did not take.
 """
 
@@ -19,8 +19,8 @@ PINNED = World(
 
 
 class EdgeCoverage:
-    """Collects the edges of histories in one world. Edges that differ only in the names of interchangeable actors count
-    once.
+    """Collects the edges of histories in one world. Edges that differ only in the names of interchangeable actors are
+    counted once.
     """
 
     def __init__(self) -> None:
@@ -40,13 +40,13 @@ class EdgeCoverage:
 
 @cache
 def pinned(world: World, protocol: Protocol) -> Quotient:
-    """Return the graph of the pinned world. The graph is cached, so that each state has the same encoding in every
-    history.
+    """Return the graph of states of the pinned world, whose actors and limits are fixed. The graph is cached, so that
+    each state has the same encoding in every history.
     """
     return Quotient(Model(world, protocol))
 
 
 @cache
 def all_edges(world: World, protocol: Protocol) -> int:
-    """Return the number of edges of the pinned world, found by exploring it."""
+    """Return the number of edges of the pinned world, computed by exploring the world."""
     return len(pinned(world, protocol).edges())

@@ -1,5 +1,5 @@
-"""Computes the answers of another reader, which builds slices and merges rows by its own protocol but reads base files
-as written.
+"""Computes the answers of another reader, which builds slices by its own protocol but reads base files as they were
+written.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def foreign_rows(
 
 
 def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reader: Rules) -> Fold | None:
-    """Return the content of the base file as the writer's compaction merged it, in the reader's representation."""
+    """Return the content of a base file as the writer's compaction merged it, in the reader's representation."""
     if shape.base is None:
         return None
     whole = shape.base._replace(shown=None)  # a window may hide rows of it

@@ -27,9 +27,9 @@ REPEATED_ONE_IN = 6
 def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
     """Return a random world, within the numbers of actors and the limits that mechanisms declare for random worlds.
 
-    The world has at most 3 buckets, 2 partitions and 2 writes for each writer. For each number, choice 0 leads to the
-    simplest world. `of` has the allowed kinds of actors (default: all kinds). The possible numbers of actors of one
-    kind do not depend on the other kinds of actors.
+    The world has at most 3 buckets, 2 partitions and 2 writes for each writer. Choice 0 of each number leads to the
+    simplest world. `of` contains the allowed kinds of actors (default: all kinds). The possible numbers of actors of
+    one kind do not depend on the other kinds.
     """
     actors = dict.fromkeys(kinds(), 0)
     for kind in sorted(kinds() if of is None else of):
@@ -56,7 +56,6 @@ def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
 
 
 def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
-    """Return the limits that mechanisms declare for random worlds with the given numbers of actors."""
     every = (each for part in limits() for each in declarations(part).items())
     declared = {name: declaration for name, declaration in every if declaration["in_random_worlds"]}
     return {
@@ -68,25 +67,23 @@ def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
 
 def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
     """Return a random choice among the given numbers. If only one number is given, the function makes no choice, so
-    that later choices do not shift.
+    that it does not shift later choices.
     """
     return numbers[choose(len(numbers)) if len(numbers) > 1 else 0]
 
 
 def _shape(choose: Choose, groups: int) -> tuple[int, ...]:
-    """Return the number of log versions in each group: 0, 1 or 2, with at least one group that has a log version."""
     first = choose(groups)
     return tuple(1 + int(choose(4) == 3) if group == first or choose(2) else 0 for group in range(groups))
 
 
 def _groups(choose: Choose, groups: int) -> tuple[int, ...]:
-    """Return the number of log versions in each group: 0 or 1, with at least one group that has 1."""
     first = choose(groups)
     return tuple(1 if group == first or choose(2) else 0 for group in range(groups))
 
 
 def draw_batches(choose: Choose, world: World, repeats: bool = False) -> dict[tuple[str, int], Batch]:
-    """Return the rows of every write of the world. There are few keys and ordering values, so that rows of different
+    """Return the rows of every write of the world. Few keys and ordering values are used, so that rows of different
     writes often have the same key or ordering value.
 
     If a write has several log versions in a group, each version has one row, because the engine starts a new log after
@@ -113,9 +110,6 @@ def draw_batches(choose: Choose, world: World, repeats: bool = False) -> dict[tu
 
 
 def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str, number: int) -> Batch | None:
-    """Return the rows of an earlier write that sent the same batch as this write; None if no earlier write sent the
-    batch.
-    """
     if not (sent := batch_of(world, actor, number)):
         return None
     of_batch = ((other, batch) for (other, n), batch in batches.items() if batch_of(world, other, n) == sent)
@@ -123,15 +117,17 @@ def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str
 
 
 def _replacing(choose: Choose, world: World, actor: str) -> Batch:
-    """Return random rows for a replacing write. About a third of the replacing writes have no rows, so they delete the
-    partition.
+    """Return random rows for a replacing write. About a third of the replacing writes have no rows, so that they delete
+    the partition.
     """
     batch = _batch(choose, world, actor, 1, deletes=False)
     return {file: {} for file in batch} if choose(3) == 2 else batch
 
 
 def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool = True) -> Batch:
-    """Return the rows of one write. Without `deletes` (bulk insert, replace) the write has one file in each group."""
+    """Return the rows of one write. Without `deletes` (for a bulk insert or replace), the write has one file in each
+    group.
+    """
     files = tuple(file for file in world.files(actor, number) if deletes or file[1] == 1)
     rolled = any(version > 1 for _, version in files)
     sets = _columns(choose, world, some=deletes)
@@ -172,7 +168,6 @@ def _with_repeats(choose: Choose, world: World, batch: Batch) -> Batch:
 
 
 def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
-    """Return the columns that a write sets in all its rows: one or all for partial updates, () for whole rows."""
     names = column_names(world)
     place = choose(len(names) + 1) if some and names else len(names)
     return names if place == len(names) else (names[place],)

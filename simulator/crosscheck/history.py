@@ -33,8 +33,8 @@ SNAPSHOT = Query("snapshot")
 class History:
     """Plays steps one by one on model and system.
 
-    ``batches`` maps a write (its actor and its number from 1) to its rows. After a write has taken its requested time,
-    the model finds the rows of the write under this requested time.
+    ``batches`` maps each write (its actor and its number from 1) to its rows. After a write has taken its requested
+    time, the model uses this time to find the rows of the write.
 
     Raises (from `take` and `finish`):
         Disagreement: model and system differ, and the history cannot continue.
@@ -64,7 +64,8 @@ class History:
         self.symbols = Symbols(())  # symbols of the times so far
 
     def enabled(self) -> list[Step]:
-        """Return the steps that the model allows now. The system must be able to take each enabled step."""
+        """Return the steps that the model allows now. The system must be able to take each step that the model allows.
+        """
         return list(self.model.enabled(self.state))
 
     def resolved(self, named: Step) -> Step:
@@ -116,9 +117,6 @@ class History:
         return getattr(self.model, "protocol", Protocol()) == Protocol() and is_assumed(world)
 
     def _is_retained(self, time: int) -> bool:
-        """True if the file slices as of a time can be listed. File slices before the horizon cannot be listed, because
-        a savepoint keeps only the files of these slices.
-        """
         horizon: Callable[[Any], int] = getattr(self.model, "horizon", lambda state: 0)
         return time >= horizon(self.state)
 
@@ -147,9 +145,6 @@ class History:
 
     @property
     def _within_a_call(self) -> bool:
-        """True if a call is in progress (granularity `call`). While a call is in progress in the model, the system has
-        already executed the whole call.
-        """
         continuations: frozenset[str] = getattr(self.model, "continuations", frozenset())
         return bool(continuations) and any(step.action in continuations for step in self.enabled())
 
@@ -218,7 +213,6 @@ class History:
             self.observed[-1][name] = sentences
 
     def _learn_data(self, step: Step, before: tuple[Any, ...], timeline: tuple[Any, ...]) -> None:
-        """Store the batch of a write under the requested time that its step has put on the timeline."""
         row = self._rows[step.action]
         earlier = {(action, requested) for action, _, requested, _ in before}
         pending = ((action, requested) for action, _, requested, completed in timeline if completed is None)
@@ -241,7 +235,6 @@ class History:
         return expected
 
     def _compare_slices(self, time: int) -> None:
-        """Compare the file slices as of earlier times, if the system can list these slices."""
         look = getattr(self.system, "slices_as_of", None)
         if look is None:
             self.skipped[f"{self.system.name} offers no past file slices"] += 1
@@ -251,7 +244,6 @@ class History:
         self.compare(what, expected, self._ask(what, lambda: look(time)), self.symbols.slice)
 
     def _ask(self, what: str, look: Callable[[], Any]) -> Any:
-        """Observe the system. An observation that fails counts as a difference."""
         try:
             return look()
         except Impossible:
@@ -271,7 +263,6 @@ class History:
 
 
 def _or_refusal(read: Callable[[], tuple[Any, ...]]) -> Any:
-    """Return the rows of a read, or its refusal as text."""
     try:
         return read()
     except NoAnswer as refused:

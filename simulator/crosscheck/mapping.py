@@ -38,7 +38,7 @@ def retained(world: World, actor: str) -> int:
 
 
 def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the mapping rows of an actor that waits after reading its clock."""
+    """Return the mapping rows of an actor that reads its clock and waits in two calls."""
     return (
         MappingRow(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
         MappingRow(f"{kind}_reads_clock_again", operation, ends_after="clock.take"),
@@ -46,7 +46,7 @@ def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the mapping rows of a runner that has rivals."""
+    """Return the mapping rows of a runner that checks whether another runner has completed its plan."""
     return (
         # Before it starts its plan it has made no call. Otherwise it deletes its files under the lock.
         MappingRow(f"{kind}_finds_it_done", operation),
@@ -56,7 +56,8 @@ def giving_way(kind: str, operation: str) -> tuple[MappingRow, ...]:
 
 
 def losing_files(kind: str, operation: str) -> tuple[MappingRow, ...]:
-    """Return the mapping rows of a runner that reads and puts data files, and that has rivals."""
+    """Return the mapping rows of a runner that puts data files, while other runners of its plan may delete these files.
+    """
     return (
         # A file of its plan is deleted. It deletes its files without the lock.
         MappingRow(f"{kind}_finds_input_cleaned", operation),
@@ -277,13 +278,13 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("restorer_publishes_instant",      "run_restore"),
     MappingRow("compactor_finds_plan_gone",       "run_compaction", starts=True, raises="BadInput",
         arguments=(("instant", "plan"),)),
-    MappingRow("compactor_misses_input",          "run_compaction", raises="Cleaned"),
+    MappingRow("compactor_misses_input",          "run_compaction", raises="Conflict"),
     MappingRow("compactor_is_refused",            "run_compaction", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
     MappingRow("compactor_gives_up",              "run_compaction", raises="Conflict"),
     MappingRow("log_compactor_finds_plan_gone",   "run_log_compaction", starts=True, raises="BadInput",
         arguments=(("instant", "plan"),)),
-    MappingRow("log_compactor_misses_input",      "run_log_compaction", raises="Cleaned"),
+    MappingRow("log_compactor_misses_input",      "run_log_compaction", raises="Conflict"),
     MappingRow("log_compactor_is_refused",        "run_log_compaction", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
     MappingRow("log_compactor_gives_up",          "run_log_compaction", raises="Conflict"),

@@ -23,12 +23,12 @@ class MappingRow:
     """One action of the model. ``operation`` is the operation of the engine; ``starts`` marks the action that begins
     this operation.
 
-    ``arguments`` are the arguments of the operation. Each argument comes from a field of the actor's component, or from
-    a function of the world and the actor's name. ``raises`` contains the errors that may end the operation in the
-    segment of the row. ``always`` is True if an error in ``raises`` always ends the operation. ``operation`` CRASH
-    kills the actor's operation. ``operation`` FAULT affects the system and no actor. ``operation`` SPARK is a step of
-    Spark or of a stream's sink. A SPARK step accesses no file of the table. The check compares, like queries, the
-    windows that streams read.
+    ``arguments`` are the arguments of the operation. Each argument is read from a field of the actor's component, or
+    computed by a function of the world and the actor's name. ``raises`` contains the errors that may end the operation
+    in this segment. ``always`` is True if an error in ``raises`` always ends the operation. If ``operation`` is CRASH,
+    the step ends the actor's operation by a crash. If ``operation`` is FAULT, the step affects the system and no actor.
+    If ``operation`` is SPARK, it is a step of Spark or of a stream's sink. A SPARK step accesses no file of the table.
+    The check compares the windows that streams read in the same way as queries.
     """
 
     action: str

@@ -19,7 +19,7 @@ from .check import CheckOptions
 def options_of(mutant: Mutant, options: CheckOptions) -> CheckOptions:
     """Return the options of a check in which the mutated side, model or engine, has the mutant's options.
 
-    A mutant that replaces a function has no options. Run its check inside the context `nbcc.simulator.mutants.applied`.
+    A check of a mutant that replaces a function must run inside the context `nbcc.simulator.mutants.applied`.
     """
     if mutant.world:
         options = replace(options, world=specs.world(mutant.world))

@@ -1,4 +1,6 @@
-"""The observables: plain values on which model and system must agree. File names, tokens and sizes may differ."""
+"""The observables: plain values on which model and system must agree. File names, tokens and sizes are not observables,
+so they may differ.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,7 @@ def is_answer(rows: Any) -> bool:
 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """Return the answer of a reader from the instants that the reader found, or `refused`.
+    """Return the answer of a reader, computed from the instants that it found, or `refused`.
 
     The answer of a consumer is the read of its newest window. The answer of a querier is the answer to its newest
     query.
@@ -135,10 +137,10 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
 
     The incremental windows are all pairs of completion times (and 0), if there are at most ``most_windows`` pairs. If
     there are more than ``most_windows`` pairs, the windows are the full window and the windows between consecutive
-    completion times. Change logs compose, so consecutive windows and the full window always suffice for change logs. An
-    engine that keeps the promises may compute a change log from the keys that the window's writes contain. Under
-    protocols that break promises, change logs from the keys of a window's writes are wrong. If a protocol breaks
-    promises, callers set ``change_logs`` to False.
+    completion times. Change logs of consecutive windows can be joined, so consecutive windows and the full window
+    suffice for change logs. An engine that keeps the promises may compute a change log from the keys that the window's
+    writes contain. Under protocols that break promises, a change log that is computed from the keys of a window's
+    writes can be wrong. Callers set ``change_logs`` to False for protocols that break promises.
     """
     ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)
@@ -166,7 +168,7 @@ def other_queries(timeline: tuple[Any, ...], settled: int, most: int = 4) -> Ite
     in the future.
 
     The function yields up to ``most`` as-of reads, spread over the settled times. One window begins and ends at times
-    that are not completion times; another window ends in the future. No read takes a time from the clock, so the reads
+    that are not completion times; another window ends in the future. The queries take no time from the clock, so they
     do not change the table.
     """
     ends = {completed for _, _, _, completed in timeline}

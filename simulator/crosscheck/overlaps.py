@@ -1,4 +1,4 @@
-"""Collects the kinds of actions that overlapped on a file group in a history, as pairs ordered by requested time."""
+"""Collects pairs of kinds of actions that overlapped on a file group in a history, ordered by requested time."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def overlapping_kinds(history: History) -> set[tuple[str, str]]:
     """Return pairs of kinds of instants that were pending on one file group at the same time. The kind of the instant
     with the earlier request is first.
 
-    The kind of a write is ``upsert``, or ``delete`` if it deletes in that file group. For an instant that is not a
-    write, the kind is the action of the instant.
+    The kind of a write is ``upsert``, or ``delete`` if it deletes in that file group. The kind of an instant that is
+    not a write is its action.
     """
     intervals = sorted(_intervals(history))
     return {
@@ -53,7 +53,6 @@ def _written(history: History, requested: int) -> list[int]:
 
 
 def _undone(history: History) -> Mapping[int, int]:
-    """Return a mapping from the requested time of each rollback to the requested time of the write that it undoes."""
     if "rollbacks" not in history.model.components:
         return {}
     return {each.requested: each.target for each in history.model.component(history.state, "rollbacks")}

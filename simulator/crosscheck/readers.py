@@ -90,9 +90,6 @@ def not_predicted(history: History) -> str:
 
 
 def _has_rival_base_file(history: History, place: Path) -> bool:
-    """True if a file group has two base files of one completed compaction, because two runners of the compaction have
-    each put a base file.
-    """
     done = {instant_of(requested) for action, _, requested, completed in history.timeline
             if completed and action == "commit"}  # fmt: skip
     names = (parsed(path.relative_to(place).as_posix()) for path in place.rglob("*.parquet"))
@@ -101,7 +98,6 @@ def _has_rival_base_file(history: History, place: Path) -> bool:
 
 
 def _failure(reader: HudiRs) -> str:
-    """Return the error of a snapshot without the names of instants and file groups; '' if the snapshot is answered."""
     try:
         reader.rows(Query("snapshot"))
     except Exception as error:  # its package does not export the class
@@ -110,7 +106,6 @@ def _failure(reader: HudiRs) -> str:
 
 
 def _queries(history: History, most: int = 4) -> Iterator[Query]:
-    """Yield the snapshot, up to ``most`` as-of times spread over the history, and up to ``most`` windows."""
     done = {t for _, _, requested, completed in history.timeline if completed for t in (requested, completed)}
     horizon = history.model.horizon(history.state)  # hudi-rs has no horizon and silently skips deleted files
     times = sorted(t for t in done if t >= horizon)
@@ -128,10 +123,9 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
 
 
 def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
-    """True if the as-of time precedes the first commit, and a rolled back write has left files.
+    """True if the as-of time precedes the first commit, and a rolled-back write has left files.
 
-    The finding rolled-back-write-shown-before-the-first-commit describes reads that show the files of a rolled back
-    write.
+    The finding rolled-back-write-shown-before-the-first-commit describes reads that show files of a rolled-back write.
     """
     model, state = history.model, history.state
     if query.kind != "as_of" or "rollbacks" not in model.components:
@@ -144,7 +138,6 @@ def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
 
 
 def _has_archived(history: History) -> bool:
-    """True if an archiver has moved instants from the active timeline to the archive."""
     model = history.model
     return "removed" in model.components and bool(model.component(history.state, "removed"))
 

@@ -50,8 +50,8 @@ def check_seed(seed: Seed) -> CheckReport:
 
 
 def across_processes(workers: int) -> Across:
-    """Return a function that maps work over ``workers`` processes of this machine. The worker processes inherit no open
-    files of the calling process.
+    """Return a function that applies work to many values in ``workers`` processes of this machine. The worker processes
+    inherit no open files of the calling process.
     """
 
     def play(work: Callable[[Any], Any], values: Sequence[Any]) -> Iterator[tuple[Any, Any]]:

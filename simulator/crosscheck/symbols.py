@@ -33,7 +33,7 @@ class Symbols:
 
     def symbol(self, tick: int | None) -> str:
         """Return the symbol of a time, such as ``r1`` or ``c1``, or ``-`` for no time. If the tick belongs to no
-        instant, return the tick.
+        instant, return the tick itself.
         """
         return "-" if tick is None else self._symbols.get(tick, str(tick))
 
@@ -50,8 +50,8 @@ class Symbols:
         return step._replace(args=tuple((name, self._numbered(value)) for name, value in step.args))
 
     def sentence(self, text: str) -> str:
-        """Return a sentence of the model with symbols for its times (``t3``). A time that belongs to no instant stays
-        unchanged.
+        """Return a sentence of the model with symbols for its times (``t3``). A time that belongs to no instant is not
+        replaced.
         """
         return re.sub(r"\bt(\d+)\b", lambda time: self._symbols.get(int(time[1]), time[0]), text)
 

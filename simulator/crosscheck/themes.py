@@ -1,8 +1,7 @@
-"""The themes of random worlds: mechanisms that change the behaviour of other actors, so that only some worlds have
-them.
+"""The themes of random worlds: a theme adds mechanisms that change the behaviour of other actors.
 
-If a world had every mechanism at once, each mechanism would act rarely. Therefore a random world has at most one theme:
-an archive of many files, savepoints and a restore, optimistic writers, or clocks that differ.
+If a world had every mechanism at once, each mechanism would rarely take effect. Therefore a random world has at most
+one theme: a large archive, savepoints with a restore, optimistic writers, or skewed clocks.
 """
 
 from __future__ import annotations
@@ -64,8 +63,8 @@ def copy_on_write(world: World) -> World:
 
 
 def restoring(choose: Choose, world: World) -> World:
-    """Return the world with a savepointer and a restorer, and with the services or the reads that are modelled together
-    with restores.
+    """Return the world with a savepointer and a restorer, and with services or reads that are modelled together with
+    restores.
     """
     kept = WITH_READS if choose(2) else ("writer", "compactor", "overwriter", "querier", *OTHERS)
     actors = {kind: count for kind, count in world.actors.items() if kind in kept}

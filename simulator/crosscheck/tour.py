@@ -1,7 +1,7 @@
-"""A tour: the fewest runs on a system that take every edge of a world, up to exchanges of interchangeable actors.
+"""A tour: the fewest runs on a system that take every edge of a world, where interchangeable actors count as equal.
 
-Random histories mostly reach likely states. In contrast, a tour takes every possible step from every state. The runs
-with rare steps come first. The rows of the writes are random: a tour covers the interleavings, not the data.
+Random histories mostly reach likely states. In contrast, a tour takes every possible step from every state. Runs with
+rare steps come first. The rows of the writes are random: a tour covers the interleavings, not the data.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
-"""Acyclicity: a proof, from the transitions that a search has evaluated, that no run returns to an earlier state.
+"""Acyclicity: proves from the evaluated transitions of a search that no run returns to an earlier state.
 
-In a cycle every component returns to its earlier value. A component whose values never return cannot be part of a
-cycle. A transition that always changes a component whose values never return is not a step of a cycle. The proof
-removes transitions outside every cycle, and examines the remaining transitions again. For example, a compactor returns
-to the idle state, but only after it has published an instant, and the set of published instants only grows. If the
-proof removes every transition, there is no cycle. If some transitions remain, `progress.judge_cycles` must examine all
-states.
+In a cycle every component returns to its earlier value. A component whose values never recur cannot be part of a cycle.
+A transition that always changes such a component is not a step of a cycle. The proof removes transitions outside every
+cycle, and examines the remaining transitions again. For example, a compactor returns to the idle state, but only after
+it has published an instant, and the set of published instants only grows. If the proof removes every transition, there
+is no cycle. If some transitions remain, `progress.judge_cycles` must examine all states.
 
-Under symmetry, the names of actors at the end of a cycle of canonical states may differ from the names at its
-beginning. If the cycle is repeated several times, it ends with the names with which it began. Therefore the proof uses
-values without names of actors, and does not distinguish exchangeable actors.
+Under symmetry, a cycle of canonical states may end with other names of actors than it began with. If such a cycle is
+repeated often enough, it ends with the names with which it began. Therefore the proof uses values without names of
+actors, and does not distinguish exchangeable actors.
 """
 
 from __future__ import annotations
@@ -76,7 +75,6 @@ class _WithoutNames:
         self._values: dict[tuple[str, Any], int] = {}
 
     def changes(self, compiled: Compiled) -> Mapping[str, _Edges]:
-        """Return a mapping from each component to the changes that a transition has made to the component."""
         found = [(bits, bits + change) for bits, moves in compiled.memo.items() for _, change in moves]
         changes: dict[str, _Edges] = {}
         for place in compiled.writes:

@@ -1,9 +1,9 @@
-"""Checks that exchanging actors was a symmetry of everything that a reduced search of a `TransitionSystem` evaluated.
+"""Checks that exchanging actors is a symmetry of everything that a reduced search of a `TransitionSystem` evaluated.
 
 `symmetry_detection` finds exchangeable actors on a sample of states. For the model of the table a sample suffices,
 because its actors of one kind have the same transitions. A `TransitionSystem` may declare with `uniform` that its
-actors of one kind have the same transitions. Without `uniform` the transitions of actors are arbitrary functions: two
-actors may differ in states outside of the sample. Therefore, without `uniform` this module checks the search of a
+actors of one kind have the same transitions. Without `uniform`, the transitions of actors are arbitrary functions: two
+actors may differ in states outside the sample. Therefore, without `uniform` this module checks the search of a
 `TransitionSystem` after its end. The module checks every evaluated transition on every footprint, and every promise on
 every value that the promise read. The module also checks the images of transitions and promises under the exchanges,
 until no new image appears. If all checked transitions and promises commute with the exchanges, every step of every
@@ -139,7 +139,6 @@ class _Transitions:
         self.compiled = {(each.transition.actor, each.transition.action): each for each in self.stepper.rows}
 
     def found(self, compiled: Compiled) -> list[Hashable]:
-        """Return the values on which the search evaluated a transition: footprints, and the actor's own component."""
         row, own = (compiled.transition.actor, compiled.transition.action), compiled.own
         awake = [(row, "awake", number << own * WIDTH) for number in range(len(self.coding.values(own)))]
         return [*awake, *((row, "moves", footprint) for footprint in compiled.memo)]
@@ -166,7 +165,7 @@ class _Transitions:
 
 
 class _Promise:
-    """A promise restricted to the components that it reads and to the images of these components under an exchange."""
+    """A promise, restricted to the components that it reads and to their images under an exchange."""
 
     def __init__(self, system: TransitionSystem, promise: Any, exchangeable: Sequence[Sequence[str]]) -> None:
         self.system, self.promise = system, promise

@@ -23,9 +23,9 @@ def search_on_spark(
     done: Callable[[SearchJob, Result], None] | None = None,
     **bounds: Any,
 ) -> Iterator[tuple[SearchJob, Result]]:
-    """Do the same as `run_jobs`, on a Spark cluster whose workers can import nbcc.
+    """Run the same jobs as `run_jobs`, but on a Spark cluster whose workers can import nbcc.
 
-    `memory` is the memory in GiB of each job. The function ignores `workers` and `progress`.
+    `memory` is the memory in GiB of each job. The parameters `workers` and `progress` have no effect.
     """
     bounds = {name: value for name, value in bounds.items() if name not in ("workers", "progress")}
     work = partial(run_job if raises else try_job, **bounds)
@@ -43,7 +43,7 @@ def on_spark(
     """Run `work` on each value on the cluster, and yield each value with its result, in the given order.
 
     The function calls `done` with the result of each job when the job ends. `failed` returns the result of a job that
-    raised an error; without `failed` the error is raised in the calling process.
+    raised an error; without `failed`, the calling process raises the error.
     """
 
     def one(value: Any) -> Any:

@@ -14,8 +14,8 @@ Following = Callable[[int], Iterator[int | None]]
 def numbered(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) -> Following:
     """Yield the numbers of the states that follow another state in a search.
 
-    Successors are computed again from cached transitions, because a list of all edges would take ten times the memory
-    of the states.
+    Successors are computed again from cached transitions, because a list of all edges would take ten times as much
+    memory as the states.
     """
     canonical = space.canonical
 
@@ -29,8 +29,8 @@ def numbered(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) ->
 def components(
     following: Following, count: int, within: Container[int] | None = None
 ) -> Iterator[list[int]]:
-    """Yield the strongly connected components, as numbers of states. Each component comes after all components that its
-    states lead to.
+    """Yield the strongly connected components, as numbers of states. Each component comes after all components that are
+    reachable from it.
 
     `count` is the number of states. `within` restricts the graph to some states. The function is Tarjan's algorithm
     without recursion.

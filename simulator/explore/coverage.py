@@ -55,7 +55,6 @@ def _of_state(coding: Coding, each: CompiledGuard) -> Callable[[int], bool]:
 
 
 def _alone(conditions: Sequence[Callable[[Any], object]], seen: Iterable[Any]) -> list[bool]:
-    """Return True for each condition that was the only false condition for some value."""
     alone: list[int] = []
     left = list(range(len(conditions)))
     for value in seen:
@@ -71,9 +70,6 @@ def _alone(conditions: Sequence[Callable[[Any], object]], seen: Iterable[Any]) -
 
 
 def _holds(holds: Callable[[Any], object], value: Any) -> bool:
-    """Return the value of a condition. Return True for a condition that cannot be evaluated because another condition
-    is false.
-    """
     try:
         return bool(holds(value))
     except (IndexError, KeyError, AttributeError, TypeError, StopIteration):

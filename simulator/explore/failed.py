@@ -1,6 +1,4 @@
-"""Searches that failed or ran out of memory. The result of a search that failed or ran out of memory is no evidence
-about the model.
-"""
+"""Results of searches that failed or ran out of memory. Such a result is no evidence about the model."""
 
 from __future__ import annotations
 
@@ -22,15 +20,14 @@ def failed_search(reason: str | Exception) -> Result:
 
 
 def _sentence(error: Exception) -> str:
-    """Return a one-line text of an error, with the innermost line of code."""
     places = traceback.extract_tb(error.__traceback__)
     at = f" ({places[-1].filename.rpartition('/')[2]}, line {places[-1].lineno})" if places else ""
     return f"the search failed: {' '.join(f'{type(error).__name__}: {error}'.split())[:300]}{at}"
 
 
 def transient(result: Result) -> str | None:
-    """Return the reason why a second run of the same search may end differently: the search failed or ran out of
-    memory. Return None if a second run would end in the same way.
+    """Return the reason why a second run of a search may end differently: the search failed or ran out of memory.
+    Return None if a second run would end in the same way.
     """
     reasons = (result.stopped, *(promise.because for promise in result.promises.values()))
     return next((why for why in reasons if why and (FAILED in result.promises or is_of_memory(why))), None)

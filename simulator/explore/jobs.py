@@ -30,9 +30,9 @@ class SearchJob:
     """One search. `world` and `protocol` are names, paths or values. If `promises` is empty, the search judges all
     promises.
 
-    A `world` of the form ``package.module:factory`` names a model of your own, which `factory()` returns. `mutant`
-    names a file of specs/mutants that is applied during the search. `reduce` and `shard` are as in `explore`. A shard
-    has no canary; `parallel` checks that one of the shards violates the canary.
+    A `world` of the form ``package.module:factory`` names a user's model, which `factory()` returns. `mutant` names a
+    file of specs/mutants that is applied during the search. `reduce` and `shard` are as in `explore`. A shard has no
+    canary; `parallel` checks that one of the shards violates the canary.
     """
 
     world: str | World
@@ -45,8 +45,7 @@ class SearchJob:
     def system(self) -> Any:
         """Return the system that the job explores.
 
-        Raises:
-            ValueError: a name does not exist; the message lists the existing names.
+        Raises ValueError for an unknown name; the message lists the known names.
         """
         from nbcc.simulator import specs
 

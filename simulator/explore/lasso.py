@@ -28,7 +28,7 @@ Path = tuple[tuple[Any, Any], ...]
 
 
 class Lasso(NamedTuple):
-    """A run whose last `cycle` steps lead back to the same state, and the events that never happen."""
+    """A run whose last `cycle` steps lead back to the same state, and the events that never occur in it."""
 
     because: str
     steps: tuple[Any, ...]
@@ -46,15 +46,14 @@ class Graph(NamedTuple):
     promise: Any
 
     def edges(self, number: int) -> Iterator[tuple[Any, int | None]]:
-        """Yield every step from a state, with the number of the state after the step (None: that state is not in the
-        graph).
+        """Yield every step from a state, with the number of the next state; None if the next state is not in the graph.
         """
         for step, after in self.space.successors(self.states[number]):
             yield step, self.numbers.get(after)
 
     def fair_actions(self, number: int) -> dict[Action, bool]:
-        """Return a mapping from each possible action that fairness concerns to True if fairness requires the action
-        even if it is possible only repeatedly.
+        """Map each possible action to which fairness applies to True if fairness applies even when the action is
+        possible only repeatedly.
         """
         system = self.space.system
         often: Callable[..., bool] = getattr(self.promise, "often", lambda system, step: False)
@@ -65,13 +64,13 @@ class Graph(NamedTuple):
         return found
 
     def taken(self, step: Any) -> set[Action]:
-        """Return the actions of a step that fairness concerns."""
+        """Return the actions of a step to which fairness applies."""
         fair = self.promise.fair(self.space.system, step)
         return {(step.actor, step.action), (step.actor, ANY)} if fair else set()
 
 
 def find_lasso(search: Any, promise: Any) -> Lasso | str | None:
-    """Return a fair lasso that violates a promise about runs; None if there is no such lasso. If the search could not
+    """Return a fair lasso that violates a promise about runs; None if no such lasso exists. If the search could not
     decide, the function returns the reason as a text.
     """
     space = search.space
@@ -96,7 +95,6 @@ def _cyclic(space: Space, search: Any) -> Iterator[list[int]]:
 
 
 def _images(space: Space, state: Any) -> Iterator[Any]:
-    """Yield the states of the system for which a canonical state stands."""
     classes = [list(permutations(each)) for each in space.exchangeable]
     private = space.stepper.private_runs(state) if isinstance(space, Reduced) else ()
     ends = [state]
@@ -123,7 +121,6 @@ def _fair_cycles(graph: Graph) -> Iterator[frozenset[int]]:
 
 
 def _fair_within(graph: Graph, inside: set[int]) -> Iterator[frozenset[int]]:
-    """Yield the largest strongly connected subsets of the given states within which a fair run can stay."""
     for each in components(lambda number: (after for _, after in graph.edges(number)), len(graph.states), inside):
         part = set(each)
         steps = [step for number in part for step, after in graph.edges(number) if after in part]
@@ -139,7 +136,6 @@ def _fair_within(graph: Graph, inside: set[int]) -> Iterator[frozenset[int]]:
 
 
 def _lasso(search: Any, graph: Graph, fair: Sequence[frozenset[int]]) -> Lasso:
-    """Return a lasso to the first of the fair cycles that the search has reached."""
     space, numbers = search.space, search.numbers
     places = {
         place: number for number in frozenset().union(*fair)
@@ -156,7 +152,7 @@ def _lasso(search: Any, graph: Graph, fair: Sequence[frozenset[int]]) -> Lasso:
 
 
 def never(promise: Any, system: Any, cycle: Sequence[Any]) -> str | None:
-    """Return the events that never happen if a run repeats the given states forever; None if every event happens."""
+    """Return the events that never occur if a run repeats the given states forever; None if every event occurs."""
     left = [promise.outstanding(system, state) for state in cycle]
     common = sorted(set.intersection(*(set(each) for each in left)))
     steps = f"its last {len(cycle)} steps" if len(cycle) > 1 else "its last step"
@@ -190,7 +186,6 @@ def _around(graph: Graph, part: frozenset[int], start: int) -> Path:
 def _shortest(
     graph: Graph, part: frozenset[int], start: int, reached: Callable[[Any, int], bool]
 ) -> list[tuple[Any, int]]:
-    """Return a shortest run within the given states whose last step satisfies `reached`."""
     queue: list[tuple[int, tuple[tuple[Any, int], ...]]] = [(start, ())]
     seen = {start}
     for at, path in queue:  # grows meanwhile

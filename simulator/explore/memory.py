@@ -17,7 +17,9 @@ SHARE = 0.8
 
 
 def held() -> int:
-    """Return the memory of this process in bytes. If the system does not report the present value, return the peak."""
+    """Return the memory of this process in bytes. If the operating system does not report the present value, return the
+    peak.
+    """
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except (OSError, IndexError, ValueError):

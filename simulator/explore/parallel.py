@@ -58,15 +58,12 @@ def explore_in_shards(
 
 
 class _ShardProgress:
-    """The sum of the progress of all shards."""
-
     def __init__(self, prefix: Result, progress: Callable[..., None] | None) -> None:
         self.progress = progress
         self.done = [prefix]
         self.figures: dict[SearchJob, tuple[int, ...]] = {}
 
     def running(self, job: SearchJob, *figures: int) -> None:
-        """Report the figures of a running shard: states, steps, depth, frontier."""
         self.figures[job] = figures
         if self.progress:
             done = [(each.distinct, each.generated, each.depth, 0) for each in self.done]
@@ -74,15 +71,11 @@ class _ShardProgress:
             self.progress(sum(states), sum(steps), max(depths), sum(frontier))
 
     def ended(self, job: SearchJob, result: Result) -> None:
-        """Add a finished shard to the progress."""
         self.figures.pop(job, None)
         self.done.append(result)
 
 
 def _stopped(found: Sequence[Result], max_states: int | None) -> str | None:
-    """Return the reason why the shards together have not visited all states; None if the shards have visited all
-    states.
-    """
     if max_states and sum(result.distinct for result in found) > max_states:
         return f"more than {max_states:,} distinct states"
     return next((result.stopped for result in found if result.stopped), None)
@@ -117,9 +110,6 @@ def _violated(result: Result, name: str) -> bool:
 
 
 def _verdict(name: str, found: Sequence[Result], doubt: str | None) -> PromiseResult:
-    """Return the verdict that combines all shards for one promise. A violated promise has the shortest counterexample
-    of a shard.
-    """
     results = [result.promises[name] for result in found if name in result.promises]
     if broken := [each for each in results if each.verdict is Verdict.VIOLATED]:
         return min(broken, key=lambda each: each.steps or 0)
@@ -133,7 +123,7 @@ def _verdict(name: str, found: Sequence[Result], doubt: str | None) -> PromiseRe
 
 
 def _covered(found: Sequence[Coverage]) -> Coverage | None:
-    """Return the coverage of all shards. The coverage of each shard includes the prefix."""
+    """Return the coverage of all shards. The coverage of each shard includes the common prefix of the search."""
     if not found:
         return None
     prefix, *others = found
@@ -147,9 +137,7 @@ def _covered(found: Sequence[Coverage]) -> Coverage | None:
 
 
 def _shortest(job: SearchJob, whole: Result, memory: float | None) -> Result:
-    """Return the result with its counterexamples replaced by shortest ones, because the counterexamples of shards may
-    be longer.
-    """
+    """Replace the counterexamples of a result by shortest ones, because the counterexamples of shards may be longer."""
     if not any(_violated(whole, name) for name in whole.promises):
         return whole
     with applied(job.mutant):

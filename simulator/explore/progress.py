@@ -1,11 +1,10 @@
-"""Judges liveness after a finished search: the states in which runs end, the cycles, and the events that are
-outstanding in them.
+"""Judges liveness after a finished search, from the states in which runs end and from the cycles.
 
 A promise about whole runs (`kind` run) has `outstanding(system, state)`. `outstanding` returns the events that must
-still happen, each with a sentence. The result is empty if no event must happen any more. Under weak fairness a run
-either ends in a state without successors, or stays permanently in a strongly connected component or a part of it. A run
-can stay in a strongly connected component unless a fair action is possible in every state of the component and is never
-taken. An event that is outstanding in all states in which a run stays never happens.
+still occur, each with a sentence. The result is empty if no event must occur any more. Under weak fairness, a run
+either ends in a state without successors, or stays permanently within a strongly connected component. A run can stay
+within a strongly connected component unless some fair action is possible in all of its states and never taken. An event
+that is outstanding in all states in which a run stays never occurs.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from .watch import Watchers
 
 
 class Ends:
-    """Collects the states without successors. Such a state is a deadlock, a state at a limit of the world, or the end
-    of a run.
+    """Collects the states without successors. A state without successors is a deadlock, a state at a limit of the
+    world, or the end of a run.
     """
 
     def __init__(self, space: Space, watchers: Watchers) -> None:

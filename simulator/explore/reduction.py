@@ -1,13 +1,13 @@
-"""Reduction: the private steps of an actor are fused with its next visible step.
+"""Reduction: a search fuses the private steps of an actor with the actor's next visible step.
 
 A transition is private if it touches only the component of its actor, no transition of another actor touches this
 component, and no judged promise reads it. A private step commutes with all steps of other actors. Consider two runs.
 One run takes a private step early, and the other run takes the private step just before the actor's next visible step.
-In both runs all other actors can read the same values.
+In both runs all other actors read the same values.
 
 A visible step, such as a crash, is taken after each possible number of private steps. The transitions of a component
-are not private if another actor reads the component. For example, an actor reads it to roll back a write, or to let a
-heartbeat expire.
+are not private if another actor reads the component. For example, another actor reads a writer's component to roll back
+its write, or to let its heartbeat expire.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def touched(transition: BoundTransition) -> frozenset[str]:
 
 
 def private_transitions(model: Model | TransitionSystem, promises: Iterable[Any]) -> frozenset[tuple[str, str]]:
-    """Return the transitions, as (actor, action), that may be fused under this protocol and for these promises."""
+    """Return the transitions, as (actor, action), that the search may fuse under this protocol and for these promises.
+    """
     rows = model.transitions
     watched = {name for promise in promises for name in promise.reads(model)}
     shared = {name for row in rows for name in touched(row) - {row.component}} | watched

@@ -37,8 +37,8 @@ def renamed(value: Any, names: Renaming) -> Any:
 
 
 class InOrder:
-    """Maps a value to the actors that the value names, in the order of their first occurrence. The elements of a set
-    have no order.
+    """Maps a value to the actors that the value names, in the order of their first occurrence. Elements of a set are in
+    no order.
     """
 
     def __init__(self, names: Iterable[str]) -> None:

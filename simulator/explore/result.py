@@ -32,9 +32,9 @@ class PromiseResult:
 class Coverage:
     """The coverage of a search.
 
-    `actions` maps each action to the number of footprints in which the action was possible, summed over shards.
-    `never_false` has the pairs (action, condition) whose condition was in no state the only false condition of the
-    action. `untested` has the promises for which no state satisfied `sometimes`.
+    `actions` maps each action to the number of footprints (values that it reads) at which it was possible, summed over
+    shards. `never_false` contains the pairs (action, condition) in which the condition alone never prevented the
+    action. `untested` contains the promises for which no state satisfied `sometimes`.
     """
 
     actions: dict[str, int]
@@ -56,10 +56,11 @@ class Coverage:
 class Result:
     """The figures and verdicts of a search.
 
-    `distinct`, `generated` (the first state and every successor) and `depth` (levels) are counted as TLC counts them.
+    `distinct`, `generated` and `depth` count states, the first state with all successors, and levels, as TLC does.
     `stopped` is the reason why the search did not visit all states; None if the search visited all states. `deadlock`
-    is a run to a state without successors in which an actor is within an operation. `ends` counts the states without
-    successors. `ends_at_limit` counts the states without successors in which only a limit of the world stops an actor.
+    is a run to a state without successors in which some actor is within an operation. `ends` counts the states without
+    successors. `ends_at_limit` counts the states without successors in which an actor stops only because of a limit of
+    the world.
     """
 
     distinct: int

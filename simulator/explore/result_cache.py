@@ -29,8 +29,8 @@ NO_BOUNDS: Final = ("workers", "memory", "raises")
 
 
 class ResultCache:
-    """A cache of finished searches. `hits` counts the searches found in the cache, `misses` counts the searches that
-    were run.
+    """A cache of finished searches in a file. `hits` counts the searches found in the cache, `misses` counts the
+    searches that were run.
 
     Raises:
         ValueError: the file is not a cache of searches, or another version of the code wrote it.
@@ -49,10 +49,10 @@ class ResultCache:
         done: Callable[[SearchJob, Result], None] | None = None,
         **bounds: Any,
     ) -> Iterator[tuple[SearchJob, Result]]:
-        """Do the same as `run_jobs`, but take the results of finished searches from the cache. `across` runs the jobs
-        that are not in the cache. The function first calls `done` for the jobs with cached results.
+        """Run jobs like `run_jobs`, but take the results of finished searches from the cache. `across` runs the jobs
+        that are not in the cache. `search` first calls `done` for the jobs with cached results.
 
-        The function does not cache a `transient` result, so that a later call runs the job again.
+        `search` does not cache a `transient` result, so that a later call runs the job again.
         """
         keys = [key_of(job, bounds) for job in jobs]
         cached = [self._results.get(key) for key in keys]
@@ -119,7 +119,6 @@ def _read(path: Path) -> dict[str, Result]:
 
 
 def _loaded(line: bytes) -> dict[str, Any]:
-    """Return the JSON object of a line, or an empty object if the line is invalid."""
     try:
         value = json.loads(line)
     except ValueError:

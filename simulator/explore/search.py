@@ -23,7 +23,7 @@ Progress = Callable[[int, int, int, int], None]
 
 
 class Bounds(NamedTuple):
-    """The limits of a search: distinct states, levels, GiB of memory (None: most of the free memory)."""
+    """The bounds of a search: distinct states, levels, and memory in GiB (None: most of the free memory)."""
 
     max_states: int | None = None
     max_depth: int | None = None
@@ -31,12 +31,13 @@ class Bounds(NamedTuple):
 
 
 def blind(canary: Any) -> str:
-    """Return the reason why a search is no evidence if the search has not found the canary."""
+    """Return the reason why a search is no evidence, if it has not found the violation of the canary."""
     return f"the canary {canary.name} was not found violated: this search proves nothing"
 
 
 class Search:
-    """One search. `states` is in the order of discovery, and `parents` has the number of each state's predecessor."""
+    """One search. `states` is in the order of discovery, and `parents` contains the number of each state's predecessor.
+    """
 
     def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
         self.space, self.watchers, self.progress = space, watchers, progress
@@ -103,7 +104,6 @@ class Search:
         return None
 
     def _add(self, coming: Sequence[Any]) -> None:
-        """Add the given states that the search has not discovered yet."""
         for state in coming:
             if state not in self.numbers:
                 self.numbers[state] = len(self.states)
@@ -112,7 +112,6 @@ class Search:
                 self.stands_for += self.space.stands_for(state)
 
     def _expand(self, until: int) -> None:
-        """Visit the successors of the states numbered `at` to `until`."""
         states, numbers, parents = self.states, self.numbers, self.parents
         canonical = self.space.canonical
         successors, see_state = self.space.successors, self.watchers.see_state
@@ -182,7 +181,6 @@ class Search:
         return found
 
     def _judge_cycles(self) -> None:
-        """Find fair cycles that violate a promise about runs."""
         for watch in self.watchers.of_runs:
             if watch.broken is None and not getattr(watch.promise, "first", None):
                 lasso = find_lasso(self, watch.promise)
@@ -192,7 +190,6 @@ class Search:
                     watch.doubt = lasso or watch.doubt
 
     def _judge_states(self) -> None:
-        """Judge all states by the promises that can be judged only after the search."""
         for watch in self.watchers.of_runs:
             first = getattr(watch.promise, "first", None)
             if first and watch.broken is None and (violation := first(self.space.system, self.states)):
@@ -214,7 +211,6 @@ class Search:
         return self.run_to_end(number) or ()
 
     def _broken_run(self, watch: Any) -> tuple[tuple[Any, ...], str]:
-        """Return a run whose last step violates the promise, and the message of the promise for this step."""
         message, before, _ = watch.broken
         if before is None:
             return (), message

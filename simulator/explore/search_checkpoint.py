@@ -87,9 +87,7 @@ def write(path: Path, search: Search, wanted: str) -> None:
 
 
 def resume(search: Search, saved: dict[str, Any]) -> None:
-    """Restore the state of a search. Before this function, the caller must call `Coding.load` to restore the numbers of
-    values.
-    """
+    """Restore the state of a search. The caller must first call `Coding.load`, which restores the numbers of values."""
     search.states = saved["states"]
     search.numbers = {state: number for number, state in enumerate(search.states)}
     search.parents = array("q")

@@ -3,9 +3,9 @@
 A system may name a component as its shard key (`shard_key`). The value of the shard key is set once and then never
 changes. In the model of the table the shard key is the first published instant. States whose shard key is not set yet
 form the prefix, which is small. Every process searches the prefix. Every state outside the prefix belongs to exactly
-one shard. A state of a shard is reached only from the prefix and from other states of this shard. The shards together
-visit all states of the search. If a promise has several shortest counterexamples, the shards may report a different
-counterexample than a search in one process.
+one shard. A state of a shard is reachable only through the prefix and through states of the same shard. The shards
+together visit all states of the search. If a promise has several shortest counterexamples, the shards may report a
+different counterexample than a search in one process.
 
 Each search checks that none of its states escaped to another shard.
 """
@@ -26,8 +26,8 @@ from .watch import Watchers
 class Shard(NamedTuple):
     """The states of a search that have one of the shard keys `keys`.
 
-    `exchangeable` has the classes of actors that are known to be exchangeable. If `exchangeable` is None, the search
-    detects the exchangeable actors.
+    `exchangeable` contains the classes of actors that are known to be exchangeable. If `exchangeable` is None, the
+    search detects the exchangeable actors.
     """
 
     keys: tuple[Hashable, ...]
@@ -89,7 +89,7 @@ class PrefixSearch(Search):
         return Shard(tuple(self.first_states()), tuple(map(tuple, self.space.exchangeable)))
 
     def first_states(self) -> Mapping[Hashable, Mapping[int, list[Any]]]:
-        """Return, for each shard key and level, the first states of the shard that the prefix reaches."""
+        """Return, for each shard key and level, the first states of the shard that are reachable from the prefix."""
         levels = array("q")
         first: dict[Hashable, dict[int, list[Any]]] = {}
         for state, parent in zip(self.states, self.parents, strict=True):
@@ -101,7 +101,8 @@ class PrefixSearch(Search):
 
 
 class _PrefixEnds(Ends):
-    """The ends of runs within the prefix. The first state of a shard has successors in the shard, so it is not an end.
+    """The ends of runs within the prefix. The first state of a shard has successors in that shard, so it is not an end
+    of a run.
     """
 
     def __init__(self, space: Space, watchers: Watchers, keys: ShardKeys) -> None:
@@ -114,7 +115,8 @@ class _PrefixEnds(Ends):
 
 
 class ShardSearch(Search):
-    """Searches all states of one shard. The search of the prefix has counted and judged the first states of each shard.
+    """Searches all states of one shard. The search of the prefix has already counted and judged the first states of
+    each shard.
     """
 
     def __init__(

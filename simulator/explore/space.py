@@ -46,7 +46,7 @@ class Space:
         return self.system.stepper.rows if has_transitions(self.system) else ()
 
     def stands_for(self, state: Any) -> int:
-        """Return the number of states of the system that the canonical state represents."""
+        """Return the number of states of the system that a canonical state represents."""
         return 1
 
     def ends(self, state: Any) -> Iterator[Any]:
@@ -77,7 +77,7 @@ class Space:
 def _may_strand(model: Model | TransitionSystem, promises: Sequence[Any]) -> bool:
     """True if an actor may have no visible step after a private step, so that a run may end after a private step.
 
-    A test shows that in the model of the table every actor can take a visible step after a private step.
+    In the model of the table, a test shows that every actor can take a visible step after each private step.
     """
     return not isinstance(model, Model) and (hasattr(model, "finished") or any(p.kind == "run" for p in promises))
 
@@ -85,7 +85,7 @@ def _may_strand(model: Model | TransitionSystem, promises: Sequence[Any]) -> boo
 class Reduced(Space):
     """The space of a system with canonical states and, if `fuse` is True, with fused private steps.
 
-    `known` has the classes of exchangeable actors, if these classes are known.
+    `known` contains the classes of exchangeable actors, if they are known.
     """
 
     def __init__(
@@ -130,7 +130,6 @@ class Reduced(Space):
         return runs * self.symmetry.orbit(state) if self.canonical else runs
 
     def _count_runs(self, own: Any) -> int:
-        """Return the number of combinations of private steps that may have happened."""
         found = self._runs[own] = prod(len(changes) for _, changes in self.stepper.private_runs(own))
         return found
 

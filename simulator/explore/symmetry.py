@@ -3,15 +3,14 @@
 `symmetry_detection` finds exchangeable actors.
 
 The reduction by symmetry is exact, because each orbit has exactly one canonical state. The canonical state of an orbit
-is an image in which the components of the exchangeable actors are in order. If the components of exchangeable actors
-name no actor, these components are in ascending order. Actors with equal components are ordered by their first place in
-the other components. If ties remain, for example among the members of a set, every order is tried, and the smallest
-image is canonical. If a component of an exchangeable actor names another actor, every renaming is tried, once for each
-value of the exchangeable components.
+is the image in which the components of exchangeable actors are sorted. If these components name no actor, they are in
+ascending order. Actors with equal components are ordered by the position at which other components first name them. If
+ties remain, for example among members of a set, every order is tried, and the smallest image is canonical. If a
+component of an exchangeable actor names another actor, every renaming is tried, once for each value of the exchangeable
+components.
 
-A search does not store the renamings of its edges. The path to a canonical state is reconstructed from the first state:
-each step leads to a successor whose canonical state is the next state of the path. The reconstructed path is a run of
-the original system.
+A search does not store the renamings of its edges. The path to a canonical state is reconstructed from the first state,
+one canonical state after the other. The reconstructed path is a run of the original system.
 """
 
 from __future__ import annotations
@@ -107,7 +106,6 @@ class Symmetry:
         return found
 
     def _sorting(self, bits: State) -> _Sorted:
-        """Return the exchangeable components in order, and the ties that remain after the sort."""
         left_open: Hashable
         if any(self._order_in(place, bits & mask) for place, mask in self._mine):
             made = [image.of_own(bits) for image in self._every]
@@ -122,8 +120,6 @@ class Symmetry:
         return found
 
     def _alike(self, bits: State) -> Order:
-        """Return the actors of each class, in ascending order of their components."""
-
         # By number, not by value: equal numbers mean equal components, and any fixed order is good.
         numbers = {name: bits >> shift & _FIELD for name, shift in self._shifts}
         by_number = numbers.__getitem__
@@ -132,7 +128,9 @@ class Symmetry:
         )
 
     def _tie_breakers(self, alike: Order, rest: State) -> _Tried:
-        """Return the renamings that order actors with equal components by their first place in the other components."""
+        """Return the renamings that sort actors with equal components by the position at which other components first
+        name them.
+        """
         orders = tuple([self._order_in(place, rest & mask) for place, mask in self._others])
         return self._tried.get((alike, orders)) or self._ordering(alike, orders)
 
@@ -154,7 +152,6 @@ class Symmetry:
         return found
 
     def _order_in(self, place: int, bits: State) -> Order:
-        """Return the order in which a component names exchangeable actors."""
         order = self._orders.get((place, bits))
         if order is None:
             order = self._orders[place, bits] = self._in_order(self.model.coding.value(bits, place))
@@ -166,7 +163,6 @@ class Symmetry:
         return [self._image(tuple(chain.from_iterable(each))) for each in orders]
 
     def _image(self, order: tuple[str, ...]) -> Image:
-        """Return the renaming after which the members of each class are in the given order."""
         image = self._images.get(order)
         if image is None:
             names = dict(zip(order, self._members, strict=True))

@@ -1,11 +1,11 @@
-"""Symmetry detection: finds actors that differ only in their names, on a sample of the first states of a search.
+"""Symmetry detection: finds actors that differ only in their names, from a sample of the first states of a search.
 
 Candidates are actors of one kind with the same options and writes in the world. Actors with different options or writes
-might differ only in later states. Two candidates are exchangeable on two conditions. Steps must commute with exchanging
-the candidates' names, and every promise must have the same verdict before and after the exchange. Promises that judge
-shapes (`promises.shape`) have the same verdict for equal shapes.
+might differ only in later states. Two candidates are exchangeable on two conditions. Every step must commute with
+exchanging the candidates' names, and every promise must have the same verdict after it. Promises that judge shapes
+(`promises.shape`) have the same verdict for equal shapes.
 
-The transitions of a `TransitionSystem` may be any functions. Therefore `certify` checks the exchanges of a
+The transitions of a `TransitionSystem` may be arbitrary functions. Therefore `certify` checks the exchanges of a
 `TransitionSystem` again, on everything that the search evaluated.
 """
 
@@ -58,7 +58,6 @@ def _classes_of(names: Sequence[str], states: Sequence[State], cache: PropertyCa
 
 
 def _same_shape(system: TransitionSystem, names: Renaming) -> bool:
-    """True if each transition has a counterpart that reads and writes the exchanged components."""
     rows = {(row.actor, row.action): row for row in system.transitions}
     if len(rows) < len(system.transitions):
         return False
@@ -100,7 +99,6 @@ class PropertyCache:
         return None
 
     def _shaped_alike(self, kind: str, shape: Callable[..., Hashable | None], one: Moved, other: Moved) -> bool:
-        """True if both steps have the same shape, so that the promises have the same verdict on both steps."""
         states = [(after,) if kind == "state" else (before, after) for before, _, after in (one, other)]
         here, there = (shape(self.model, *each) for each in states)
         return here is not None and here == there
@@ -133,7 +131,6 @@ class Exchange:
 
 
 def _first_states(model: Model | TransitionSystem) -> Iterator[State]:
-    """States in the order of a breadth-first search, a sample of each level."""
     seen, level = {model.initial}, [model.initial]
     while level:
         yield from level[:: max(1, len(level) // 8)]

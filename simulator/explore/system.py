@@ -26,7 +26,7 @@ class Property(Protocol):
     """A promise about states or steps (`kind`).
 
     `holds(system, before, step, after)` returns None or a message. `sometimes(system, state)` is true in a state that
-    tests the promise. A promise may also have two further methods. `reads(system)` returns the components that the
+    exercises the promise. A promise may also have two further methods. `reads(system)` returns the components that the
     promise reads, so that a search evaluates the promise once for each combination of their values. `unfit(system)`
     returns the reason why the promise does not apply to a system.
     """

@@ -1,11 +1,11 @@
-"""Tours: the fewest runs that take every edge of a graph. Tours are a minimum flow that takes each edge at least once.
+"""Tours: the fewest runs that take every edge of a graph. A tour is a minimum flow that takes each edge at least once.
 
-Every run starts in the first state and may end in any state. Suppose that runs take each edge once. Some states then
-have more leaving than entering edges, and need further visits. In a state with more entering than leaving edges a run
-may end or continue. A maximum flow lets as many runs as possible continue to states that need further visits. All other
-further visits need new runs. With edges from the ends of runs back to the first state, every state then has as many
-entering as leaving edges. The Eulerian circuit of the extended graph, cut at the first state, is the set of runs. The
-graph of a tour may have cycles.
+Every run starts in the first state and may end in any state. Suppose that a set of runs takes each edge exactly once.
+Some states then have more leaving than entering edges, so that they need further visits. In a state with more entering
+than leaving edges a run may end or continue. A maximum flow makes as many runs as possible continue to states that need
+further visits. All other further visits need new runs. With edges from the ends of runs back to the first state, every
+state then has as many entering as leaving edges. An Eulerian circuit of the extended graph, cut at the first state, is
+the set of runs. The graph of a tour may have cycles.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def tours(edges: Sequence[A], first: Hashable) -> list[list[A]]:
 
 
 def _likely(edges: Sequence[A], first: Hashable) -> dict[A, float]:
-    """Return a mapping from each edge to the probability that a uniform random walk takes the edge. In a cycle only the
-    first pass counts.
+    """Return a mapping from each edge to the probability that a uniform random walk takes the edge. In a cycle, only
+    the first pass is counted.
     """
     leaving = Counter(edge.before for edge in edges)
     reached: dict[Hashable, float] = {first: 1.0}
@@ -111,8 +111,6 @@ def _repetitions(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable,
 
 
 class _Paths:
-    """Finds a shortest path from the first state to any state."""
-
     def __init__(self, edges: Sequence[Arrow], first: Hashable) -> None:
         following: dict[Hashable, list[Hashable]] = {}
         for edge in edges:
@@ -127,7 +125,6 @@ class _Paths:
                     queue.append(after)
 
     def to(self, state: Hashable) -> Iterator[tuple[Hashable, Hashable]]:
-        """Yield the pairs of states along the path to a state, the last pair first."""
         while (before := self._from[state]) is not None:
             yield before, state
             state = before

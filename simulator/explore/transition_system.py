@@ -16,8 +16,8 @@ from nbcc.model.machine.transition import Args
 
 
 class Guard(NamedTuple):
-    """A condition of a transition. `reason` states the condition in words. A condition that is a `limit` bounds the
-    world, not the protocol.
+    """A condition of a transition. `reason` states the condition in words. A condition that is a `limit` is a bound of
+    the world instead of a rule of the protocol.
     """
 
     reason: str
@@ -35,7 +35,7 @@ class Transition(NamedTuple):
 
     `reads` names components. Guards, `arguments` and `effect` get the values of the components in `reads`, in this
     order. The first name in `reads` is the actor's own component. `actor_guards` read only the actor's own component,
-    and are evaluated once for each of its values. `arguments` returns every choice of keyword arguments.
+    so that they are evaluated once for each of its values. `arguments` returns every choice of keyword arguments.
     `effect(*values, **args)` returns the new values of the components in `writes`.
     """
 
@@ -100,7 +100,5 @@ class TransitionSystem:
         return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """Return a function of states. Two results are equal exactly if the given components have equal values in both
-        states.
-        """
+        """Return a function whose results for two states are equal if and only if the given components are equal."""
         return self.coding.projection(names)

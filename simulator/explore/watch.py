@@ -1,8 +1,9 @@
-"""Evaluates promises during a search: each promise once for each different footprint or shape of a state, until its
-first violation.
+"""Evaluates promises during a search: each promise once for each footprint or shape of a state, until its first
+violation.
 
-In a breadth-first search the first violation has a shortest counterexample. The search hides all components of a state
-that a promise does not declare. A promise that reads an undeclared component fails (`packed.UndeclaredRead`).
+In a breadth-first search, the first violation that is found has a shortest counterexample. The search hides all
+components of a state that a promise does not declare. A promise that reads an undeclared component raises
+`packed.UndeclaredRead`.
 """
 
 from __future__ import annotations
@@ -99,9 +100,7 @@ def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
 
 
 class _Group:
-    """Promises that read the same components. All components that the promises of a group do not read are hidden from
-    these promises.
-    """
+    """Promises that read the same components. All other components are hidden from the promises of the group."""
 
     def __init__(self, system: Any, members: list[Watch]) -> None:
         self.system = system
@@ -118,7 +117,7 @@ class _Group:
 
     @property
     def is_settled(self) -> bool:
-        """True if no further state can change a verdict: every promise was tested, and all promises about states are
+        """True if no further state can change a verdict: each promise was tested, and each promise about states is
         violated.
         """
         return all(watch.reached for watch in self.all) and all(watch.broken for watch in self.of_states)

@@ -67,12 +67,14 @@ class NumberedLockRules:
     recognises_own: After a put without a useful answer, the contender reads the file and recognises its own content.
     renews_late: A heartbeat that was put after the end of the lease extends the lease.
     tidies_newest: The holder deletes its own number together with older ones.
+    is_conditional: The store creates a number only if it does not exist.
     """
 
     margin: int = 1
     recognises_own: bool = True
     renews_late: bool = False
     tidies_newest: bool = False
+    is_conditional: bool = True
 
 
 class _After(NamedTuple):
@@ -104,9 +106,9 @@ class NumberedLockModel(LockModel):
                 self._one(me, "contender_finds_number_taken", IDLE, contender.finds_taken, contender.wait),
                 self._one(me, "contender_finds_lease_expired", IDLE, contender.finds_expired, contender.clear),
                 self._one(me, "contender_releases_for_another", CLEARING, _always, contender.release_newest),
-                self._one(me, "number_is_created", CREATING, contender.is_absent, contender.create),
-                self._one(me, "number_is_refused", CREATING, contender.is_present, contender.give_up),
-                self._one(me, "answer_is_lost", CREATING, contender.is_absent, contender.create_unanswered, True),
+                self._one(me, "number_is_created", CREATING, contender.may_create, contender.create),
+                self._one(me, "number_is_refused", CREATING, contender.may_not_create, contender.give_up),
+                self._one(me, "answer_is_lost", CREATING, contender.may_create, contender.create_unanswered, True),
                 self._one(me, "request_is_lost", CREATING, _always, contender.fail, True),
                 self._one(me, "contender_recognises_number", CHECKING, contender.recognises, contender.verify),
                 self._one(me, "contender_repeats_put", CHECKING, contender.is_absent, contender.repeat),
@@ -176,6 +178,14 @@ class _Effects:
         is_own = last.owner == self.me and last.attempt in own.attempts
         return is_own or own.clock > last.since + self.limits.lease + self.rules.margin
 
+    def may_create(self, own: Contender, numbers: Numbers) -> bool:
+        """its number must not exist"""
+        return self._entry(own, numbers) is None or not self.rules.is_conditional
+
+    def may_not_create(self, own: Contender, numbers: Numbers) -> bool:
+        """its number must exist"""
+        return not self.may_create(own, numbers)
+
     def is_absent(self, own: Contender, numbers: Numbers) -> bool:
         """its number must not exist"""
         return self._entry(own, numbers) is None
@@ -218,7 +228,8 @@ class _Effects:
 
     def create(self, own: Contender, numbers: Numbers) -> _After:
         created = Number(own.number, self.me, own.tries, own.since)
-        return _After(own._replace(step=VERIFYING), (*numbers, created))
+        others = (each for each in numbers if each.number != own.number)
+        return _After(own._replace(step=VERIFYING), (*others, created))
 
     def create_unanswered(self, own: Contender, numbers: Numbers) -> _After:
         """Create the number; the contender gets no answer, or 412."""

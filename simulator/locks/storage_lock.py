@@ -67,11 +67,13 @@ class StorageLockRules:
     margin: The ticks between the end of a lease and the first moment at which another contender takes the lock.
     recognises_own: After a put without a useful answer, the contender reads the object and recognises its own content.
     renews_after_412: A holder whose renewal was refused reads the object before it gives up its lease.
+    is_conditional: The store executes a put only if the object is the version that the put replaces.
     """
 
     margin: int = 1
     recognises_own: bool = True
     renews_after_412: bool = True
+    is_conditional: bool = True
 
 
 class _After(NamedTuple):
@@ -102,15 +104,15 @@ class StorageLockModel(LockModel):
                 self._one(me, "contender_finds_lease_free", IDLE, contender.finds_free, contender.take),
                 self._one(me, "contender_finds_lease_taken", IDLE, contender.finds_taken, contender.wait),
                 self._one(me, "contender_replaces_its_release", IDLE, contender.was_last, contender.take_at_once),
-                self._one(me, "put_is_answered", PUTTING, _unchanged, contender.finish),
-                self._one(me, "put_is_refused", PUTTING, _changed, contender.doubt),
+                self._one(me, "put_is_answered", PUTTING, contender.may_replace, contender.finish),
+                self._one(me, "put_is_refused", PUTTING, contender.may_not_replace, contender.doubt),
                 self._one(me, "contender_recognises_put", CHECKING, contender.recognises, contender.finish),
                 self._one(me, "contender_repeats_put", CHECKING, contender.may_repeat, contender.repeat),
                 self._one(me, "contender_finds_another_lease", CHECKING, contender.finds_another, contender.react),
                 self._one(me, "contender_begins_renewal", HOLDING, contender.may_renew, contender.renew),
                 self._one(me, "contender_begins_release", HOLDING, _always, contender.release),
                 self._one(me, "contender_releases_lost_lease", LOST, _always, contender.release),
-                self._one(me, "answer_is_lost", PUTTING, _unchanged, contender.execute_unanswered, fault=True),
+                self._one(me, "answer_is_lost", PUTTING, contender.may_replace, contender.execute_unanswered, True),
                 self._one(me, "request_is_lost", PUTTING, _always, contender.fail, fault=True),
                 self._one(me, "check_fails", CHECKING, _always, contender.fail_to_check, fault=True),
                 self._tick(me),
@@ -146,16 +148,6 @@ def _always(own: Contender, lease: Lease | None) -> bool:
     return True
 
 
-def _unchanged(own: Contender, lease: Lease | None) -> bool:
-    """the lease must be the version that the put replaces"""
-    return lease == own.known
-
-
-def _changed(own: Contender, lease: Lease | None) -> bool:
-    """the lease must not be the version that the put replaces"""
-    return lease != own.known
-
-
 class _Effects:
     """The conditions and effects of one contender. Each gets the contender and the stored lease."""
 
@@ -173,6 +165,14 @@ class _Effects:
     def was_last(self, own: Contender, lease: Lease | None) -> bool:
         """an attempt must be left; the contender must have released the lease last"""
         return self._may_try(own) and own.was_last
+
+    def may_replace(self, own: Contender, lease: Lease | None) -> bool:
+        """the lease must be the version that the put replaces"""
+        return lease == own.known or not self.rules.is_conditional
+
+    def may_not_replace(self, own: Contender, lease: Lease | None) -> bool:
+        """the lease must not be the version that the put replaces"""
+        return not self.may_replace(own, lease)
 
     def recognises(self, own: Contender, lease: Lease | None) -> bool:
         """the lease must be the one that it put"""

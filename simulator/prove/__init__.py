@@ -1,3 +1,3 @@
-"""Proofs for any number of actors: transition relations, their invariants, proof obligations, and the comparison of a
-relation with the model.
+"""Proofs for any number of actors: transition relations, invariants, proof obligations, and the comparison with the
+model.
 """

@@ -1,9 +1,9 @@
 """Compares a transition relation with the executable model, state by state and step by step.
 
-`compare` walks through every reachable state of a world. The module `interpretation.py` translates a state of the model
-into facts of the relation. Each clause of the invariant must be true in every reachable state. For each step of the
-model, an action of the relation must be possible and must have the same effect. A step in `SILENT` changes no fact of
-the relation.
+`compare` visits every reachable state of a world. The module `interpretation.py` translates a state of the model into
+facts of the relation. Each clause of the invariant must be true in every reachable state. For each step of the model,
+an action of the relation must be possible and must have the same effect. A step in `SILENT` changes no fact of the
+relation.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Compared:
 def compare(model: Model, system: System, most: int | None = None, elements: Instance | None = None) -> Compared:
     """Compare the relation with the model in the reachable states of a world, but in at most `most` states.
 
-    `elements` is the instance (default: the elements of the world). If the instance has records, the function also
-    compares rows.
+    `elements` is the instance of the relation (default: the elements of the world). If the instance has records, the
+    function also compares rows.
     """
     explorer = Explorer(system, elements or instance(model))
     states = steps = 0
@@ -88,7 +88,6 @@ def present(explorer: Explorer, values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _candidates(explorer: Explorer, now: tuple[Any, ...], step: Step) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
-    """Yield the steps of the relation whose actions correspond to the action of the model."""
     yield from explorer.successors(now, tuple(a for a in explorer.system.actions if step.action in a.stands_for))
 
 

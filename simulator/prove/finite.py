@@ -116,5 +116,4 @@ class Explorer:
 
 
 def _applicable(parameter: Any) -> Any:
-    """Return the value of a set parameter as a truth function."""
     return (lambda *elements: elements in parameter) if isinstance(parameter, frozenset) else parameter

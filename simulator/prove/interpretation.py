@@ -1,6 +1,6 @@
 """Translates a state of the executable model into facts of a transition relation.
 
-`instance` names the elements of a world: its writes, logs, groups, plans and actors. `interpret` lists the facts of a
+`instance` returns the elements of a world: its writes, logs, groups, plans and actors. `interpret` lists the facts of a
 state for all mechanisms. Each relation uses only the facts about its own symbols.
 """
 
@@ -44,7 +44,7 @@ Element = tuple[str, int]
 
 
 def instance(model: Model) -> Instance:
-    """Return the elements of a world and the order in which the actors of the world must use these elements."""
+    """Return the elements of a world, and the order in which its actors must use these elements."""
     world = model.world
     writers = model.actors_of("writer")
     services = (*model.actors_of("rollbacker"), *model.actors_of("cleaner"), *model.actors_of("log_compactor"))
@@ -78,7 +78,7 @@ def instance(model: Model) -> Instance:
 
 
 def interpret(model: Model, state: State, elements: Instance) -> Table:
-    """Return the facts of a state of the model. A fact that the result omits is false or 0."""
+    """Return the facts of a state of the model. A fact that is absent from the result is false or 0."""
     facts: Table = {("clock",): model.component(state, "clock")}
     published = model.component(state, "published")
     plans = list(model.component(state, "plans")) if "plans" in model.components else []
@@ -158,8 +158,6 @@ def _writes(model: Model, state: State, elements: Instance, written: dict[Any, W
 def _checks(
     model: Model, state: State, elements: Instance, write: tuple[str, int], own: Any, facts: Table
 ) -> None:
-    """Add the facts about a pending write: its heartbeat, its conflict check, and whether its writer gave the write up.
-    """
     check, published = record_of(own, Validation), model.component(state, "published")
     rollbacks = model.component(state, "rollbacks") if "rollbacks" in model.components else ()
     facts |= {
@@ -175,7 +173,6 @@ def _checks(
 
 
 def _cleaned(model: Model, state: State, place: Any, by_time: dict[int, Any], facts: Table) -> None:
-    """Add the facts of cleaning: the horizon, the files that cleans have planned to delete, and the deleted files."""
     cleans = model.component(state, "cleans")
     facts["horizon",] = max((each.horizon for each in cleans), default=0)
     old = [file for each in cleans for victims in each.groups for file in victims.files]
@@ -189,8 +186,8 @@ def _cleaned(model: Model, state: State, place: Any, by_time: dict[int, Any], fa
 def _content(
     plans: Any, place: Any, facts: Table, elements: Instance, logs_of: Callable[[GroupPlan], set[Any]]
 ) -> None:
-    """Add, for the base file of each plan, which logs it contains: the logs that the plan takes, and the logs of the
-    previous base file.
+    """Add, for the base file of each plan, the logs that it contains: the plan's logs, and the logs of the previous
+    base file.
     """
     for number, plan in enumerate(plans):
         for part in plan.groups:

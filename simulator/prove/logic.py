@@ -142,8 +142,8 @@ _depth = [0]
 
 
 def _quantified(quantifier: Callable[..., Term], sorts_and_body: Sequence[Any]) -> Term:
-    """Return a quantified formula. A variable is named after its sort and depth, so that z3 represents equal formulas
-    by one expression.
+    """Return a quantified formula. The name of a variable consists of its sort and depth, so that z3 represents equal
+    formulas by one expression.
     """
     *sorts, body = sorts_and_body
     variables = [constant(sort, f"{sort.name}!{_depth[0] + place}") for place, sort in enumerate(sorts)]

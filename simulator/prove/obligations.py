@@ -52,7 +52,7 @@ class Obligation:
 
 @dataclass(frozen=True)
 class Result:
-    """The answer to an obligation. `model` is the counterexample that z3 found if the obligation fails."""
+    """The answer to an obligation. `model` is the counterexample of a failed obligation."""
 
     obligation: Obligation
     answer: Answer
@@ -113,9 +113,9 @@ def discharge(obligation: Obligation, steps: int = STEPS) -> Result:
     """Ask z3 for a state that satisfies the assumptions of the obligation but not its goal.
 
     Most proofs need few clauses. Therefore the first attempts assume only the clause itself and the guard, and later
-    attempts assume all clauses. The length of a proof depends on chance, so that many short attempts are better than
-    one long attempt. If the first attempts fail, z3 searches for a counterexample with few elements, which is quick to
-    find and easy to read.
+    attempts assume all clauses. The length of a proof depends on chance, so many short attempts are better than one
+    long attempt. If the first attempts fail, z3 searches for a counterexample with few elements, which is quick to find
+    and easy to read.
     """
     began = time.perf_counter()
     if obligation.kind == "possible":

@@ -20,7 +20,7 @@ from .system import System
 
 @dataclass(frozen=True)
 class Part:
-    """The results of one file of lemmas. `reason` says why the file does not describe the protocol; it is "" if the
+    """The results of one file of lemmas. `reason` explains why the file does not describe the protocol; it is "" if the
     file describes the protocol.
     """
 
@@ -62,8 +62,8 @@ class Part:
         return "PROVED" if all(result.answer == "PROVED" for result in rests_on) else "UNDETERMINED"
 
     def with_runs(self, protocol: Protocol, shown: frozenset[str]) -> Part:
-        """Return the part, extended by the runs of the model that break a promise. `shown` has the failed obligations
-        of earlier files.
+        """Return the part, extended by the runs of the model that break a promise. `shown` contains the failed
+        obligations of earlier files.
         """
         failed = {result.obligation.name for result in self.open() if result.answer == "FAILED"}
         if not failed - shown:
@@ -85,8 +85,8 @@ def supports(system: System, obligation: Obligation, promises: Collection[str]) 
 class Verdict(NamedTuple):
     """The verdict on a promise, and the verdicts of the files of lemmas that imply the promise.
 
-    The verdict of a file that does not describe the protocol is UNDETERMINED. An UNDETERMINED file of this kind does
-    not affect the verdict on the promise.
+    The verdict of a file of lemmas that does not describe the protocol is UNDETERMINED. Such a file does not affect the
+    verdict on the promise.
     """
 
     answer: Answer

@@ -16,9 +16,7 @@ WORKS = {SCHEDULED: core.SCHEDULED, REPLACING: core.RUNNING, "written": core.RUN
 
 
 def fixed(model: Model, groups: list[int]) -> Table:
-    """Return the facts that say which compactors of the relation are overwriters, and which file groups each overwriter
-    replaces.
-    """
+    """Return the facts about which compactors are overwriters, and which file groups each of them replaces."""
     found: Table = {}
     for me in model.actors_of("overwriter"):
         found["overwriter", me] = True

@@ -1,7 +1,5 @@
-"""Restricts a formula to a few elements of each sort, so that its quantifiers become conjunctions and disjunctions.
-
-z3 decides a formula without quantifiers. A model of the restricted formula is also a model of the original formula, and
-is a small counterexample.
+"""Restricts a formula to a few elements of each sort, so that z3 decides it without quantifiers. A model of the
+restricted formula is also a model of the original formula, and is a small counterexample.
 """
 
 from __future__ import annotations
@@ -24,8 +22,8 @@ class Universe:
         self._kept: list[Term] = []  # z3 reuses the identity of a term that is not kept
 
     def given(self, terms: Iterable[Term]) -> list[Term]:
-        """Return the terms restricted to the elements of the universe, and a condition: each element that a term names
-        is in the universe.
+        """Return the terms restricted to the elements of the universe, with the condition that it contains each element
+        that a term names.
         """
         expanded = [self._expand(term) for term in terms]
         return [*expanded, *self._closure(expanded)]

@@ -36,8 +36,8 @@ class Counterexample(NamedTuple):
     """The state before a failed step. `values` maps a relation and the names of its elements to a value other than
     false and 0.
 
-    `step` is the action and its parameters, or "" for an obligation about one state. `named` has the elements in the
-    step.
+    `step` is the action and its parameters, or "" for an obligation about one state. `named` contains the elements that
+    the step names.
     """
 
     step: str

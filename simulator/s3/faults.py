@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Kind = Literal["refuse", "lose", "stall", "conflict", "fail", "slow", "drop"]
+Kind = Literal["refuse", "lose", "stall", "conflict", "fail", "slow", "drop", "expire"]
 
 
 class Stored(NamedTuple):
@@ -20,7 +20,11 @@ class Stored(NamedTuple):
 
 @dataclass
 class Request:
-    """A request: method, key (of a listing: the prefix), when it began and was answered (seconds), and its form."""
+    """A request: its method, its key (or prefix, for a listing), the times of its begin and answer in seconds, and its
+    form.
+
+    `fault` is the kind of fault that it met. `stored` is the tag of the object that it stored.
+    """
 
     method: str
     key: str
@@ -28,6 +32,8 @@ class Request:
     ended: float = 0.0
     is_conditional: bool = False
     is_part: bool = False
+    fault: str = ""
+    stored: str = ""
 
 
 @dataclass
@@ -40,6 +46,7 @@ class Fault:
     conflict  change nothing, and answer 409
     fail      change nothing, and answer 400
     slow      change nothing, and answer 503 SlowDown
+    expire    change nothing, and answer 400 ExpiredToken
     drop      change nothing, and close the connection without an answer
 
     `end`: the end of the key, or a regular expression that the key contains if `pattern` is set.
@@ -53,16 +60,18 @@ class Fault:
     pattern: bool = False
 
     def is_for(self, request: Request) -> bool:
-        """Whether the fault concerns this request."""
+        """Return whether the fault applies to a request."""
         found = re.search(self.end, request.key) is not None if self.pattern else request.key.endswith(self.end)
         return found and self.times > 0 and self.method == request.method
 
 
 @dataclass
 class Meeting:
-    """Requests that must be under way at the same time: the first `size` that match, after the next `spared` of them.
+    """Requests that the server delays until all of them have begun: the first `size` matching ones, after the next
+    `spared`.
 
-    Each waits until all have begun. `is_missed`: they did not meet.
+    Each request waits until all requests of the meeting have begun. `is_missed` is True if the requests did not all
+    begin in time.
     """
 
     method: str
@@ -75,14 +84,14 @@ class Meeting:
         self.begun, self._barrier = 0, threading.Barrier(self.size)
 
     def join(self, request: Request) -> bool:
-        """Whether the request belongs to the meeting. Only one thread at a time may call this."""
+        """Return whether the request belongs to the meeting. Only one thread at a time may call `join`."""
         if self.method != request.method or not re.search(self.pattern, request.key):
             return False
         self.begun += 1
         return self.spared < self.begun <= self.spared + self.size
 
     def wait(self) -> None:
-        """Return once all have begun."""
+        """Return when all requests of the meeting have begun."""
         try:
             self._barrier.wait(20)
         except threading.BrokenBarrierError:

@@ -1,7 +1,7 @@
 """An S3 server in memory on 127.0.0.1: objects with ETags, conditional puts, and answers that fail on demand.
 
-It implements the requests that obstore sends: ListObjectsV2 in pages, GetObject (also of a range), HeadObject,
-PutObject with If-None-Match and If-Match, multipart uploads, DeleteObject and DeleteObjects. It checks no signature.
+The server implements the requests that obstore sends, including conditional puts, listings in pages and multipart
+uploads. The server does not check signatures.
 """
 
 from __future__ import annotations
@@ -26,15 +26,17 @@ _CODES: Final = {
     "conflict": (409, "ConditionalRequestConflict"),
     "fail": (400, "InvalidRequest"),
     "slow": (503, "SlowDown"),
+    "expire": (400, "ExpiredToken"),
     "refuse": (412, "PreconditionFailed"),
 }
 
 
 @dataclass
 class Bucket:
-    """The objects of one server, by key, its requests, and the faults to come.
+    """The state of one server: its objects by key, its past requests, and its pending faults.
 
-    `page`: the most keys of a listing's page. `latency_seconds` delays every request, `listing_seconds` listings.
+    `page` is the maximum number of keys in a page of a listing. `latency_seconds` is the delay of every request, and
+    `listing_seconds` the delay of a listing.
     """
 
     url: str = ""
@@ -56,15 +58,17 @@ class Bucket:
 
     @property
     def texts(self) -> dict[str, str]:
-        """The same options without nested values, for a data source or the command line (with `allow_http`)."""
+        """The storage options of this server without nested values, for a data source or the command line."""
         return {"endpoint": self.url, "access_key_id": "test", "secret_access_key": "s3cr3t", "region": "r"}
 
     def asked(self, method: str, end: str) -> int:
-        """How many requests of `method` there were for keys that end so."""
+        """Return the number of requests of `method` for keys with the given end."""
         return sum(request.method == method and request.key.endswith(end) for request in self.requests)
 
     def depth(self) -> int:
-        """The length of the longest sequence of requests in which each began after the previous one was answered."""
+        """Return the length of the longest sequence of requests in which each request began after the answer to the
+        previous one.
+        """
         count, until = 0, 0.0
         for request in sorted(self.requests, key=lambda each: each.ended):
             if request.began >= until:
@@ -72,7 +76,9 @@ class Bucket:
         return count
 
     def put(self, key: str, data: bytes, absent: bool = False, tag: str | None = None) -> str | None:
-        """Store an object, on condition that it is `absent` or has that `tag`; its new tag, None if it is not so."""
+        """Store an object if it is `absent` or has the given `tag`, and return its new tag; return None if the
+        condition is false.
+        """
         with self.changing:
             there = self.objects.get(key)
             if (absent and there is not None) or (tag is not None and (there is None or there.tag != tag)):
@@ -82,18 +88,18 @@ class Bucket:
             return stored.tag
 
     def delete(self, key: str) -> None:
-        """Remove an object, which need not exist."""
+        """Delete an object, which need not exist."""
         with self.changing:
             self.objects.pop(key, None)
 
     def listed(self, prefix: str, after: str, size: int) -> tuple[list[tuple[str, Stored]], bool]:
-        """The next `size` objects below a prefix, by key, and whether there are more."""
+        """Return the next `size` objects below a prefix, sorted by key, and whether more objects follow."""
         with self.changing:
             found = sorted(item for item in self.objects.items() if item[0].startswith(prefix) and item[0] > after)
         return found[:size], len(found) > size
 
     def fault(self, request: Request) -> str:
-        """What to do to this request; '' for most."""
+        """Return the fault that applies to a request; '' if no fault applies."""
         with self.changing:
             for fault in self.faults:
                 if not fault.is_for(request):
@@ -106,8 +112,6 @@ class Bucket:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One connection to the bucket."""
-
     bucket: Bucket
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -146,6 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
         if done is None:
             self._send(412, b"<Error><Code>PreconditionFailed</Code></Error>")
         else:
+            self._request.stored = done
             self._send(200, tag=done)
 
     def do_DELETE(self) -> None:
@@ -155,7 +160,6 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(204)
 
     def do_POST(self) -> None:
-        """DeleteObjects, and the begin and end of a multipart upload."""
         body, query = self._body(), parse_qs(urlsplit(self.path).query, keep_blank_values=True)
         if "delete" in query:
             self._delete_all(body)
@@ -205,7 +209,6 @@ class _Handler(BaseHTTPRequestHandler):
         return unquote(urlsplit(self.path).path).removeprefix("/lake/")
 
     def _begins(self, method: str | None = None, key: str | None = None) -> bool:
-        """Record the request. Returns whether a fault has answered it, so that it changes nothing."""
         method, key = method or self.command, self._key() if key is None else key
         self._request = Request(method, key, time.monotonic())
         self._request.is_conditional = "If-None-Match" in self.headers or "If-Match" in self.headers
@@ -215,7 +218,7 @@ class _Handler(BaseHTTPRequestHandler):
             joined = [meeting for meeting in self.bucket.meetings if meeting.join(self._request)]
         for meeting in joined:
             meeting.wait()
-        self._fault = self.bucket.fault(self._request)
+        self._fault = self._request.fault = self.bucket.fault(self._request)
         if self._fault not in ("conflict", "fail", "slow", "drop"):
             return False
         self._send(200)
@@ -232,7 +235,6 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(
         self, status: int, body: bytes = b"", stored: Stored | None = None, tag: str | None = None, part: str = ""
     ) -> None:
-        """Answer the request, as its fault demands."""
         time.sleep(self.bucket.latency_seconds + (self.bucket.stall_seconds if self._fault == "stall" else 0))
         self._request.ended = time.monotonic()
         if self._fault in ("lose", "drop"):
@@ -254,7 +256,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Print nothing."""
+        ...
 
 
 def _moment(seconds: float) -> str:
@@ -262,17 +264,17 @@ def _moment(seconds: float) -> str:
 
 
 class _Server(ThreadingHTTPServer):
-    """A server with a thread for each connection. A client that closes its connection early is no error."""
+    """A server with a thread for each connection. The server ignores clients that close their connections early."""
 
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Print nothing."""
+        ...
 
 
 @contextmanager
 def s3_server() -> Iterator[Bucket]:
-    """A server with an empty bucket `lake`, for as long as the block runs."""
+    """Run a server with an empty bucket `lake` until the block ends."""
     bucket = Bucket()
     server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"bucket": bucket}))
     bucket.url = f"http://127.0.0.1:{server.server_address[1]}"

@@ -17,7 +17,7 @@ LAST = ("_takes_lock", "_starts_plan", "_starts_rollback", "_resumes_rollback")
 
 
 class DelayedPublication:
-    """Wraps a schedule: it starts to publish an instant mostly when no other step is enabled."""
+    """Wraps a schedule so that it starts to publish an instant mostly when no other step is enabled."""
 
     def __init__(self, inner: Schedule) -> None:
         self._inner = inner

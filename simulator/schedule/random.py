@@ -17,7 +17,7 @@ FAULT_ONE_IN = 12
 class Random:
     """Chooses uniformly among the actors, then among the actions of the actor, then among the arguments of the action.
 
-    One of `FAULT_ONE_IN` decisions is a crash.
+    One in `FAULT_ONE_IN` decisions is a crash.
     """
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:

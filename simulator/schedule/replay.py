@@ -10,7 +10,7 @@ from .protocol import Choose
 
 
 def no_choice(n: int) -> int:
-    """The `Choose` of a replay, which never chooses."""
+    """The `Choose` function of a replay, which is never called."""
     raise AssertionError("a replay has nothing to choose")
 
 

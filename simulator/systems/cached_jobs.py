@@ -1,4 +1,4 @@
-"""A runner that caches the rows of file slices, because the harness reads the same file slices after every step."""
+"""A runner that caches the rows of file slices, because the harness reads the same slices after every step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nbcc.engine.storage import NotFound, Storage
 
 
 class CachedJobs(InProcessJobs):
-    """Reads each file slice only once for a set of columns. A cached result is valid while all files of the slice
+    """Reads each file slice only once for each set of columns. A cached result is valid while all files of the slice
     exist, because files never change.
     """
 

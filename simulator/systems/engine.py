@@ -1,5 +1,5 @@
-"""The engine as a system. The operations of the engine run in threads of actors, and stop at the end of the segment of
-each model action.
+"""The adapter that runs the engine as a system of a check. Each operation of the engine runs in a thread, and stops at
+the end of the segment of each model action.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
 
 
 class EngineSystem:
-    """A table in memory whose actors run in threads. ``rules`` replace the rules that the protocol determines."""
+    """A table in memory whose actors run in threads. ``rules`` replace the rules that the engine derives from the
+    protocol.
+    """
 
     name = "engine"
     refuses_by_class = True
@@ -131,7 +133,6 @@ class EngineSystem:
         return self.operation(operation, handle)
 
     def _write_arguments(self, actor: str, batch: Batch, added: int) -> dict[str, Any]:
-        """Return the arguments of the actor's next write: its rows, columns, partitions read, batch and retries."""
         world, number = self.world, self.harness.started(actor) + 1
         arguments: dict[str, Any] = {}
         table, sets = to_table(batch, world, added), columns_set(batch, world)
@@ -175,7 +176,7 @@ class EngineSystem:
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
-        """Write the table as files into a temporary folder, in which other readers can read the table."""
+        """Write the table as files into a temporary folder, from which other readers can read it."""
         with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as name:
             folder = Path(name)
             for entry in self.harness.storage.list(""):
@@ -187,8 +188,8 @@ class EngineSystem:
     def complaints(self) -> list[str]:
         """Return the segments of the history whose intermediate state another actor could have seen.
 
-        In a world with lost locks no segment is atomic. In a world with lost locks the model has separate steps
-        wherever promises depend on the lock.
+        In a world with lost locks, segments need not be atomic. In such a world, the model has separate steps wherever
+        promises depend on the lock.
         """
         if self.world[LostLocks].lock_losses:
             return []
@@ -207,7 +208,6 @@ class EngineSystem:
     # The parts of an actor. `SparkSystem` overrides these.
 
     def operation(self, name: str, handle: Handle) -> EngineOperation:
-        """Return the steps of an operation."""
         return EngineOperation(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
@@ -228,7 +228,6 @@ class EngineSystem:
         return Context(*seams, own_heartbeats=handle.heartbeats)
 
     def _opened_by(self, actor: str, added: int) -> TableConfig:
-        """Return the config with which an actor opens the table, after ``added`` columns were added."""
         own = self.world.protocol_of(actor, self.protocol) if self.world.settings else self.protocol
         if own != self.protocol and self.rules == rules_of(self.protocol):  # else one set of rules is for all
             self._rules_of[actor] = rules_of(own)
@@ -241,8 +240,8 @@ class EngineSystem:
         return replace(self.config, concurrency_mode=mode, schema=schema_of(self.world, added))
 
     def observer_context(self) -> Context:
-        """Return a context for the harness's own reads: storage and jobs without scheduling points, and a read-only
-        clock.
+        """Return a context for the harness's own reads: storage and jobs that the schedule does not control, and a
+        read-only clock.
         """
         none: Any = None
         clock = ReadOnlyClock(self.harness.clock)
@@ -281,7 +280,6 @@ class EngineSystem:
         )
 
     def slices_as_of(self, time: int) -> tuple[Any, ...]:
-        """Return the file slices as of a time."""
         return self._slices(as_of=instant_of(time))
 
     def _slices(self, **as_of: str) -> tuple[Any, ...]:
@@ -304,8 +302,8 @@ class EngineSystem:
         return self._operations[operation].run(looking, config, **arguments)
 
     def _cached(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """Return a value that depends only on stored objects. The value is computed again only after an object was put
-        or deleted.
+        """Return a value that depends only on stored objects. The value is computed again only after a change of the
+        stored objects.
         """
         changes = getattr(self.harness.storage, "changes", None)
         if changes is None:

@@ -22,7 +22,7 @@ from .rows import from_rows
 
 
 class Host(Protocol):
-    """The part of a system that an operation uses."""
+    """The interface of a system that an operation uses."""
 
     harness: Harness
     rows_by_action: Mapping[str, MappingRow]
@@ -60,7 +60,7 @@ class EngineOperation:
         self.task.crash()
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
-        """Run the calls of one segment of the operation, which `row` describes. Return the arguments in the name of the
+        """Run the calls of one segment of the operation, which `row` describes. Return the values in the name of the
         last object that the segment put.
         """
         title = f"{self.name} of {self.task.actor}"
@@ -105,15 +105,10 @@ class EngineOperation:
 
 
 def _several(words: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return one word or several words of a mapping row as a tuple."""
     return (words,) if isinstance(words, str) else words
 
 
 def _only(times: tuple[int, ...]) -> Callable[[str], bool]:
-    """True if a listing shows a concurrent change: a completed instant or a restore plan that was requested at one of
-    the given times.
-    """
-
     def shown(path: str) -> bool:
         name = parsed(path)
         if "completed" in name or name.get("rest") == "restore.requested":

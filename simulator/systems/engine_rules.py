@@ -1,4 +1,5 @@
-"""The engine's rules for a protocol of the model, or the reason why the engine does not support it."""
+"""Derives the engine's rules from a protocol of the model, or the reason why the engine does not support the protocol.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +81,7 @@ def rules_of(protocol: Protocol) -> Rules:
 
 
 def by_their_rules(rules: Rules) -> Rules:
-    """Return the rules of a service of another engine, which merges the files of the table as Hudi does."""
+    """Return the rules of another engine's service, which merges the files of the table as Hudi does."""
     return replace(rules, merge_order=HUDI.merge_order, fold=HUDI.fold, tombstones=HUDI.tombstones)
 
 

@@ -1,7 +1,8 @@
 """Apache Hudi on Spark as a system: Hudi's real client runs in a separate process, one protocol step at a time.
 
-Hudi's instants are readings of the clock. Therefore this module counts the model's ticks, and maps each instant to the
-tick of the step in which it appeared. `complaints` reports instants whose order differs from the order of their ticks.
+Hudi's instants are readings of the clock. Therefore this module counts the model's ticks, and maps each of Hudi's
+instants to the tick of the step in which it appeared. `complaints` reports instants whose order differs from the order
+of their ticks.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ WAITS_ONE_IN: Final = 3
 
 
 class HudiSystem:
-    """A table that Hudi creates in a temporary folder, which is in memory if the machine has a folder in memory."""
+    """A table that Hudi creates in a temporary folder, in memory if possible."""
 
     name = "hudi"
     impossible: Mapping[str, str] = IMPOSSIBLE
@@ -56,7 +57,7 @@ class HudiSystem:
         self.ask("create", merge_mode=world.merge_mode, buckets=world.buckets, partitions=self.partitions)
 
     def ask(self, step: str, **arguments: Any) -> Any:
-        """Execute a step of the peer on this table. A step other than a read invalidates the cached observation."""
+        """Execute a step of the peer on this table. Each step other than a read invalidates the cached observation."""
         self._seen = None if step != "read" else self._seen
         return self._peer.ask(step, str(self._folder), **arguments)
 
@@ -80,7 +81,7 @@ class HudiSystem:
         return {}
 
     def take_time(self) -> int:
-        """Return the tick that the model's clock returns in this step."""
+        """Return the tick that the model's clock returns in the current step."""
         self._tick += 1
         return self._tick
 
@@ -190,7 +191,7 @@ class HudiOperation:
         return {}
 
     def crash(self) -> None:
-        """End the client and let the client's heartbeat expire. The client takes no more steps."""
+        """End the client and let its heartbeat expire. The client takes no more steps."""
         self._system.ask("crash", actor=self._actor)
 
     def _start(self) -> None:

@@ -1,4 +1,4 @@
-"""The histories that Apache Hudi can play. The module selects the part of a world that Hudi can play, and the steps
+"""The histories that Apache Hudi can play. The module selects the part of a world that Hudi supports, and the steps
 that a history must omit.
 """
 
@@ -15,9 +15,9 @@ FITTED: Final = ("compactor", "rollbacker", "writer")
 
 
 def fitted(world: World) -> World:
-    """Return the part of the world that Hudi can play: merge-on-read, whole rows, and all steps of a call together.
+    """Return the part of the world that Hudi supports: merge-on-read, whole rows, and all steps of a call together.
 
-    A write has one log file in each group, because Hudi's client never starts a new log for so few rows. A world
+    A write has one log file in each group, because Hudi's client does not start a second log for so few rows. A world
     without a name has only actors of the kinds in `FITTED`.
     """
     actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
@@ -31,8 +31,8 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
 
     In one call, Hudi takes the lock and publishes, or is refused: no other actor takes a step during the call. No
     compactor resumes the plan of a live compactor, because Hudi would first roll back the live run and delete its
-    files. The check also omits four kinds of steps. The four kinds of omitted steps concern a live writer whose
-    heartbeat other clients consider expired:
+    files. The check also omits four kinds of steps that involve a live writer whose heartbeat other clients consider
+    expired:
 
     - The heartbeat expires before the writer's files are on storage. A rollback at this time makes Hudi's client fail.
     - The writer is refused before its rollback has completed. Hudi commits until the rollback has completed.
@@ -61,7 +61,6 @@ def _differs_with_rollbacks(model: Any, state: Any, step: Step) -> bool:
 
 
 def _oldest_runner_is_alive(model: Any, state: Any) -> bool:
-    """True if the runner of the oldest pending compaction plan is alive."""
     done = _completed(model, state)
     runner = next(plan.runner for plan in model.component(state, "plans") if plan.requested not in done)
     return bool(model.component(state, runner).step != DEAD)
@@ -77,6 +76,5 @@ def _rolled_back(model: Any, state: Any) -> set[int]:
 
 
 def _pending_targets(model: Any, state: Any) -> set[int]:
-    """Return the writes that a pending rollback names."""
     done = _completed(model, state)
     return {each.target for each in model.component(state, "rollbacks") if each.requested not in done}

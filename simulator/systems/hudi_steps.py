@@ -1,4 +1,5 @@
-"""The table of peer steps: for each action of the model, the call of Apache Hudi's client that contains it.
+"""The table of peer steps: it maps each action of the model to the call of Apache Hudi's client that contains the
+action.
 
 To map a new action, append a row.
 
@@ -14,12 +15,11 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class PeerStep:
-    """One action of the model. ``call`` is the corresponding step of the peer. If the peer has no step for the action,
-    ``call`` is None and ``because`` is the reason.
+    """One action of the model. ``call`` is the step of the peer that corresponds to the action. If the peer has no step
+    for the action, ``call`` is None and ``because`` is the reason.
 
-    ``takes`` marks an action that takes a time. The peer's instant for an action that takes a time appears with
-    ``call``, or with the call of a later action. If ``impossible`` is True, the peer cannot play a history with this
-    action.
+    ``takes`` is True for an action that takes a time. The peer's instant for such an action appears with ``call``, or
+    with the call of a later action. If ``impossible`` is True, the peer cannot play a history with this action.
     """
 
     action: str

@@ -12,7 +12,7 @@ from .protocol import CannotStep
 
 
 class ModelSystem:
-    """A model of which the caller takes single steps. Crashes and faults are ordinary steps."""
+    """A model whose caller takes single steps. Crashes and faults are ordinary steps."""
 
     name = "model"
     refuses_by_class = True

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 
 class CannotPlay(ValueError):
-    """Raised if a system cannot follow a protocol or play in a world. The message has the reason and says what to do
-    instead.
+    """Raised if a system cannot follow a protocol or play in a world. The message states the reason and suggests an
+    alternative.
     """
 
 
@@ -22,8 +22,8 @@ class CannotStep(Exception):
 
 
 class Impossible(CannotStep):
-    """Raised if the system cannot play a step or answer a read. The message has the reason. The check skips and counts
-    each step that raises `Impossible`.
+    """Raised if the system cannot play a step or answer a read. The message states the reason. The check skips and
+    counts each step that raises `Impossible`.
     """
 
 
@@ -42,7 +42,9 @@ class Operation(Protocol):
         ...
 
     def crash(self) -> None:
-        """Kill the actor before its next access. None of the actor's later accesses reaches the table."""
+        """End the actor's thread before its next access to the table. Later accesses of the actor have no effect on the
+        table.
+        """
         ...
 
 
@@ -50,8 +52,8 @@ class System(Protocol):
     """A system: a table on which several actors work.
 
     A system may also have `slices_as_of(time)`, which returns past file slices in the form of `slices`. If
-    `refuses_by_class` of a system is True, the check compares the classes of its refusals. In that case `rows` returns
-    `crosscheck.observables.refused(error)`.
+    `refuses_by_class` of a system is True, the check compares the classes of its refusals. If `refuses_by_class` is
+    True, `rows` returns `crosscheck.observables.refused(error)` for a refused read.
     """
 
     name: str

@@ -39,7 +39,7 @@ def factory(name: str) -> Factory:
 
 
 def fitted(name: str) -> Callable[[World], World]:
-    """Return a function that reduces a world to the part that the system of this name can play."""
+    """Return a function that reduces a world to the part that the system of this name supports."""
     if name != "hudi":
         return lambda world: world
     from .hudi_histories import fitted as to_hudi

@@ -34,9 +34,11 @@ def schema_of(world: World, added: int = 0) -> pa.Schema:
 
 
 def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
-    """Return the engine's table for a world: key ``id``, ordering ``ts``; ``value`` names the write that made the row.
+    """Return the engine's config for the table of a world: key ``id``, ordering column ``ts``, and ``value`` with the
+    name of the write.
 
-    In a world with a merge function, the protocol's `merge_laws` selects it, and the table has no ordering column.
+    In a world with a merge function, the protocol's `merge_laws` selects the function, and the table has no ordering
+    column.
     """
     return TableConfig(
         name="simulated",
@@ -54,12 +56,11 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
 
 
 def _added(columns: int) -> list[str]:
-    """Return the names of the added columns in the model."""
     return [f"c{number}" for number in range(1, columns + 1)]
 
 
 def partition_name(number: int) -> str:
-    """Return the partition value of a number."""
+    """Return the value of the partition column for the number of a partition."""
     return f"p{number}"
 
 
@@ -107,7 +108,6 @@ def _row(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _value(row: dict[str, Any]) -> Any:
-    """Return the value of a row: the name of the row's write, or the name of the write of each column."""
     if "value" in row:
         added = [name for name in _added(len(row)) if name in row]
         return " ".join([row["value"], *(f"{name}:{row[name] or '-'}" for name in added)])

@@ -1,8 +1,9 @@
-"""The engine on an S3 server, as a system: requests of a history fail at random, and the engine must agree.
+"""The engine on an S3 server, as a system: random requests of a history fail, and the engine must still agree with the
+model.
 
 The server is `nbcc.simulator.s3`, on 127.0.0.1 in this process. The requests of actors reach it through
-`ObjectStorage`; the harness reads the objects directly. A failed request costs an actor no step of the model: the
-engine repeats it, or recognises its own success, within one call to its storage.
+`ObjectStorage`; the harness reads the objects directly. A failed request is not a step of the model: the engine repeats
+it, or detects its own success, within one storage call.
 """
 
 from __future__ import annotations
@@ -55,18 +56,16 @@ _NUMBERS: Final = count(1)
 
 
 def one_in_some(chance: random.Random, method: str) -> Kind | None:
-    """Let one request in `FAULT_ONE_IN` fail."""
+    """Make one request in `FAULT_ONE_IN` fail."""
     return chance.choice(FAULTS[method]) if chance.randrange(FAULT_ONE_IN) == 0 else None
 
 
 def every_answer(chance: random.Random, method: str) -> Kind | None:
-    """Lose the answer of every put."""
+    """Lose the answer of every put request."""
     return "lose" if method == "PUT" else None
 
 
 class _Objects(MutableMapping[str, bytes]):
-    """The objects of a folder of a bucket, by path."""
-
     def __init__(self, bucket: Bucket, folder: str) -> None:
         self._bucket, self._folder = bucket, folder
 
@@ -87,7 +86,7 @@ class _Objects(MutableMapping[str, bytes]):
 
 
 class BucketView(MemoryStorage):
-    """A folder of a bucket without requests, for the harness."""
+    """A folder of a bucket that the harness accesses directly, without requests."""
 
     def __init__(self, bucket: Bucket, folder: str) -> None:
         super().__init__()
@@ -95,9 +94,9 @@ class BucketView(MemoryStorage):
 
 
 class S3Storage(MemoryStorage):
-    """The same folder by requests to the server, for actors. `faults` counts faults by action and kind.
+    """A folder of a bucket that actors access by requests to the server. `faults` counts faults by action and kind.
 
-    The faults depend on the calls of the history alone, so that a trace meets them again.
+    The faults depend only on the calls of the history, so that a replay of a trace has the same faults.
     """
 
     def __init__(self, view: BucketView, remote: ObjectStorage, bucket: Bucket, choose: Choose) -> None:
@@ -141,7 +140,6 @@ class S3Storage(MemoryStorage):
             self._ask("DELETE", paths[0], lambda: self._remote.delete_all(paths))
 
     def _ask(self, method: str, path: str, request: Callable[[], T], *, is_conditional: bool = True) -> T:
-        """Send a request, after the choice of its fault."""
         self._calls += 1
         kind = self._choose(random.Random(f"{self._calls} {method} {path}"), method)
         if kind == "refuse" and not is_conditional:
@@ -158,7 +156,7 @@ class S3Storage(MemoryStorage):
 
 
 class S3System(EngineSystem):
-    """A table on the server. `choose` decides which requests fail."""
+    """A table on the server. The function `choose` decides which requests fail."""
 
     name = "s3"
 
@@ -178,7 +176,7 @@ class S3System(EngineSystem):
 
     @property
     def faults(self) -> Counter[str]:
-        """How often which request failed in which way."""
+        """Return how often each kind of request failed in each way."""
         counts: Counter[str] = Counter()
         for (_, what), number in self.store.faults.items():
             counts[what] += number
@@ -191,8 +189,6 @@ class S3System(EngineSystem):
 
 
 class _Operation(EngineOperation):
-    """An operation whose faults are counted by the action of the model."""
-
     system: S3System
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -206,7 +202,6 @@ def losing_answers(world: World, protocol: Protocol, batches: object) -> S3Syste
 
 
 def _bucket() -> Bucket:
-    """The bucket of this process's server, which runs until the process ends."""
     if os.getpid() not in _SERVERS:
         stack = ExitStack()
         _SERVERS[os.getpid()] = (stack, stack.enter_context(s3_server()))

@@ -1,4 +1,6 @@
-"""Judges a table of any writer from its files: whether its history is possible, and what is damaged or at risk."""
+"""Judges a table that any program wrote, from its files: whether its history is possible, and what is damaged or at
+risk.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table's history, file group by file group, in the terms of the model: writes, plans, and their times."""
+"""The history of a table, for each file group, in the terms of the model: writes, plans, and their times."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LOG_COMPACT = "LOG_COMPACT"
 
 
 class Written(NamedTuple):
-    """A write in one file group. `names` are its log files by version; `inflight`: whether the write has started
-    writing.
+    """A write in one file group. `names` are the write's log files by version; `inflight` is True if the write has
+    started to write data.
     """
 
     requested: str
@@ -30,11 +30,12 @@ class Written(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """A plan in one file group. `base` is the barrier of the base file that it starts from; `names` are its logs.
+    """A plan in one file group. `base` is the barrier of the base file from which the plan starts; `names` are the
+    plan's logs.
 
-    `unplanned`: whether a write, such as a bulk insert, made the base file without a plan. The inputs of the base file
-    are then unknown. `replaces`: whether the plan belongs to a replace, which takes no files and hides all earlier
-    files.
+    `unplanned` is True if a write, such as a bulk insert, made the base file without a plan. The inputs of an unplanned
+    base file are unknown. `replaces` is True if the plan belongs to a replace, which takes no files and hides all
+    earlier files.
     """
 
     barrier: str
@@ -57,7 +58,7 @@ class LogPlanned(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupHistory:
-    """The events in a file group: writes and log compactions by requested time, plans by barrier."""
+    """The events in one file group: writes and log compactions by requested time, plans by barrier."""
 
     group: Group
     writes: tuple[Written, ...]
@@ -66,15 +67,15 @@ class GroupHistory:
 
     @property
     def in_one_order(self) -> bool:
-        """Whether its writes completed in the order in which they were requested."""
+        """True if the writes of the file group completed in the order in which they were requested."""
         times = [write.completed or "~" for write in self.writes]
         return all(earlier <= later for earlier, later in pairwise(times))
 
 
 @dataclass(frozen=True)
 class Histories:
-    """The groups that the model can play. `left_out` maps a reason to the number of groups that the model cannot play
-    for that reason.
+    """The file groups whose history the model supports. `left_out` maps a reason to the number of file groups that the
+    model does not support for that reason.
     """
 
     playable: tuple[Group, ...]
@@ -83,12 +84,14 @@ class Histories:
 
     @property
     def groups(self) -> Iterator[GroupHistory]:
-        """The history of each group, one at a time, because all histories together would be as big as the audit."""
+        """Yield the history of each file group, one at a time, because all histories together would need as much memory
+        as the audit.
+        """
         return map(self.history_of, self.playable)
 
 
 def histories(view: View) -> Histories:
-    """The histories of all file groups."""
+    """Return the histories of all file groups."""
     not_modelled = _not_modelled(view)
     pending, log_plans_of = _pending_logs(view), _all_log_plans(view)
 
@@ -111,7 +114,6 @@ def histories(view: View) -> Histories:
 
 
 def _not_modelled(view: View) -> dict[Group, str]:
-    """The groups with an event that the model does not have, each with the reason."""
     reasons: dict[Group, str] = dict.fromkeys(view.replaced, "a replace hides them")
     for commit in view.audit.commits.values():
         action = view.audit.timeline.begun_as.get((commit.instant.requested, commit.instant.completes_as))
@@ -141,7 +143,6 @@ def _unplayable(view: View, group: Group) -> str | None:
 
 
 def _pending_logs(view: View) -> Mapping[Group, list[LogFile]]:
-    """The existing logs of pending instants, for each file group."""
     logs: dict[Group, list[LogFile]] = {}
     for file in view.audit.files.values():
         if file.completed is None and view.pending(file.requested) and _is_log(file, view):
@@ -150,7 +151,7 @@ def _pending_logs(view: View) -> Mapping[Group, list[LogFile]]:
 
 
 def _is_log(file: File, view: View) -> TypeGuard[LogFile]:
-    """True if the history includes this log. A log is excluded if a later write has repeated its rows."""
+    """True if the history includes a log; it excludes a log whose rows a later write has repeated."""
     return isinstance(file, LogFile) and file.path not in view.audit.rewritten
 
 
@@ -166,7 +167,9 @@ def _writes(logs: Iterable[LogFile]) -> Iterator[Written]:
 
 
 def _plans(view: View, group: Group) -> Iterator[Planned]:
-    """Barrier -> the plan, or a base file without a plan (of a bulk insert or copy-on-write write)."""
+    """Return a mapping from each barrier to its plan, or to its base file without a plan (of a bulk insert or
+    copy-on-write write).
+    """
     parts = {part.barrier: part for part in view.plans.get(group, ())}
     bases = {f.requested: f for f in view.by_group.get(group, ()) if isinstance(f, BaseFile)}
     for barrier in sorted({*parts, *bases}):
@@ -178,8 +181,8 @@ def _plans(view: View, group: Group) -> Iterator[Planned]:
 
 
 def _planned(view: View, part: GroupPlan) -> Planned:
-    """The part of a plan in one group. Logs with deletes that an earlier compaction kept are part of its base file, not
-    inputs.
+    """Return the part of a plan in one file group. Logs with the deletes of an earlier compaction are part of its base
+    file, and are not inputs.
     """
     operation = part.operation
     base = parse_base(operation.base_file) if operation.base_file else None
@@ -195,7 +198,8 @@ def _planned(view: View, part: GroupPlan) -> Planned:
 
 
 def _all_log_plans(view: View) -> Mapping[Group, list[LogPlanned]]:
-    """The log compactions of each group: completed ones as their commits record them, pending ones by their plans."""
+    """Return the log compactions of each file group: completed ones from their commits, pending ones from their plans.
+    """
     done = {commit.instant.requested: commit for commit in view.audit.commits.values() if commit.covers}
     log_plans: dict[Group, list[LogPlanned]] = {}
     for requested in sorted({*view.audit.log_plans, *done}):

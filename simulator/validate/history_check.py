@@ -29,7 +29,8 @@ BIG: Final = 200_000
 class Refusal:
     """The first event that the model refuses: its time and file group, and the conditions that were false.
 
-    `before`: the number of instants that were requested earlier. `enabled`: the events that were possible instead.
+    `before` is the number of instants that were requested earlier. `enabled` contains the events that were possible at
+    this point.
     """
 
     time: str
@@ -46,7 +47,8 @@ class HistoryCheck:
     protocols in `legal`.
 
     `refusal` is the first event that `own` refuses, or None. `left_out` maps a reason to the number of file groups that
-    the model cannot play for that reason. `played` counts segments, and `shapes` the different ones among them.
+    the model does not support for that reason. `played` is the number of segments (short parts of histories), and
+    `shapes` the number of different ones.
     """
 
     own: str
@@ -70,7 +72,7 @@ class HistoryCheck:
 def check_history(view: View, progress: Progress = no_progress, workers: int = 1) -> HistoryCheck:
     """Play the history of a table on the model. The protocol of a table is nbcc's default, or Hudi's protocol.
 
-    `workers`: the number of processes that share the file groups of a big table.
+    `workers` is the number of processes that share the file groups of a big table.
     """
     own = "default" if view.audit.own else "hudi-1.2.0"
     groups = histories(view)
@@ -129,7 +131,6 @@ def _event(segment: Segment, number: int) -> str:
 
 
 def _with_instants(sentence: str, segment: Segment) -> str:
-    """A sentence of the model in which each actor of the segment is replaced by its instant."""
     actors = {
         WRITER.prefix: ("write", segment.writes), COMPACTOR.prefix: ("compaction", segment.plans),
         OVERWRITER.prefix: ("replace", segment.plans), LOG_COMPACTOR.prefix: ("log compaction", segment.log_plans),

@@ -1,4 +1,5 @@
-"""Judges histories of file groups: every segment is played under every protocol, equal shapes once."""
+"""Judges histories of file groups: it plays every segment under every protocol, and segments of equal shape only once.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ class Judgement(NamedTuple):
     impossible.
 
     `played` counts segments, `unplanned` the base files without a plan, and `refusals` the segments that the table's
-    own protocol refuses. `earliest` is the refused segment with the smallest time, and that time. After `MAX_REFUSALS`
-    refusals no further segment is played, and every protocol counts as refusing.
+    own protocol refuses. `earliest` is the refused segment with the smallest time, together with that time. After
+    `MAX_REFUSALS` refusals no further segment is played, and every protocol counts as refusing.
     """
 
     played: int = 0
@@ -36,8 +37,8 @@ class Judgement(NamedTuple):
     earliest: tuple[str, Segment, Refused] | None = None
 
     def joined(self, other: Judgement) -> Judgement:
-        """The verdict on these and other file groups. If several groups are refused at the same time, the first group's
-        refusal counts.
+        """Return the combined verdict on these and other file groups. If several file groups are refused at the same
+        time, the first group's refusal is reported.
         """
         both = [each for each in (self.earliest, other.earliest) if each is not None]
         earliest = min(both, key=lambda refusal: (refusal[0], refusal[1].group), default=None)
@@ -46,8 +47,8 @@ class Judgement(NamedTuple):
 
 
 def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], None] = lambda done: None) -> Judgement:
-    """Play file groups, in rising order of their names, under all protocols. `own` is the protocol that the groups
-    should follow.
+    """Play file groups on the model, in the order of their names, under all protocols. `own` is the protocol that the
+    groups should follow.
     """
     judging = _Judging(own)
     for done, history in enumerate(groups):
@@ -58,8 +59,8 @@ def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], No
 
 @cache
 def protocols() -> Mapping[str, Protocol]:
-    """The protocols under which a table is played, the default first. Equal protocols are one object, and are played
-    once.
+    """Return the protocols under which a table is played, the default first. Equal protocols are one object, so that
+    they are played once.
     """
     named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
     # Under other protocols logs have other names, or several writes share one.
@@ -70,8 +71,8 @@ def protocols() -> Mapping[str, Protocol]:
 
 
 class _Judging:
-    """`left` are the protocols that have refused nothing so far; `earliest` is the first segment that the table's own
-    protocol refuses.
+    """`left` contains the protocols that have not refused a segment yet; `earliest` is the first segment that `own`
+    refuses.
     """
 
     def __init__(self, own: str) -> None:
@@ -107,8 +108,8 @@ class _Judging:
             self.left.pop(name, None)
 
     def _refusals(self, shape: Shape, axes: tuple[str, ...]) -> Iterator[tuple[str, Refused]]:
-        """The remaining protocols that refuse a shape, among the protocols that sort neighbouring writes by one of the
-        axes.
+        """Return the remaining protocols that refuse a shape, among the protocols that order neighbouring writes by one
+        of the axes.
         """
         for name in {self.own: 0, **self.left}:
             protocol = protocols()[name]

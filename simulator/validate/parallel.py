@@ -20,8 +20,8 @@ WAITING: Final = 2
 
 
 def judge_in_parallel(histories: Histories, own: str, progress: Callable[[int], None], helpers: int) -> Judgement:
-    """Do the same as `judge` on all groups, but possibly stop later after refusals. The calling process judges groups
-    too, while the others are busy.
+    """Judge all file groups like `judge`, but in several processes, which may stop later after refusals. The calling
+    process judges file groups too, while the other processes are busy.
     """
     tasks: list[Future[Judgement]] = []
 

@@ -1,4 +1,4 @@
-"""An index: which plans and log compactions of a file group take the logs of which writes."""
+"""An index of the plans and log compactions of a file group by the writes whose logs they take."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .history import GroupHistory, LogPlanned, Written
 
 
 class Link(NamedTuple):
-    """The numbers of the plans that concern a write.
+    """The numbers of the plans that are related to a write.
 
-    `near`: the plans around the request and the completion of the write, and all plans that list the write. `taken`:
-    for each log that a plan took, the plan, the log's position in it, and the log version. `early`: whether a plan took
-    a log of the write before the write completed.
+    `near`: the plans around the request and the completion of the write, and all plans that list the write. `taken`
+    lists, for each log that a plan took, the plan, the log's position in the plan, and the log version. `early` is True
+    if a plan took a log of the write before the write completed.
     """
 
     near: AbstractSet[int]
@@ -25,7 +25,7 @@ class Link(NamedTuple):
 
 
 def order_of(axis: str) -> Callable[[Written], tuple[str, str]]:
-    """The sort key of writes: their requested or their completion times."""
+    """Return the sort key of writes: their requested or completion times."""
     return _requested if axis == "requested" else _completed
 
 
@@ -74,8 +74,8 @@ class PlanIndex:
         return Link(near, tuple(taken), early)
 
     def near(self, chunk: Iterable[Written]) -> set[int]:
-        """The log compactions that took a log of these writes, and for each write the first log compaction that could
-        have taken its logs.
+        """Return the log compactions that took a log of these writes, and for each write the first log compaction that
+        could take its logs.
         """
         if not self._plans:
             return set()
@@ -86,7 +86,7 @@ class PlanIndex:
         return self.with_later(numbers)
 
     def with_later(self, numbers: set[int]) -> set[int]:
-        """The log compactions, and all further log compactions that took a log made by one of them."""
+        """Return the log compactions, and all further log compactions that took a log that one of them made."""
         reached, new = set[int](), numbers
         while new:
             reached |= new
@@ -94,10 +94,9 @@ class PlanIndex:
         return reached
 
     def around(self, numbers: Iterable[int]) -> set[int]:
-        """The plans around these log compactions, and the first compaction that must take their logs.
+        """Return the plans around these log compactions, and the first compaction that must take their logs.
 
-        Without the plan that ends the slice, their logs would stay in the newest slice, where every later compaction of
-        the segment would have to take them.
+        Without the plan that ends their slice, every later compaction of the segment would have to take their logs.
         """
         plans: set[int] = set()
         for number in numbers:
@@ -107,7 +106,7 @@ class PlanIndex:
         return plans - {-1, len(self.barriers)}
 
     def placeholders_for(self, plan: LogPlanned, known: Mapping[str, object]) -> list[Written]:
-        """Placeholders for the logs of a plan that are not `known`: their newest writes, until these have two logs."""
+        """Return placeholders for the logs of a plan that are not `known`: the newest writes of these logs."""
         outside = {write for name in plan.names if name not in known and (write := self._newest(name))}
         placeholders: list[Written] = []
         for write in sorted(outside, key=self._rank, reverse=True):
@@ -116,7 +115,7 @@ class PlanIndex:
         return placeholders
 
     def _newest(self, name: str) -> Written | None:
-        """The write of a log, or the newest write whose log it covers; None if the log is unknown."""
+        """Return the write of a log, or the newest write whose log it covers; None if the log is unknown."""
         if name in self._made:
             inputs = [write for each in self._plans[self._made[name]].names if (write := self._newest(each))]
             return max(inputs, key=self._rank, default=None)

@@ -1,5 +1,5 @@
-"""Plays a segment on the model. Nothing is searched: the times order the events, and the private steps of actors follow
-from them.
+"""Plays a segment (a short part of a history) on the model. The module makes no search, because the times order the
+events and determine the private steps of actors.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ COMPLETES: Final[Mapping[str, Kind]] = {
 class Refused(NamedTuple):
     """The model refuses the event with this number; `reasons` are the conditions that were false.
 
-    `enabled` contains the steps that were possible, as sentences. The actors in these sentences are the actors of the
-    segment: w1 is its first write.
+    `enabled` contains the steps that were possible, as sentences. The sentences name the actors of the segment: w1 is
+    its first write.
     """
 
     event: int
@@ -55,7 +55,9 @@ TRACELESS: Final = (
 
 
 def traced(protocol: Protocol) -> Protocol:
-    """The protocol with the default of each option that leaves no trace. Equal protocols allow equal histories."""
+    """Return the protocol with the default of each option that leaves no trace in a table. Two protocols for which the
+    result is equal allow the same histories.
+    """
     standard = Protocol().to_mapping()
     return Protocol.from_mapping({**protocol.to_mapping(), **{name: standard[name] for name in TRACELESS}})
 
@@ -66,10 +68,11 @@ NOT_IN_HISTORIES = {"actor_crashes", "compactor_resumes_plan", "log_compactor_re
 
 @lru_cache(maxsize=1 << 17)
 def play(shape: Shape, protocol: Protocol) -> Refused | None:
-    """Play a segment under a protocol (made by `traced`). None if the model can take all events of the segment.
+    """Play a segment under a protocol (made by `traced`). The result is None if the model can take all events of the
+    segment.
 
-    The first run has additional idle actors, so that segments of all sizes share one model and its memo. A refused
-    segment runs again without the idle actors, so that `enabled` names none of them.
+    The first run has additional idle actors, so that segments of all sizes share one model and its caches. A refused
+    segment runs again without the idle actors, so that `enabled` names no idle actor.
     """
     if _Play(shape, protocol, MIN_ACTORS).refused() is None:
         return None
@@ -78,7 +81,8 @@ def play(shape: Shape, protocol: Protocol) -> Refused | None:
 
 @lru_cache(maxsize=1 << 10)
 def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int, protocol: Protocol) -> Model:
-    """The model of one file group in which each writer writes once. Segments with the same counts share a model."""
+    """Return the model of one file group in which each writer writes once. Segments with the same counts share a model.
+    """
     actors = {"writer": len(versions), "compactor": plans}
     if replaces:
         actors["overwriter"] = plans
@@ -94,8 +98,6 @@ def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int
 
 
 class _Play:
-    """One run of a segment. The number of actors of each kind is rounded up to a multiple of `min_actors`."""
-
     def __init__(self, shape: Shape, protocol: Protocol, min_actors: int = 1) -> None:
         self.shape = shape
         replaces = any(event.kind == "replace" for event in shape.events)
@@ -116,7 +118,8 @@ class _Play:
         return None
 
     def _timed(self, number: int, event: Event) -> tuple[str, ...]:
-        """Take an event at its own time, or at the time of the previous event, which few clocks return twice."""
+        """Take an event at its own time, or at the time of the previous event, which only a coarse clock returns twice.
+        """
         before = self.model.component(self.state, "clock")
         self.tied = number in self.shape.tied
         reasons = self._event(event)
@@ -149,8 +152,8 @@ class _Play:
         return ()
 
     def _complete(self, actor: str, kind: str) -> tuple[str, ...]:
-        """Complete the operation of an actor. Under the lock the actor publishes at its completion time; outside the
-        lock possibly later.
+        """Complete the operation of an actor. Under the lock, the actor publishes at its completion time; without the
+        lock, it may publish later.
         """
         if not self.model.is_busy(actor, self.model.component(self.state, actor)):
             return (f"{actor} must have begun before it completes",)
@@ -164,9 +167,7 @@ class _Play:
         return self._advance(actor, f"{kind}_publishes_instant")
 
     def _may_publish_late(self, actor: str) -> bool:
-        """Whether no plan of the segment took the write. A write that no plan took may have been published after the
-        next plan.
-        """
+        """True if no plan of the segment took the write. Such a write may have been published after the next plan."""
         write = int(actor.removeprefix(WRITER.prefix)) - 1
         taken = (*(plan.logs for plan in self.shape.plans), *self.shape.log_plans)
         return write < len(self.shape.early) and all(w != write for logs in taken for w, _ in logs)
@@ -211,12 +212,10 @@ class _Play:
         return tuple(_differences(self._named(plan.groups[0].logs), self.shape.log_plans[number]))
 
     def _named(self, logs: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-        """The logs of the segment without the logs of placeholders."""
         named = [(self.requested[requested], version) for requested, version in logs]
         return [log for log in named if log[0] < len(self.shape.early)]
 
     def _advance(self, actor: str, until: str) -> tuple[str, ...]:
-        """Take private steps of an actor until it has taken the step `until`."""
         while True:
             steps = [(s.action, after) for s, after in self.model.successors_of(self.state, actor) if self._takes(s)]
             wanted = next((after for action, after in steps if action == until), None)
@@ -236,7 +235,8 @@ class _Play:
 
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:
-    """The differences between a plan's logs and the right ones. w1 is the first write, logc1 the first log compaction.
+    """Return the differences between a plan's logs and the right logs. In the text, w1 is the first write, logc1 the
+    first log compaction.
     """
     differences = [
         f"{_log_name(log)} must be taken: it completed before the barrier, in the newest slice"

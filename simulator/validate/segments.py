@@ -1,10 +1,9 @@
-"""A file group's history cut into small segments. The model plays each segment in a millisecond, and few segments have
-different shapes.
+"""Cuts the history of a file group into small segments. The model plays each segment in a millisecond, and few segments
+have different shapes.
 
-A segment holds a few neighbouring writes and the plans that could take their logs. One write that completes right
-before a plan represents the other logs that the plan took. Segments suffice for two reasons: a planner decides on each
-log of each file group alone, and the logs of a plan are in order if neighbours are. Tests compare segments with whole
-histories.
+A segment contains a few neighbouring writes and the plans that could take their logs. A write that completes right
+before a plan represents the other logs that the plan took. Segments suffice because a planner decides on each log of
+each file group separately. Tests compare the verdicts on segments with the verdicts on whole histories.
 """
 
 from __future__ import annotations
@@ -27,7 +26,9 @@ Kind = Literal["request", "complete", "plan", "done", "replace", "replaced", "co
 
 
 class Event(NamedTuple):
-    """`actor` is the number of a write, a plan (also of a replace) or a log compaction in the segment."""
+    """An event of a segment; `actor` is the number of a write, a plan (also of a replace) or a log compaction in the
+    segment.
+    """
 
     kind: Kind
     actor: int
@@ -39,10 +40,10 @@ event = cache(Event)
 
 
 class Inputs(NamedTuple):
-    """The logs of the segment's writes that a plan took, as (write, version).
+    """The logs of the segment's writes that a plan took, as pairs (write, version).
 
-    The log that the first log compaction of the segment made is (-1, 1), the log of the second is (-2, 1), and so on.
-    `base_is_last`: the plan starts from the base file before it.
+    The logs of the segment's log compactions are (-1, 1), (-2, 1), and so on. `base_is_last` is True if the plan starts
+    from the base file directly before it.
     """
 
     logs: tuple[tuple[int, int], ...]
@@ -51,11 +52,11 @@ class Inputs(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A segment without its times. Equal shapes have equal verdicts.
+    """A segment without its times; segments with equal shapes have equal verdicts.
 
-    `versions`: the number of logs of each write. `early`: whether a plan took a log of the write before it completed,
-    so that the log existed by then. `log_plans`: the logs that each log compaction took. `tied`: the events with the
-    same time as the previous event.
+    `versions` contains the number of logs of each write. `early` contains, for each write, whether a plan took one of
+    its logs before the write completed. `log_plans` contains the logs that each log compaction took. `tied` contains
+    the events with the same time as the previous event.
     """
 
     events: tuple[Event, ...]
@@ -68,7 +69,9 @@ class Shape(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """`times` are the times of the events. `writes` and `plans` are requested times by number; '' for a placeholder."""
+    """`times` are the times of the events. `writes` and `plans` contain requested times by number; '' stands for a
+    placeholder.
+    """
 
     group: Group
     shape: Shape
@@ -79,7 +82,9 @@ class Segment(NamedTuple):
 
 
 def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
-    """The segments of a group. `axis` is the order in which writes are neighbours: by requested or completion time."""
+    """Return the segments of a file group. `axis` determines which writes are neighbours: by requested time or by
+    completion time.
+    """
     logs = PlanIndex(history, axis)
     for chunk in _chunks(history, axis):
         yield _of_writes(history, chunk, logs)
@@ -87,7 +92,8 @@ def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
 
 
 def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """The segments of a group, each with its axes. Most segments belong to both axes and are made once."""
+    """Return the segments of a file group, each with its axes. Most segments are equal on both axes and are made once.
+    """
     if history.in_one_order:
         yield from ((segment, AXES) for segment in segments(history, AXES[0]))
     elif history.log_plans:  # their placeholders depend on the axis, too
@@ -103,7 +109,7 @@ def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str
 
 
 def _chunks(history: GroupHistory, axis: str) -> Iterator[list[Written]]:
-    """A few neighbouring writes at a time, one slice after the other, because a plan takes the logs of one slice."""
+    """Yield a few neighbouring writes at a time, slice by slice, because a plan takes the logs of one slice."""
     barriers, rank = [plan.barrier for plan in history.plans], order_of(axis)
     order = sorted(history.writes, key=lambda write: (bisect_right(barriers, write.completed or "~"), rank(write)))
     for start in range(0, max(len(order) - 1, 1), WRITES - 1):
@@ -126,7 +132,7 @@ def _of_plans(history: GroupHistory, logs: PlanIndex) -> Iterator[Segment]:
 
 
 def whole(history: GroupHistory, axis: str) -> Segment:
-    """The history as one segment."""
+    """Return the whole history as one segment."""
     numbers, log_plans = range(len(history.plans)), {*range(len(history.log_plans))}
     return _segment(history, [*history.writes], [*numbers], PlanIndex(history, axis), log_plans)
 
@@ -174,7 +180,6 @@ def _segment(
 
 
 def _logs_of(chunk: list[Written], compactions: list[LogPlanned]) -> dict[str, tuple[int, int]]:
-    """Name of each log of the segment: the log as (write, version)."""
     written = {name: (w, v) for w, write in enumerate(chunk) for v, name in enumerate(write.names, start=1)}
     return written | {each.made: (-1 - m, 1) for m, each in enumerate(compactions) if each.made}
 
@@ -194,7 +199,7 @@ def _of_compacting(compactions: list[LogPlanned]) -> Iterator[tuple[str, int, Ev
 
 
 def _tied(times: list[tuple[str, int]]) -> frozenset[int]:
-    """The events with the same time as the previous event. Placeholders have no times of their own."""
+    """Return the events with the same time as the previous event. Placeholders have no times of their own."""
     if len({*times}) == len(times):
         return frozenset()
     return frozenset(n + 1 for n, (one, other) in enumerate(pairwise(times)) if one == other and one[1] == 1)

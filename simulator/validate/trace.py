@@ -1,4 +1,4 @@
-"""Whether the model can take every step of a trace; if not, the first refused step and its false conditions."""
+"""Judges a trace: whether the model can take every step; if not, the first refused step and its false conditions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from ..trace import Trace
 
 @dataclass(frozen=True)
 class TraceJudgement:
-    """The model takes `taken` of `steps` steps, then refuses `refused` for `reasons`; `enabled` was possible."""
+    """The model takes `taken` of `steps` steps; it refuses the step `refused` for `reasons`, where the steps `enabled`
+    were possible.
+    """
 
     steps: int
     taken: int
@@ -28,7 +30,7 @@ class TraceJudgement:
 
     @property
     def text(self) -> str:
-        """The judgement in lines, without a newline at the end."""
+        """Return the judgement as lines of text, without a newline at the end."""
         if self.possible:
             return f"OK: the model can take all {self.steps} steps"
         lines = [f"BROKEN: step {self.taken + 1} of {self.steps} is not possible: {self.refused}"]
@@ -36,7 +38,7 @@ class TraceJudgement:
         return "\n".join([*lines, "possible instead:", *(f"  {sentence}" for sentence in self.enabled)])
 
     def to_mapping(self) -> dict[str, Any]:
-        """The value of ``validate --json`` for a trace, without its ``format``."""
+        """Return the JSON value of ``validate --json`` for a trace, without its ``format``."""
         return {
             "verdict": "OK" if self.possible else "BROKEN",
             "steps": self.steps,
@@ -48,7 +50,7 @@ class TraceJudgement:
 
 
 def judge_trace(trace: Trace) -> TraceJudgement:
-    """Play the steps of a trace on the model, as far as they go."""
+    """Play the steps of a trace on the model until it refuses a step."""
     model = Model(trace.world, trace.protocol)
     state = model.initial
     for taken, named in enumerate(trace.steps):

@@ -1,4 +1,6 @@
-"""`validate`: gathers the audit, runs the diagnostics and plays the history. An unsupported table is UNDETERMINED."""
+"""`nbcc validate`: gathers the audit of a table, runs the diagnostics and plays the history. An unsupported table is
+UNDETERMINED.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +36,10 @@ def validate(
 ) -> Report:
     """Judge the table in `storage` without changing it.
 
-    `opened`: whether to open the data files as well. `now`: the instant that counts as the present; None means the
-    machine's clock. `workers`: the number of processes that play the history of a big table. A script that uses several
-    workers needs a ``__main__`` guard. Raises `NotATable` without ``hoodie.properties``; no other file in a table makes
-    it fail.
+    `opened` states whether to open the data files as well. `now` is the instant that is used as the present time; None
+    means the machine's clock. `workers` is the number of processes that play the history of a big table. A script that
+    uses several workers needs a ``__main__`` guard. Raises `NotATable` if ``hoodie.properties`` is missing; no other
+    state of a table raises an error.
     """
     with without_gc():
         return _validate(storage, opened, now, rules, progress, workers=workers)
@@ -67,7 +69,6 @@ def _head(audit: Audit) -> dict[str, Any]:
 
 
 def _not_judged(audit: Audit) -> str | None:
-    """The reason why the table cannot be judged; None if it can."""
     text = audit.properties.get("hoodie.table.version", "")
     version = int(text) if text.isdecimal() else None
     if version is None:
@@ -80,8 +81,8 @@ def _not_judged(audit: Audit) -> str | None:
 
 
 def _unsupported(audit: Audit) -> str | None:
-    """The property that this release does not support, if there is one. Properties that contradict each other become
-    diagnostics.
+    """Return the property of the table that this release does not support, if any. Contradictory properties are
+    reported by diagnostics instead.
     """
     schema = audit.properties.get("hoodie.table.create.schema")
     try:

@@ -1,4 +1,4 @@
-"""The audit of a table according to its rules: slices, plans and replaces, for the diagnostics."""
+"""Derives slices, plans and replaces from the audit of a table according to the table's rules, for the diagnostics."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class GroupPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """`now` is the instant that counts as the present. `data` are the faults inside data files, if the files were
-    opened.
+    """`now` is the instant that is used as the present time. `data` contains the faults inside data files, if the files
+    were opened.
     """
 
     audit: Audit
@@ -37,15 +37,14 @@ class View:
 
     @property
     def counted(self) -> Mapping[str, File]:
-        """The data files that completed commits list, by path, missing files included."""
+        """The data files that completed commits list, by path, including missing files."""
         return self._listed[0]
 
     @property
     def mismatches(self) -> Sequence[tuple[str, Stat]]:
-        """Listed files that are missing, are not data files, or have another size or instant than listed. Most tables
-        have no listed file with such a fault.
+        """Listed files that are missing, are not data files, or have another size or instant than listed.
 
-        Each file is a pair: the requested time of the commit that lists the file, and the listed name and size.
+        Each element is a pair: the requested time of the listing commit, and the listed name and size.
         """
         return self._listed[1]
 
@@ -67,7 +66,7 @@ class View:
 
     @property
     def unlisted(self) -> Iterable[File]:
-        """The same as `Audit.unlisted`, without another map of a million paths."""
+        """The same files as `Audit.unlisted`, computed without a second map of all paths."""
         commits, shared = self.audit.commits, self.audit.shared_requests
         files = ((path, f) for path, f in self.audit.files.items() if f.requested in commits)
         return (f for path, f in files if path not in self.counted and f.requested not in shared)
@@ -96,7 +95,8 @@ class View:
 
     @cached_property
     def slices(self) -> tuple[FileSlice, ...]:
-        """All present file slices, including those before the horizon of a clean. Replaced groups have none."""
+        """All present file slices, including those before the horizon of a clean. Replaced file groups have no slices.
+        """
         pending = {
             group: [part.barrier for part in parts if part.completed is None] for group, parts in self.plans.items()
         }
@@ -111,13 +111,16 @@ class View:
 
     @cached_property
     def writes(self) -> list[str]:
-        """The completion times of the writes on the active timeline, in ascending order; services change no row."""
+        """The completion times of the writes on the active timeline, in ascending order; table services are not writes.
+        """
         done = ((i, self.audit.commits.get(i.requested)) for i in self.audit.timeline.completed if i.writes)
         return [i.completed or "" for i, commit in done if commit and commit.operation not in SERVICES]
 
     @cached_property
     def superseded(self) -> Mapping[str, str]:
-        """Path of a file in an older slice -> the completion time of the base file that supersedes the slice."""
+        """Maps the path of each file in an older slice to the completion time of the base file that supersedes the
+        slice.
+        """
         superseded: dict[str, str] = {}
         after: dict[Group, str] = {}
         for piece in reversed(self.slices):  # barriers rise within a group
@@ -136,7 +139,7 @@ class View:
         return {requested: tuple(instants) for requested, instants in actions.items()}
 
     def named_after(self, path: str) -> str | None:
-        """The instant in the name of a data file; None if the name has none."""
+        """Return the instant in the name of a data file; None if the name contains no instant."""
         file = self.audit.files.get(path)
         if file is not None:
             return _named(file)
@@ -145,11 +148,11 @@ class View:
         return parsed.instant if parsed else None
 
     def pending(self, requested: str) -> bool:
-        """Whether a write or compaction with this requested time is on the timeline and not completed."""
+        """Return whether a write or compaction with this requested time is on the timeline and not completed."""
         return any(i.completed is None and i.writes for i in self.actions.get(requested, ()))
 
     def bases(self, group: Group) -> Iterable[BaseFile]:
-        """The listed base files of a file group."""
+        """Return the listed base files of a file group."""
         return (f for f in self.by_group.get(group, ()) if isinstance(f, BaseFile))
 
     @cached_property
@@ -166,5 +169,5 @@ def _named(file: File) -> str:
 
 
 def timeline_file(instant: Instant) -> str:
-    """The path of an instant's file."""
+    """Return the path of an instant's file on the timeline."""
     return f"{TIMELINE}/{instant.file_name}"

@@ -1,5 +1,5 @@
-"""The matrix of verdicts, with a row for each protocol and a column for each promise. Each cell records the bounds up
-to which it was searched.
+"""The matrix of verdicts, with a row for each protocol and a column for each promise. Each cell of the matrix records
+the bounds of its searches.
 """
 
 from __future__ import annotations
@@ -10,10 +10,14 @@ from .data import data_path, facts, load, merged, row_data, to_data, to_text
 from .failed import FailedSearch, failed_searches, messages
 from .judge import Cell, MatrixRow, depth_of, drawing, matrix, protocols, searches, sign, to_json, within
 from .kills import Kill, accepted, believable
+from .lock_data import load_locks, locks_data, locks_facts, locks_json, locks_path, locks_text, up_to, with_accepted
+from .locks import Judged, judge_locks
 from .search_bounds import DEPTHS, Depth
 
 __all__ = [
-    "DEPTHS", "Bound", "Cell", "Depth", "FailedSearch", "Kill", "MatrixRow", "ResultCache", "accepted", "believable",
-    "bound_of", "data_path", "depth_of", "drawing", "exceeds", "facts", "failed_searches", "load", "matrix", "merged",
-    "messages",    "protocols", "row_data", "searches", "sign", "to_data", "to_json", "to_text", "within",
+    "DEPTHS", "Bound", "Cell", "Depth", "FailedSearch", "Judged", "Kill", "MatrixRow", "ResultCache", "accepted",
+    "believable", "bound_of", "data_path", "depth_of", "drawing", "exceeds", "facts", "failed_searches", "judge_locks",
+    "load", "load_locks", "locks_data", "locks_facts", "locks_json", "locks_path", "locks_text",
+    "matrix", "merged", "messages", "protocols", "row_data", "searches", "sign", "to_data", "to_json", "to_text",
+    "up_to", "with_accepted", "within",
 ]  # fmt: skip

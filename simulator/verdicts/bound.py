@@ -58,8 +58,6 @@ def _of(limit: str) -> str:
 
 
 def _many(count: int, name: str) -> str:
-    """Return a count and its noun, in the singular or plural, such as "1 instant retained" or "2 savepoints dropped".
-    """
     noun, _, past = name.rpartition("_") if name.endswith(("_retained", "_dropped", "_beyond")) else (name, "", "")
     singular = {"crashes": "crash", "lock_losses": "lock_loss", "retries": "retry", "endless": "endless run"}
     word = singular.get(noun, noun.removesuffix("s"))

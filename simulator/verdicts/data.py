@@ -108,7 +108,7 @@ def _json(value: Any) -> str:
 
 
 def facts(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the facts of the matrix, one self-contained line for each option set, anomaly, verdict and world."""
+    """Yield the facts of the matrix as lines: one for each option set, anomaly, verdict and world."""
     for name, row in data["protocols"].items():
         yield f"{name} options: {_words(row['options'])}"
         for anomaly, steps in row["anomalies"].items():

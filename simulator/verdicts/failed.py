@@ -1,5 +1,5 @@
-"""Lists the searches of the matrix that failed or ran out of memory. No page of verdicts is written if one of its
-searches has no result.
+"""Lists the searches of the matrix that failed or ran out of memory. A page of verdicts is written only if each of its
+searches has a result.
 """
 
 from __future__ import annotations

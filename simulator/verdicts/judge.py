@@ -47,9 +47,9 @@ class SearchedWorld:
 class Cell:
     """The verdict on one promise under one protocol.
 
-    `bounds` has the bounds of the worlds in which the promise holds, or the bound of the world in which `trace` is a
-    shortest violation. `because` is the message of the violated promise, or the reason why the verdict is neither HOLDS
-    nor VIOLATED. `evidence` says what the findings show about the system that the protocol describes.
+    `bounds` contains the bounds of the worlds in which the promise holds, or the bound of the world in which `trace` is
+    a shortest violation. `because` is the message of the violated promise, or the reason why the verdict is neither
+    HOLDS nor VIOLATED. `evidence` is what the findings show about the system that the protocol describes.
     """
 
     verdict: Verdict
@@ -108,9 +108,8 @@ def protocols() -> tuple[ProtocolFile, ...]:
 def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
     """Return the worlds in which a protocol is searched, each with a flag that is True if the search is reduced.
 
-    A protocol is searched in the worlds of its pins, in which the weakened promise can break, and in the search bounds
-    of the depth. The default protocol is searched in the worlds of all pins, except those whose faults it excludes by
-    assumption. specs/sizes.toml pins the verdicts of the default protocol in the worlds of all pins. The default
+    A protocol is searched in the worlds that specs/sizes.toml pins for it, and in the search bounds of the depth. The
+    default protocol is searched in all pinned worlds, except those whose faults it excludes by assumption. The default
     protocol is also searched in worlds with optimistic writers, and at full depth in the large worlds. A protocol that
     is not modelled in endless worlds is not searched in any endless world.
     """
@@ -138,8 +137,8 @@ def matrix(
 ) -> tuple[MatrixRow, ...]:
     """Search every protocol in all its worlds, and judge the given promises (default: all promises).
 
-    `workers` is the number of processes, and `bounds` has the meaning that it has in `explore`. `done` is called after
-    each of the `searches(depth)` searches. If a search fails, only the cells that depend on this search are
+    `workers` is the number of processes, and `bounds` are the bounds of each search, as in `explore`. `done` is called
+    after each of the `searches(depth)` searches. If a search fails, only the cells that depend on this search are
     undetermined.
     """
     rows = tuple(chosen) if chosen is not None else protocols()
@@ -175,14 +174,11 @@ def row(file: ProtocolFile, searched: Sequence[SearchedWorld], promises: Sequenc
 
 
 def _with_evidence(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
-    """Return the cell with the evidence that findings (specs/findings) contain about the system that the protocol
-    describes.
-    """
     return replace(judged, evidence=findings.evidence(file.name, promise, judged.trace))
 
 
 def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
-    """Return the verdict that combines several searches. A violation in one search decides the verdict. Without a
+    """Return the verdict that combines several searches. A violation in one search determines the verdict. Without a
     violation, one unfinished search makes the verdict undetermined.
     """
     results = [(each, each.result.promises[promise]) for each in searched if promise in each.result.promises]
@@ -219,9 +215,7 @@ def to_json(rows: Iterable[MatrixRow]) -> dict[str, dict[str, Any]]:
 def drawing(path: Path) -> Callable[[Iterable[MatrixRow]], None]:
     """Return a function that draws the matrix into the file at `path`.
 
-    Raises:
-        ValueError: the file is neither .png nor .svg.
-        ImportError: matplotlib is missing.
+    Raises ValueError if the file is neither .png nor .svg, and ImportError if matplotlib is missing.
     """
     if path.suffix.lower() not in PICTURES:
         raise ValueError(f"{path} is not a picture; name a file that ends in {' or '.join(PICTURES)}")

@@ -1,4 +1,4 @@
-"""The accepted kills record which mutant breaks which promise in which world. The kills limit the claim HOLDS.
+"""The accepted kills record which mutant breaks which promise in which world. The kills limit the verdict HOLDS.
 
 The verdict HOLDS requires that enough mutants of the promise were killed. HOLDS also requires that the searched worlds
 are larger than the worlds in which the mutants were killed.
@@ -30,7 +30,7 @@ class Kill:
     """A mutant that breaks a promise, with the bound of the smallest world in which the mutant breaks it, and the
     number of steps.
 
-    `states` and `seconds` are figures of the search; the seconds depend on the machine.
+    `states` and `seconds` are figures of the search; `seconds` depends on the machine.
     """
 
     mutant: str

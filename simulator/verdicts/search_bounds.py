@@ -70,7 +70,9 @@ def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
 
 @cache
 def mixed() -> tuple[SearchBound, ...]:
-    """Return the worlds in which some actors have their own options. Only the default protocol is judged there."""
+    """Return the worlds in which some actors have their own options. Only the default protocol is judged in these
+    worlds.
+    """
     return tuple(from_mapping(each) for each in _file()["mixed"])
 
 
@@ -104,7 +106,6 @@ def large() -> tuple[SearchBound, ...]:
 
 
 def _with_services(*together: Service, groups: int, crashes: int) -> SearchBound:
-    """Return a search bound whose world has two writers, one compaction and the given services."""
     actors, limits = {"writer": 2, "compactor": 1}, {"compactions": 1, "crashes": crashes}
     for service in together:
         actors |= service.actors

@@ -1,3 +1,3 @@
-"""Traces as text, pages and pictures."""
+"""Shows traces as text, pages and pictures."""
 
 from __future__ import annotations

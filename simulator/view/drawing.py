@@ -1,5 +1,5 @@
-"""A picture as data: texts and shapes in points from the upper left corner. The SVG renderer and the matplotlib painter
-draw the same picture from this data.
+"""A picture as data: texts and shapes in points, measured from the upper left corner. The SVG renderer and the
+matplotlib painter draw the same picture from this data.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Outline = tuple[tuple[str, tuple[float, ...]], ...]
 
 
 class Text(NamedTuple):
-    """One line of text; `y` is its base line."""
+    """One line of text; `y` is the position of its base line."""
 
     x: float
     y: float
@@ -53,7 +53,7 @@ class Box(NamedTuple):
 
 class Drawing:
     """The marks of a picture, in the order in which they are painted. `at` records the positions of named objects, so
-    that lines can be drawn to these objects later.
+    that lines to these objects can be drawn later.
     """
 
     def __init__(self, width: float, height: float) -> None:
@@ -140,7 +140,6 @@ def rounded(box: Box, radius: float) -> Outline:
 
 
 def _stripes(box: Box, step: float = 6) -> Outline:
-    """Diagonal lines from the lower left, cut off at the sides of the box."""
     commands: list[tuple[str, tuple[float, ...]]] = []
     start = step - box.height
     while start < box.width:

@@ -1,7 +1,8 @@
-"""Explains why an answer is wrong, as a path: the lost row's write, its file, the rule that decides, the reader.
+"""Explains why an answer is wrong, as a path: the lost row's write, its file, the rule that hides the row, and the
+reader.
 
 Each stop of the path has a sentence. The option that differs from the default protocol selects the sentence about the
-rule in `rules.RULES`.
+rule from `rules.RULES`.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ from .wording import (
 
 
 class WrongAnswer(NamedTuple):
-    """The path of one wrong answer: from `instant` over its `file` in `slice` to the cell of `key`.
+    """The path of one wrong answer: from `instant` through its `file` in `slice` to the cell of `key`.
 
     `stop` is the place where the row is lost: `slice`, or the base file that took the log. `barrier` is the barrier for
     which the file counts as older (0: none). `source_file` is the file whose row is read instead of the lost row ("":
-    none). `captions` has a sentence for each of the four stops. `right` says what happens under the default protocol.
+    none). `captions` contains a sentence for each of the four stops. `right` states what happens under the default
+    protocol.
     """
 
     key: str
@@ -48,7 +50,7 @@ class WrongAnswer(NamedTuple):
 
 
 def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongAnswer | None:
-    """Explain one wrong answer. Return None if no present file has the lost row, or if rows combine several files.
+    """Explain one wrong answer. Return None if no present file contains the lost row, or if rows combine several files.
 
     A row combines several files if updates are partial or if a merge function merges rows.
     """
@@ -96,10 +98,10 @@ def explanation(context: Context, step: int, found: Answers, key: Any) -> WrongA
 
 
 def _outcome(case: Case, right: str, row: Parts) -> Parts:
-    """Return what the default protocol does, and the answer that the reader then returns.
+    """Return a sentence about what the default protocol does, and the answer that the reader then returns.
 
-    The text omits the reader's answer if the case compares one read before and after a service: either answer may be
-    wrong.
+    The text omits the reader's answer if the case compares one read before and after a service, because either answer
+    may be wrong.
     """
     text = f"{right[0].upper()}{right[1:]}"
     steady = case.reading.stable and case.reading.query.kind == "snapshot"
@@ -116,7 +118,6 @@ def _written(context: Context, step: int, key: Any, lost: Record) -> Parts:
 
 
 def _why_it_wins(context: Context, key: Any, lost: Record, got: Record | None) -> Parts:
-    """Return the reason why a correct read returns the lost row and not the row that was read."""
     if got is None:
         return []
     other: Parts = ["the delete" if got.deleted else [f"{key}={got.value}", got.requested]]
@@ -138,7 +139,9 @@ def _source_words(source_file: str) -> Parts:
 
 
 def _source_file(there: Mapping[str, list[Any]], key: str, got: Record | None) -> str:
-    """Return the file that has the row that was read. If a base file and a log have the row, return the base file."""
+    """Return the file that contains the row that was read. If a base file and a log contain the row, return the base
+    file.
+    """
     if got is None or got.deleted:
         return ""
     for name, (_, _, rows, *_) in sorted((n, value) for n, value in there.items() if not n.startswith("slice")):
@@ -188,7 +191,6 @@ def _file(context: Context, step: int, key: Any, record: Record) -> str | None:
 
 
 def _base_above(context: Context, step: int, group: int, barrier: int) -> int | None:
-    """Return the barrier of the oldest base file that is newer than a slice; None if no base file is newer."""
     bases = [s.base for s in context.model.slices(context.states[step]) if s.group == group and s.base]
     return min((base for base in bases if base > barrier), default=None)
 

@@ -1,7 +1,8 @@
-"""The breaking step of a trace as one static picture, for print, the gallery and browsers without scripts.
+"""Draws the breaking step of a trace as one static picture, for print, the gallery and browsers without scripts.
 
-The timeline is on the left. The files are on the right, or below if there are many file groups. Both answers are above
-the files. A red path leads from the lost row's write over its file to the wrong answer.
+The picture shows the timeline on the left. The picture shows the files on the right, or below the timeline if there are
+many file groups. Both answers, the right and the wrong one, are above the files. A red path leads from the lost row's
+write through its file to the wrong answer.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ COLUMN: Final = {1: 300.0, 2: 210.0}
 
 
 def figure(doc: Mapping[str, Any]) -> Drawing:
-    """Return the picture of a page's document. Above the timeline `TOP` points are free for a heading."""
+    """Return the picture of a page's document. Space of `TOP` points above the timeline is free for a heading."""
     moment = Moment(doc, doc["breaking"])
     files = moment.files()
     right = slices(files, COLUMN.get(len(files.groups), 0))
@@ -41,7 +42,6 @@ def figure(doc: Mapping[str, Any]) -> Drawing:
 
 
 def _answers(drawing: Drawing, moment: Moment, x: float) -> None:
-    """The correct and the wrong answer for one key."""
     doc = moment.doc
     answers = [{row[0]: row for row in rows or []} for rows in moment.answer[:2]]
     key = min((key for rows in answers for key in rows), key=lambda key: (key != doc["key"], key), default=None)
@@ -66,7 +66,6 @@ def _answers(drawing: Drawing, moment: Moment, x: float) -> None:
 
 
 def _path(drawing: Drawing, moment: Moment) -> None:
-    """The lost row's path in four numbered stops: its write, its file, what hides the file, the wrong answer."""
     if (explanation := moment.explanation) is None:
         return
     at = drawing.at

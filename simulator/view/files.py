@@ -1,5 +1,5 @@
-"""The files of a state as a page shows them. For each file the page shows the slice, and the reason if the read skips
-the file.
+"""Determines the status of each file of a state, as a page shows it. For each file the page shows the slice, and the
+reason if the read skips the file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Part(NamedTuple):
 class Files:
     """The status of every file in the states of one run, for one read.
 
-    Results are cached for each table: between two publications only pending files change.
+    Results are cached for each table, because only pending files change between two publications.
     """
 
     def __init__(self, model: Model, case: Case) -> None:
@@ -109,7 +109,6 @@ class Files:
         return [_Part(plan.requested, part.logs) for plan in plans if (part := plan.part_in(group)) is not None]
 
     def _compacted(self, state: Any, group: int, barrier: int, log: Log) -> str:
-        """Return a phrase about what happened to a log's rows in the base file that merged the log."""
         base = {key: requested for key, _, _, requested in self._content(state, group, barrier)}
         rows = self._rows(group, log)
         if not rows or any(base.get(key) == log[0] for key, *_ in rows):
@@ -118,7 +117,6 @@ class Files:
         return f"compacted into t{barrier}, {'not kept' if gone else 'outranked'}"
 
     def _skipped(self, state: Any, log: Log, newer: int) -> str:
-        """Return the reason why the rule skips a log that the newer base file did not merge."""
         slicing = self.model.protocol[Slicing].slicing
         if slicing == "base_instant":
             return f"named before base t{newer}: skipped"
@@ -146,7 +144,7 @@ class Files:
         return ["hidden", f"replaced by base t{newer}", rows] if newer else ["read", "", rows]
 
     def _content(self, state: Any, group: int, barrier: int) -> list[list[Any]]:
-        """Return the rows of a base file. The rows do not change once the plan of the base file is completed."""
+        """Return the rows of a base file. The rows do not change after the plan of the base file is completed."""
         if (group, barrier) not in self._bases:
             table = self.model.table(state)
             rewritten = copy_on_write.content(table, group, barrier) if copy_on_write.has_base_files(table) else None
@@ -186,7 +184,6 @@ class Files:
         return as_of(rules, table, group, inf if until is None else until)
 
     def _pending(self, state: Any, group: int) -> Iterator[Log]:
-        """Return the log files of pending writes."""
         for write in self.model.pending_writes(state):
             yield from self.model.rules.logs_of(write, group)
 

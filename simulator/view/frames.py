@@ -1,8 +1,8 @@
 """The contents of a trace's page as one JSON value. The model computes every fact on the page.
 
-Each instant, file and answer has a history: a list of [step, value] in which an entry holds until the next entry. From
-the histories a page computes the state at any step. Because of the histories, the page of a trace of 2,000 steps stays
-small.
+Each instant, file and answer has a history: a list of [step, value] in which an entry applies until the next entry.
+From the histories a page computes the state at any step. Because of the histories, the page of a trace of 2,000 steps
+stays small.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Part = Any
 
 
 class History:
-    """The history of each value, under the name of the value."""
+    """Records the history of each named value."""
 
     def __init__(self) -> None:
         self.changes: dict[str, list[list[Any]]] = {}
@@ -122,10 +122,9 @@ def _steps(run: Run, trace: Trace) -> dict[str, Any]:
 
 
 def _listings(run: Run) -> list[list[Any]]:
-    """Return each listing as [reader, first step, last step, completed instants that the reader saw, completed instants
-    that the reader missed].
+    """Return each listing: the reader, the first and last step, and the completed instants that it showed and missed.
 
-    A listing is not a snapshot: it may contain any part of what completes while it runs.
+    A listing is not a snapshot: it may show any subset of the instants that complete while it runs.
     """
     found: list[list[Any]] = []
     began: dict[str, int] = {}
@@ -145,7 +144,6 @@ def _completed_by(run: Run, step: int) -> set[int]:
 
 
 def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
-    """Return the requested time of the instant to which a step belongs."""
     for state in (after, before):
         own = model.component(state, step.actor)
         if found := next((time for field in _Work._fields if (time := field_of(own, field))), 0):
@@ -154,8 +152,8 @@ def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
 
 
 def puts_of(run: Run) -> list[Put]:
-    """The completed writes of the trace in the order of completion, then the pending writes. The values of writes get
-    their letters in the order of this list.
+    """Return the completed writes of the trace in the order of completion, then the pending writes. The values of
+    writes are named by letters in the order of this list.
     """
     found: dict[int, Put] = {}
     for state in run.states:
@@ -168,7 +166,6 @@ def puts_of(run: Run) -> list[Put]:
 
 
 def _begun_puts(run: Run, step: int, puts: Sequence[Put]) -> list[Put]:
-    """Return the writes that began up to a step."""
     begun = {instant.requested for instant in run.model.timeline(run.states[step])}
     return [put for put in puts if put.requested in begun]
 
@@ -178,8 +175,8 @@ def _data(trace: Trace, puts: Sequence[Put]) -> Data:
 
 
 def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
-    """Return, for steps without judged promises, the first step from `broke` on with a wrong row; `broke` if no step
-    has a wrong row.
+    """Return the first step from `broke` on with a wrong row, for steps without judged promises; `broke` if no row is
+    wrong.
     """
     seen: Any = None
     for step in range(broke, len(run.states)):
@@ -191,7 +188,6 @@ def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
 
 
 def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Trace) -> dict[str, Any]:
-    """Return the run under one protocol, with all values at each step."""
     protocol = run.model.protocol
     values = protocol.to_mapping()
     named = {name: values[name] for name in trace.protocol.differences()}
@@ -228,7 +224,6 @@ def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Tra
 def _other_protocol_sentence(
     context: Context, run: Run, trace: Trace, label: str, broken: Sequence[Broken]
 ) -> list[Part]:
-    """Return the headline of the page for the same steps under another protocol."""
     if run.stopped is not None:
         number, reasons = run.stopped
         sentence_of_step = _step_words(run.model, trace.steps[number - 1])
@@ -241,8 +236,6 @@ def _other_protocol_sentence(
 
 
 def _step_words(model: Model, step: Step) -> str:
-    """Return the model's sentence about a step, with the times in its arguments as words."""
-
     def words(value: object) -> object:
         if not isinstance(value, tuple):
             return value
@@ -252,7 +245,6 @@ def _step_words(model: Model, step: Step) -> str:
 
 
 def _components_read(model: Model, state: Any, case: Case) -> list[Any]:
-    """Return the components on which the shown answer depends."""
     names = [*model.table_reads, *([case.reading.reader] if case.reading.reader else [])]
     return [model.component(state, name) for name in names]
 
@@ -274,7 +266,9 @@ def _explanation_number(
 
 
 def _answer_cells(found: Answers, number: int | None) -> Any:
-    """[promised rows, real rows, explanation]; a row is [key, value or null for a delete, requested time, ordering]."""
+    """Return [promised rows, real rows, explanation]; a row is [key, value or null for a delete, requested time,
+    ordering].
+    """
 
     def rows(answer: Mapping[Any, Any] | None) -> Any:
         if answer is None:

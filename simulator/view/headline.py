@@ -1,5 +1,5 @@
-"""The sentence at the top of a page. The sentence names the acknowledged write, and the answers of reads after its
-acknowledgement.
+"""The sentence at the top of a trace's page. The sentence names a write that was acknowledged, and the answers of reads
+after that.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from .wording import (
 
 
 def sentence(context: Context, broke: int, because: str, answers_at: Sequence[Answers]) -> Parts:
-    """Return the sentence at the top: the write, the step that acknowledged the write, and what reads return after that
-    step.
+    """Return the sentence at the top of a page: the write, the step that acknowledged it, and what reads return after
+    that step.
 
-    `answers_at` has the answers from the breaking step on.
+    `answers_at` contains the answers from the breaking step on.
     """
     case, found = context.case, answers_at[0]
     if not case.key and case.key not in found.wrong():
@@ -69,7 +69,7 @@ def sentence(context: Context, broke: int, because: str, answers_at: Sequence[An
 
 
 def _instead(context: Context, lost: Record, got: Record | None) -> Parts:
-    """Return the words about the row that a reader returns instead of the lost row. The words name the order in which
+    """Return a phrase about the row that a reader returns instead of the lost row. The phrase names the order in which
     the returned row is older than the lost row.
     """
     key = context.case.key

@@ -1,4 +1,4 @@
-"""The page of `nbcc inspect --html`: a table's timeline and file slices in one file, without script or network."""
+"""The page of `nbcc inspect --html`: a table's timeline and file slices in one file that needs no script or network."""
 
 from __future__ import annotations
 

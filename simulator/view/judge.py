@@ -1,4 +1,4 @@
-"""The promises that a run breaks, and the steps that break them, as far as promises can be evaluated."""
+"""Determines the promises that a run breaks, and the steps that break them, as far as promises can be evaluated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def judged(run: Run, named: str) -> list[Broken]:
     """Return every promise that applies to the model, with the first step that broke the promise. Only the first
     `judged_steps` steps are judged.
 
-    The function omits promises of progress, because a finite run cannot break a promise of progress.
+    Promises of progress are omitted, because a finite run cannot break them.
 
     The `named` promise is judged up to the greatest number of logs that the model evaluates. All other promises are
     judged up to one log less, because the duration grows with the factorial of the number of logs.

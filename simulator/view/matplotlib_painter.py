@@ -1,4 +1,4 @@
-"""A drawing on matplotlib axes.
+"""Draws a picture on matplotlib axes.
 
 The painter uses the font files that matplotlib ships, so that pictures do not depend on the fonts of the machine.
 """

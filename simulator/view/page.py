@@ -21,7 +21,7 @@ def render(trace: Trace) -> str:
 
 
 def page(doc: dict[str, Any]) -> str:
-    """Return the page for a value that `frames.document` has returned."""
+    """Return the page for a value that `frames.document` returned."""
     outline, sign = VERDICTS.get(doc["verdict"], VERDICTS["UNDETERMINED"])
     own = doc["views"][0]
     words = {
@@ -50,7 +50,7 @@ def page(doc: dict[str, Any]) -> str:
 
 
 def embedded(value: Any) -> str:
-    """JSON for a script element, with `<` and `&` escaped."""
+    """Return JSON for a script element, with `<` and `&` escaped."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character in "<&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -58,12 +58,11 @@ def embedded(value: Any) -> str:
 
 
 def plain(parts: list[Any]) -> str:
-    """Return a sentence without its colours."""
+    """Return a sentence without its colour marks."""
     return "".join(part if isinstance(part, str) else part[0] for part in parts)
 
 
 def _captions(doc: dict[str, Any]) -> list[list[Any]]:
-    """Return the sentences that explain the violation at its step and what the default protocol does at that step."""
     own = doc["views"][0]
     number = next((answer[2] for step, answer in reversed(own["answers"]) if step <= doc["breaking"]), None)
     if number is None:

@@ -50,7 +50,7 @@ def draw_slices(
 
     A base file is drawn as a wide block. A log file is drawn as a chip in the colour of its writer. The chip of a log
     is filled if a snapshot merges the log, outlined if a base file holds its rows, and dashed while its write is
-    pending. Files that no snapshot reads are hatched. `as_of`, `step` and `ax` are as in `draw_timeline`.
+    pending. Hatched files are read by no snapshot. `as_of`, `step` and `ax` are as in `draw_timeline`.
     """
     from .matplotlib_painter import paint
     from .slices import slices

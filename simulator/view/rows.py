@@ -1,6 +1,6 @@
-"""Selects what a page shows: the read whose answer is wrong, and rows of one key for which the wrong answer is visible.
+"""Selects what a page shows: the read with the wrong answer, and the rows of one key that make the error visible.
 
-A trace of a search holds no rows. Each write can put the key k1, delete it or leave it out. The page shows the simplest
+A trace of a search contains no rows. Each write can put the key k1, delete it, or omit it. The page shows the simplest
 combination for which the reader's answer differs from the promised answer.
 """
 
@@ -27,8 +27,8 @@ MOST_WRITES = 4
 
 
 class Put(NamedTuple):
-    """One write of the trace. `number`: the number of the write of its actor. `files`: its log files as (group,
-    version).
+    """One write of the trace. `number` is the number of the write among the writes of its actor. `files` contains its
+    log files as pairs (group, version).
     """
 
     requested: int
@@ -38,8 +38,8 @@ class Put(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A read whose answer the page shows at every step. The read is the read of the actor `reader`, or the query if
-    there is no reader.
+    """A read whose answer the page shows at every step. The read is the read of the actor `reader`, or a query if there
+    is no reader.
 
     If `stable` is True, the promised answer is the answer of the same query one step before the breaking step.
     """
@@ -117,8 +117,8 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
 
 
 def _of_table(model: Model, state: Any, query: Query, data: Data) -> Mapping[Any, Any] | None:
-    """Return the rows of the table at any time, even at a time that a user may not pass; None if a clean or a restore
-    has removed the rows.
+    """Return the rows of the table at any time, even at a time that a user may not state; None if a clean or restore
+    removed them.
     """
     if isinstance(model.read_refusal(state, query), Cleaned):
         return None
@@ -148,9 +148,6 @@ def _of_reader(model: Model, state: Any, reader: str, data: Data) -> Answers:
 
 
 def _of_consumer(model: Model, state: Any, name: str, data: Data) -> Answers:
-    """Return the merge of all writes up to the consumer's checkpoint, and the merge of all windows that the consumer
-    has read.
-    """
     consumer = model.component(state, name)
     writes = oracle.completed(model.component(state, "published"), 0, inf)
     passed = tuple(write for write in writes if time_of(write, model.protocol) <= consumer.checkpoint)
@@ -159,7 +156,6 @@ def _of_consumer(model: Model, state: Any, name: str, data: Data) -> Answers:
 
 
 def _promised(model: Model, state: Any, query: Query, data: Data) -> dict[Any, Record]:
-    """Return the answer of the oracle, which uses completed writes and no file slices."""
     until = model.settled(state) if query.until is None else query.until
     after = (query.after or 0) if query.kind == "incremental" else 0
     return _merged(model, oracle.completed(model.component(state, "published"), after, until), data)
@@ -203,7 +199,7 @@ def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put],
 
 
 def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> list[Reading]:
-    """Yield the reads that can show the wrong answer. The kinds of reads that the promise concerns come first."""
+    """Yield the reads that can show the wrong answer; reads of the kinds that the promise is about come first."""
     ends = sorted({i.completed for i in model.timeline(states[broke]) if i.completed})
     readers = [r for r in model.actors.get("reader", ()) if model.component(states[broke], r).step == "answered"]
     now = [Reading(Query("snapshot"))]

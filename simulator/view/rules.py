@@ -1,4 +1,4 @@
-"""Sentences about the effect of each weaker option of a protocol on a file."""
+"""Sentences about how each weaker option of a protocol affects a file."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """The effect of a weaker option on a file, and the effect of the option's default on the same file.
+    """The effect of a weaker option on a file, and the effect of the option's default value on the same file.
 
     The placeholders {r} and {c} are the requested time and the completion time of the file. {b} is a barrier or a base
-    file, and {T} is the time of an as-of read. The placeholders {other}, {o}, {seen} and {at} are the other row that
-    the sentence compares with, and the times of the other row.
+    file, and {T} is the time of an as-of read. The placeholders {other}, {o}, {seen} and {at} are the row that the
+    sentence compares with, and the times of that row.
     """
 
     did: str

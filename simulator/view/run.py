@@ -1,4 +1,4 @@
-"""A trace, played on the model as far as its steps are possible."""
+"""Plays a trace on the model, as far as its steps are possible."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..crosscheck.symbols import Symbols
 
 
 class Run(NamedTuple):
-    """The states after 0, 1, ... steps. `stopped` has the number of the impossible step (from 1) and the reasons why
-    the step is impossible.
+    """The states after 0, 1, ... steps. `stopped` contains the number of the impossible step (from 1) and the reasons
+    why it is impossible.
     """
 
     model: Model
@@ -23,7 +23,9 @@ class Run(NamedTuple):
 
 
 def play(model: Model, steps: Sequence[Step]) -> Run:
-    """Play the steps as far as the model allows them. Arguments such as r1, which name a time, become the time."""
+    """Play the steps as far as the model allows them. An argument such as r1, which names a time, is replaced by the
+    time.
+    """
     states: list[Any] = [model.initial]
     taken: list[Step] = []
     symbols = Symbols(())

@@ -1,4 +1,4 @@
-"""The content of a picture as values: one kind of scene for tables and for traces."""
+"""A scene is the content of a picture as values, with the same types for tables and for traces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Status = Literal["read", "merged", "hidden", "pending"]
 
 
 class Lane(NamedTuple):
-    """A horizontal line of the timeline. `dots` has the columns of a reader's steps, each with a sentence."""
+    """A horizontal line of the timeline. `dots` contains the columns of a reader's steps, each with a sentence."""
 
     label: str
     hue: Hue
@@ -23,8 +23,8 @@ class Bar(NamedTuple):
     """An instant from column `start` to column `end` of its lane.
 
     `begins` and `ends` are the times above the two ends of the bar. `content` is the text below the bar, and `lost`
-    draws a ring around its end. A plan that another actor resumes has two bars. The first bar ends with a crash;
-    `resumes` of the second bar is the lane of the first.
+    draws a ring around the end of the bar. A plan that another actor resumes has two bars. The first bar ends with a
+    crash; `resumes` of the second bar is the lane of the first bar.
     """
 
     name: str
@@ -55,8 +55,8 @@ class Times(NamedTuple):
 
 
 class Chip(NamedTuple):
-    """A file: `text`, then `at` in a smaller font, and each of the `notes` on a line below. The reader misses a `lost`
-    row.
+    """A file in a picture: `text`, then `at` in a smaller font, and each of the `notes` on a line below. `lost` marks a
+    row that the reader misses.
     """
 
     name: str
@@ -70,10 +70,10 @@ class Chip(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """A file slice. `order` is the position of its barrier among all barriers; 0 if the slice is older than every
-    barrier.
+    """A file slice. `order` is the position of the slice's barrier among all barriers; 0 if the slice is older than
+    every barrier.
 
-    `reason`: the reason why a hidden slice is not read.
+    `reason` explains why a hidden slice is not read.
     """
 
     name: str

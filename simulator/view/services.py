@@ -1,4 +1,4 @@
-"""Texts for instants without rows, and whether their requested time is a barrier."""
+"""Texts for instants that contain no rows, and whether their requested time is a barrier."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 
 class Service(NamedTuple):
-    """`barrier`: whether the requested time of the service's plan begins new file slices."""
+    """`barrier` is True if the requested time of the service's plan begins new file slices."""
 
     word: str
     barrier: bool = False

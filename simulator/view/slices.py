@@ -83,7 +83,6 @@ class _Slices:
         return _Band(groups, dict(sorted(heights.items(), reverse=True)))
 
     def _place(self, piece: Slice) -> Iterator[_Placed]:
-        """Place chips from left to right in rows, relative to the slice."""
         room = self.column - 2 * PAD
         x, y, low = 0.0, HEAD, HEAD
         for chip in piece.chips:
@@ -156,7 +155,6 @@ class _Slices:
     # the key
 
     def _key(self, y: float) -> None:
-        """Draw the legend of the shapes that occur in the picture."""
         drawing, x = self.drawing, MARGIN
         for sign, words in self._signs():
             box = Box(x, y - 6.5, 20 if sign == "base" else 13, 9)
@@ -188,10 +186,8 @@ def _title(piece: Slice) -> str:
 
 
 def _title_width(piece: Slice) -> float:
-    """Return the width at which a slice shows its title and reason in full."""
     return 2 * PAD + measured(_title(piece), 8.5, True) + 12 + measured(piece.reason, 8) + 1
 
 
 def _blend(color: str) -> str:
-    """Return the colour mixed with a fifth of white."""
     return "#" + "".join(f"{round(int(color[at : at + 2], 16) * 0.8 + 255 * 0.2):02x}" for at in (1, 3, 5))

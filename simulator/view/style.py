@@ -16,7 +16,7 @@ RED: Final = ("#d0112b", "#ff6673")
 class Hue(NamedTuple):
     """A colour and the colour of text on it, on light and on dark; `ink` is a darker shade for text on white.
 
-    Text has a contrast of at least 4.5, as WCAG 2 asks of small text (AA).
+    Text has a contrast of at least 4.5, which WCAG 2 requires for small text (AA).
     """
 
     light: str
@@ -68,7 +68,7 @@ def hue_of(kind: str, number: int) -> Hue:
 
 
 def hues(kinds: list[str]) -> list[Hue]:
-    """Return the hues of actors; the argument has the kinds of these actors in order."""
+    """Return the hues of several actors; the argument contains the kinds of these actors in order."""
     return [hue_of(kind, kinds[:place].count(kind)) for place, kind in enumerate(kinds)]
 
 

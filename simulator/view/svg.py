@@ -13,7 +13,8 @@ MONO = "ui-monospace, Menlo, Consolas, monospace"
 def svg(drawing: Drawing, *more: str, width: int | None = None) -> str:
     """Return an SVG element on a white background. Every text in the element is escaped.
 
-    `more`: elements on top of the drawing, as markup. `width` is in pixels; the default is the width of the container.
+    `more` contains elements on top of the drawing, as markup. `width` is in pixels; the default is the width of the
+    container.
     """
     body = "".join(_shape(mark) if isinstance(mark, Shape) else _text(mark) for mark in drawing.marks)
     size = f"0 0 {drawing.width:.0f} {drawing.height:.0f}"
@@ -25,7 +26,9 @@ def svg(drawing: Drawing, *more: str, width: int | None = None) -> str:
 
 
 def element(tag: str, text: str = "", **attributes: object) -> str:
-    """One SVG element. Attributes without a value are omitted; `_` in a name becomes `-`."""
+    """Return one SVG element as text. Attributes without a value are omitted; `_` in the name of an attribute becomes
+    `-`.
+    """
     parts = (f' {name.replace("_", "-")}="{escape(str(v))}"' for name, v in attributes.items() if v not in ("", None))
     return f"<{tag}{''.join(parts)}>{escape(text)}</{tag}>"
 

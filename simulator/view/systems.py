@@ -1,8 +1,7 @@
 """The answers of several systems at each step of a trace, as far as the trace records them.
 
-A step's ``observed`` may hold the answer of each system, in the format of traces: ``{"engine": {"snapshot": ["k1: 2
-w1.1 r1"]}, "hudi": {"snapshot": []}}``. The ``observed`` of a step may also have one answer without the name of a
-system.
+The ``observed`` of a step may contain the answer of each system, in the format of traces. The ``observed`` of a step
+may also contain one answer without the name of a system.
 """
 
 from __future__ import annotations

@@ -48,7 +48,9 @@ def scenes_of_inventory(inventory: Inventory) -> tuple[Times, Files]:
 
 
 class Names:
-    """The names of times (t1, t2, ... by the clock) and the lanes of instants, the same each time a table is drawn."""
+    """The names of times (t1, t2, ... by the clock) and the lanes of instants, which are equal each time a table is
+    drawn.
+    """
 
     def __init__(self, now: Inventory) -> None:
         clock_times = {time for i in now.instants for time in (i.requested, i.completed) if time}
@@ -70,8 +72,8 @@ class Names:
             yield instant.requested, (kind, number)
 
     def kind(self, instant: InstantRow) -> str:
-        """Return the kind of lane on which an instant is drawn. In a merge-on-read table writers make delta commits: a
-        commit is a completed compaction.
+        """Return the kind of lane on which an instant is drawn. In a merge-on-read table, writers make delta commits,
+        so a commit is a completed compaction.
         """
         if instant.action == "compaction" or (instant.action == "commit" and self.merges):
             return "compaction"
@@ -153,7 +155,7 @@ def files(names: Names, seen: Inventory) -> Files:
 
 
 def natural(key: Sequence[str]) -> list[list[tuple[bool, int, str]]]:
-    """Return a sort key that orders 2 before 10: a number within a text counts as a number."""
+    """Return a sort key that orders 2 before 10, because a number within a text is compared as a number."""
     return [[(not p.isdecimal(), int(p) if p.isdecimal() else 0, p) for p in re.split(r"(\d+)", k)] for k in key]
 
 
@@ -257,7 +259,7 @@ def _label(group: _GroupKey) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """Return a count with its noun: ``1 file``, ``3 files``."""
+    """Return a count with its noun, such as ``1 file`` or ``3 files``."""
     return f"{number} {thing}{'' if number == 1 else 's'}"
 
 

@@ -1,10 +1,9 @@
-"""A trace as fixed-width text: a line for each step, a column for each actor, then the reason and the command that
-replays it.
+"""Renders a trace as fixed-width text: a line for each step, a column for each actor, then the reason and the replay
+command.
 
-Columns: the number of the step; the actors in order of appearance, with the step in its actor's column; and what became
-visible on the timeline. If the columns are wider than the screen, the columns of actors have only names, and the step
-and its visible changes follow. The text depends only on the trace and the width, so replays with the same observations
-print the same text.
+The columns are the number of the step, the actors in order of appearance, and what became visible on the timeline. If
+the columns are wider than the screen, they contain only names, and the step and its visible changes follow. The text
+depends only on the trace and the width, so that replays with the same observations print the same text.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ def _world(trace: Trace) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return the count with its noun: `1 step`, `2 context switches`."""
+    """Return a count with its noun, such as `1 step` or `2 context switches`."""
     plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
     return f"{count} {noun if count == 1 else plural}"
 
@@ -98,7 +97,6 @@ def _table(trace: Trace) -> Iterator[str]:
 
 
 def _narrow(trace: Trace, width: int) -> Iterator[str]:
-    """Return the columns with names only, then the step, then the visible changes, each wrapped within its column."""
     actors = list(dict.fromkeys(step.actor for step in trace.steps))
     number = len(str(len(trace.steps)))
     lanes = sum(len(actor) + 1 for actor in actors)
@@ -137,9 +135,6 @@ def _foot(trace: Trace, again: str | None, width: int | None) -> Iterator[str]:
 
 
 def _place_words(trace: Trace, again: str | None) -> str:
-    """Return the system in which the last step failed: the compared system for a disagreement, the model for a broken
-    promise.
-    """
     if trace.verdict != "DISAGREED" or (again and " --on " in again):
         return ""
     named = re.search(r"--on (\S+)", trace.found_by)

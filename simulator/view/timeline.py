@@ -127,9 +127,6 @@ class _Timeline:
         drawing.at[f"bar {bar.name}"] = Box(x2, y, 0, 0)
 
     def _labels(self, lane: int) -> None:
-        """Draw the times above the bars of a lane and the content of the bars below them, so that no text overlaps
-        another text.
-        """
         bars = sorted((bar for bar in self.scene.bars if bar.lane == lane), key=lambda bar: bar.start)
         ends = [(place, bar.start, bar.begins) for place, bar in enumerate(bars)]
         ends += [(place, bar.end, bar.ends) for place, bar in enumerate(bars)]
@@ -149,7 +146,9 @@ class _Timeline:
                               mono=bar.mono)  # fmt: skip
 
     def _reader(self, number: int) -> None:
-        """The lane of a reader, which has no instant: its steps, joined, with sentences alternately above and below."""
+        """Draw the lane of a reader, which has no instant: its steps, joined by a line, with sentences alternately
+        above and below.
+        """
         lane, y = self.scene.lanes[number], self.y(number)
         if not lane.dots:
             return
@@ -167,7 +166,6 @@ class _Timeline:
     # the key
 
     def _key(self) -> None:
-        """Draw the legend of the signs that occur in the picture."""
         drawing, y = self.drawing, self.bottom + 13
         signs = list(self._signs())
         width = sum(26 + measured(words, 7.5) for _, words in signs)

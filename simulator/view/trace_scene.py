@@ -77,7 +77,6 @@ class Moment:
         return Lane(actor, self.hue[actor], dots)
 
     def _bars(self, time: str, skipped: int) -> Iterator[Bar]:
-        """Yield a bar for the instant, and another bar for every actor that resumed the instant after a crash."""
         seen = [entry for entry in self.view["instants"][time] if entry[0] <= self.step and entry[1] is not None]
         if not seen:
             return
@@ -106,7 +105,6 @@ class Moment:
         yield bar(lanes.index(actor), until, ending, f"t{completed}" if completed else "")
 
     def _rows_of(self, time: str) -> list[list[Any]]:
-        """Return the rows of a write in all its files."""
         histories = (
             history for name, history in self.view["files"].items()
             if name.startswith("log ") and f"/{time}." in name
@@ -146,8 +144,7 @@ class Moment:
         return Slice(name, order, f"t{barrier}" if barrier else "", chips, status == "hidden", reason)
 
     def _chip(self, name: str, status: Any, reason: str, rows: list[Any]) -> Chip:
-        """Return the chip of a file. The chip shows the rows of the file, or the file's name if the file has no rows.
-        """
+        """Return the chip of a file. The chip shows the rows of the file, or its name if the file has no rows."""
         lost = self.explanation is not None and self.explanation["file"] == name
         base, file = name.startswith("base"), name.rpartition("/")[2]
         text = "" if base and status == "pending" else cells(rows, self.doc["ranked"])

@@ -52,8 +52,8 @@ def lost_row(context: Context, must: Record | None, got: Record | None) -> Recor
 
 
 def _intrudes(context: Context, got: Record) -> bool:
-    """True if this read must not return the row. The write of the row has not completed, has completed after the read's
-    time, or changes an answer.
+    """True if a read must not return a row. The write of such a row has not completed, has completed after the read's
+    time, or changes a retained answer.
     """
     completed = completed_at(context, len(context.states) - 1, got.requested)
     until = context.case.reading.query.until
@@ -77,7 +77,7 @@ def actor_of(context: Context, record: Record) -> str:
 
 
 def read_words(case: Case) -> str:
-    """Return the name of a read: `snapshot`, `read as of t5`, `incremental read (t2, t5]`."""
+    """Return the name of a read, such as `snapshot`, `read as of t5` or `incremental read (t2, t5]`."""
     kind, says = case.reading.query.kind, case.reading.words()
     if kind == "as_of":
         return f"read {says}"
@@ -85,7 +85,7 @@ def read_words(case: Case) -> str:
 
 
 def write_words(key: Any, record: Record) -> Parts:
-    """Return the words for a row, `a=1`, or only the key for a delete, in the colour of the row's instant."""
+    """Return the words for a row, such as `a=1`, or only the key for a delete, in the colour of the row's instant."""
     return [[str(key) if record.deleted else f"{key}={record.value}", record.requested]]
 
 

@@ -22,7 +22,7 @@ UNUSED: Final[dict[str, float]] = dict.fromkeys(PHASES, 0.0)
 Chosen = tuple[StageCost, Touched]
 NOISE_POOL: Final = 4096
 EXACT_COMMITS: Final = 4  # the cost of more unread commits is that of this many and the mean of a get for each other
-HEARTBEAT: Final = 60.0  # seconds between two renewals (engine.timeline.heartbeats.INTERVAL_SECONDS)
+HEARTBEAT: Final = 60.0  # seconds between two renewals (engine.config.coordination.HeartbeatInterval)
 
 
 class TableState:

@@ -12,7 +12,7 @@ from nbcc.model import Step, World
 from nbcc.simulator import specs, verdicts
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.explore import PromiseResult, Result, Verdict
-from nbcc.simulator.verdicts import bound_of, exceeds, facts, judge, load, matrix, to_data, to_text
+from nbcc.simulator.verdicts import bound_of, exceeds, facts, judge, load, lock_data, locks, matrix, to_data, to_text
 from nbcc.simulator.verdicts.bound import covers, sentence
 from nbcc.simulator.verdicts.judge import SearchedWorld, cell
 from nbcc.simulator.verdicts.search_bounds import all_bounds, from_mapping, large, services
@@ -90,6 +90,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     chosen = tuple(specs.protocol_file(name) for name in ("default", "tombstones-dropped"))
     monkeypatch.setattr(verdicts, "protocols", lambda: chosen)
     monkeypatch.setattr(verdicts, "data_path", lambda depth: found)
+    monkeypatch.setattr(verdicts, "judge_locks", lambda depth, **bounds: ())
     monkeypatch.setattr(verdicts, "believable", lambda rows, known: rows)
     monkeypatch.setattr(judge, "protocols", lambda: chosen)
     monkeypatch.setattr(judge, "worlds_of", lambda name, depth: {DEMO: False})
@@ -208,3 +209,37 @@ def test_the_default_setting_alone_climbs_to_the_large_worlds() -> None:
     assert any(covers(bound_of(world), bound_of(core)) for world in default)
     assert not any(covers(bound_of(world), bound_of(core)) for world in weaker)
     assert {each.world for each in large()}.isdisjoint(judge.worlds_of("default", "quick"))
+
+
+@pytest.fixture
+def few_locks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The mutants of the storage lock; the accepted verdicts are in an empty folder."""
+    chosen = [row for row in locks.rows() if row.name.startswith("storage-lock-without")]
+    monkeypatch.setattr(locks, "rows", lambda: chosen)
+    monkeypatch.setattr(verdicts, "locks_path", lambda: tmp_path / "locks.json")
+    monkeypatch.setattr(lock_data, "locks_path", lambda: tmp_path / "locks.json")
+    return tmp_path / "locks.json"
+
+
+def test_the_locks_are_held_against_what_was_accepted(few_locks: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert nbcc("--locks") == 1, "nothing was accepted yet"
+    assert nbcc("--locks", "--accept") == 0
+    capsys.readouterr()
+    assert nbcc("--locks") == 0
+    assert capsys.readouterr().out == "\nlocks:\n  storage-lock-without-margin  MUTEX 7, LEASE holds\n"
+    few_locks.write_text(few_locks.read_text("utf-8").replace('"steps": 7', '"steps": 8'), "utf-8")
+    assert nbcc("--locks") == 1
+    changed = "-storage-lock-without-margin, storage-lock, quick: MUTEX: verdict VIOLATED; steps 8"
+    assert changed in capsys.readouterr().out
+    assert nbcc("--locks", "--json") == 1
+    (row,) = json.loads(capsys.readouterr().out)["locks"]
+    assert (row["promises"]["MUTEX"]["steps"], len(row["promises"]["MUTEX"]["trace"])) == (7, 7)
+
+
+def test_locks_that_were_not_judged_to_the_end_are_not_accepted(
+    few_locks: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert nbcc("--locks", "--accept", "--max-states", "100") == 3
+    assert "MUTEX ?, LEASE ?" in capsys.readouterr().out
+    assert not few_locks.exists()
+    assert nbcc("--locks", "--promise", "SNAP") == 2

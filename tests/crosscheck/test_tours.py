@@ -17,7 +17,7 @@ from nbcc.simulator.systems.registry import factory
 
 SHARES = {"demo": 0.25, "cleaning_crash": 0.02, "rollback_resumed": 0.001}
 """The share of a tour in `make test`: the runs with the rarest steps. Nightly tests drive all of it."""
-AT_NIGHT = ("demo", "two_groups", "crash_resume", "cleaning_crash", "answer_lost", "occ_retry", "readers")
+AT_NIGHT = ("demo", "two_groups", "crash_resume", "cleaning_crash", "answer_lost", "occ_retry", "readers", "rivals")
 
 
 def on_engine(world: str, protocol: str = "default") -> CheckOptions:

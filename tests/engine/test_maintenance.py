@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
+import time
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -13,14 +17,15 @@ import pytest
 from nbcc.engine import Table
 from nbcc.engine.actions import maintain, run_compaction
 from nbcc.engine.clock import to_instant
-from nbcc.engine.config.maintenance import MaintenancePolicy, inline_policy
-from nbcc.engine.data_source.options import write_options
-from nbcc.engine.errors import BadInput, Conflict, NbccError
+from nbcc.engine.config.maintenance import MaintenancePolicy
+from nbcc.engine.errors import Cleaned, Conflict
 from nbcc.engine.services.consumers import publish_progress
+from nbcc.engine.storage import Entry
+from nbcc.engine.timeline import Timeline
 from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
 from nbcc.engine.writes.commit_protocol import request
 from nbcc.engine.writes.idempotency import FOLDER as BATCHES
-from tests.builders.tables import EPOCH, batch, make_table, state, tick
+from tests.builders.tables import EPOCH, SCHEMA, batch, make_table, state, tick
 
 from .hooked import during
 from .test_rollback import Died, Heartbeats
@@ -139,6 +144,24 @@ def test_a_failed_writer_is_rolled_back_and_leaves_nothing(tmp_path: Path) -> No
     assert not table.context.storage.list(BATCHES)
 
 
+def test_the_heartbeat_interval_of_a_table_decides_when_a_writer_is_dead(tmp_path: Path) -> None:
+    """What a pending instant holds: no write after it is archived until its writer counts as dead."""
+    options = {"hoodie.client.heartbeat.interval_in_ms": "2000", "hoodie.client.heartbeat.tolerable.misses": "3"}
+    Table.create(None, tmp_path / "t", SCHEMA, record_key="id", ordering_fields="ts", options=options)
+    table = Table.open(None, tmp_path / "t")
+    assert table.config.writer_features > {"heartbeat-interval"}, "an older release would renew too late"
+    requested, _ = request(table.context, "deltacommit")
+    table.context.heartbeats.stop_renewing(requested)
+    written(table, 4)
+    heartbeat = tmp_path / "t" / HEARTBEATS / requested
+    for age, service in ((5, "compact"), (7, "rollback")):
+        os.utime(heartbeat, (time.time() - age,) * 2)
+        steps = Table.open(None, tmp_path / "t").maintain(OFTEN)
+        assert services(steps)[0] == service
+        assert steps[-1].counts["held_writes"] == (5 if service == "compact" else 0), "four and a compaction"
+    assert steps[-1].counts["active_writes"] <= OFTEN.archive_most
+
+
 def test_old_batch_ids_are_collected_unless_an_attempt_is_pending(tmp_path: Path) -> None:
     table = make_table(tmp_path, clock=HourClock())
     written(table, 1)
@@ -232,61 +255,6 @@ def test_a_plan_that_a_rival_publishes_is_left_to_it(tmp_path: Path, monkeypatch
     assert step.did == "left to another runner"
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"compact_logs": 0}, "whole number from 1 on"),
-        ({"compaction": "sometimes"}, "the values are run, plan, off"),
-        ({"clean": 1}, "a service is on or off"),
-        ({"clean_policy": "KEEP"}, "the policies are KEEP_LATEST_COMMITS"),
-        ({"archive_least": 30}, "archive_least is 30"),
-        ({"batch_hours": None}, "whole number from 1 on"),
-    ],
-)
-def test_a_policy_refuses_values_that_mean_nothing(given: dict[str, object], message: str) -> None:
-    with pytest.raises(BadInput, match=message):
-        MaintenancePolicy(**given)  # type: ignore[arg-type]
-
-
-def refused(name: str, value: str, needed: str) -> NbccError:
-    return BadInput(name, value, needed)
-
-
-def test_options_of_hudi_make_a_policy() -> None:
-    assert inline_policy({}, refused) is None
-    assert inline_policy({"hoodie.compact.inline": "false", "hoodie.clean.automatic": "false"}, refused) is None
-    inline = inline_policy({"hoodie.compact.inline": "true"}, refused)
-    assert inline is not None
-    assert (inline.compaction, inline.compact_commits, inline.compact_seconds) == ("run", 5, None)
-    assert (inline.rollback, inline.clean, inline.archive, inline.collect) == (False, False, False, False)
-    timed = {"hoodie.compact.schedule.inline": "true", "hoodie.compact.inline.trigger.strategy": "NUM_OR_TIME"}
-    planner = inline_policy(timed, refused)
-    assert planner is not None
-    assert (planner.compaction, planner.compact_commits, planner.compact_seconds) == ("plan", 5, 3600)
-    hours = {"hoodie.clean.automatic": "true", "hoodie.cleaner.policy": "KEEP_LATEST_BY_HOURS"}
-    cleaner = inline_policy(hours, refused)
-    assert cleaner is not None
-    assert (cleaner.clean_policy, cleaner.clean_retained, cleaner.compaction) == ("KEEP_LATEST_BY_HOURS", 24, "off")
-    archiver = inline_policy({"hoodie.archive.automatic": "true", "hoodie.keep.min.commits": "40"}, refused)
-    assert archiver is not None
-    assert (archiver.archive_least, archiver.archive_most) == (40, 41)
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "needed"),
-    [
-        ("hoodie.compact.inline", "yes", "true or false"),
-        ("hoodie.clean.commits.retained", "0", "a whole number from 1 on"),
-        ("hoodie.compact.inline.trigger.strategy", "NUM_AND_TIME", "NUM_COMMITS, TIME_ELAPSED or NUM_OR_TIME"),
-        ("hoodie.keep.max.commits", "5", "a number above hoodie.keep.min.commits, which is 20"),
-        ("compaction.async.enabled", "false", "that is Flink's name"),
-    ],
-)
-def test_options_of_services_that_mean_nothing_are_refused(option: str, value: str, needed: str) -> None:
-    with pytest.raises(BadInput, match=needed):
-        write_options({"path": "t", option: value})
-
-
 def test_a_failing_service_leaves_the_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = make_table(tmp_path)
     written(table, 3)
@@ -312,3 +280,34 @@ def test_a_sink_sets_some_columns_and_runs_services(tmp_path: Path) -> None:
         two(pa.table({"id": ["k"], "ts": [number], "b": [f"b{number}"]}), number)
     assert table.snapshot().select(["a", "b"]).to_pylist() == [{"a": "a3", "b": "b3"}]
     assert any(instant.action == "commit" for instant in table.timeline()), "a compaction"
+
+
+def collects_what_is_claimed(whole: Timeline, claims: Collection[Entry], bound: str) -> Iterator[str]:
+    """Selects batch ids as `collecting` does, but also those with a pending attempt."""
+    for entry in claims:
+        found = whole.find(entry.path.rpartition("/")[2])
+        if found is not None and (found.completed or "~") < bound:
+            yield entry.path
+
+
+@pytest.mark.parametrize(
+    ("function", "broken", "test"),
+    [
+        ("services.plan.pending_plans", lambda *_: {}, test_a_planner_plans_once_and_a_daemon_runs_the_plan),
+        (
+            "actions.schedule_clean.waits_for_consumers", lambda *given: given[2],
+            test_a_clean_waits_for_a_named_consumer,
+        ),
+        (
+            "services.collecting._batch_ids", collects_what_is_claimed,
+            test_old_batch_ids_are_collected_unless_an_attempt_is_pending,
+        ),
+    ],
+    ids=["plans what is pending", "cleans under a named consumer", "collects a batch that is claimed"],
+)  # fmt: skip
+def test_a_broken_service_is_detected(
+    function: str, broken: Any, test: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"nbcc.engine.{function}", broken)
+    with pytest.raises((AssertionError, Cleaned)):
+        test(tmp_path)

@@ -11,7 +11,7 @@ import pytest
 from nbcc.engine import Table
 from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.data.tasks import AnyCompaction, WrittenFile
-from nbcc.engine.errors import Missing
+from nbcc.engine.errors import Conflict, Missing
 from nbcc.engine.timeline import Instant
 from tests.builders.tables import batch, make_table
 
@@ -38,6 +38,28 @@ def slower(table: Table, kind: str = "base") -> tuple[Table, Overtaken]:
     jobs = Overtaken(table.context.storage, table.context.names)
     jobs.table, jobs.kind = table, kind
     return Table(replace(table.context, jobs=jobs), table.config), jobs
+
+
+class Undone(InProcessJobs):
+    """Jobs of a compactor: before they read, a restore undoes the plan and a write that the plan takes."""
+
+    table: Table
+
+    def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
+        assert self.table.restore()
+        return super().compact(tasks)
+
+
+def test_a_compactor_whose_plan_a_restore_has_undone_is_refused_in_words(tmp_path: Path) -> None:
+    table = make_table(tmp_path)
+    table.upsert(batch(("a", 1, "x")))
+    table.savepoint()
+    table.upsert(batch(("b", 1, "x")))
+    plan = table.schedule_compaction()
+    jobs = Undone(table.context.storage, table.context.names)
+    jobs.table = table
+    with pytest.raises(Conflict, match="a restore has undone it"):
+        Table(replace(table.context, jobs=jobs), table.config).run_compaction(plan)
 
 
 @pytest.mark.parametrize("archived", [False, True])

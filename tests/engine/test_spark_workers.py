@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from nbcc.engine.errors import CannotRun
-from nbcc.engine.spark import interpreter
+from nbcc.engine.errors import CannotRun, Damaged, NbccError, StorageError
+from nbcc.engine.spark import failures, interpreter, sources, worker
 
 PROGRAM = """
 from pyspark.sql import SparkSession
@@ -40,7 +42,7 @@ def test_a_session_with_another_python_is_refused_in_one_sentence(tmp_path: Path
         [sys.executable, "-c", program], cwd=tmp_path, env={**environment, "PATH": path},
         text=True, capture_output=True, check=False,
     )  # fmt: skip
-    said = "CannotRun Asked to use this SparkSession, but its Python workers run python3, which cannot import nbcc"
+    said = "CannotRun Asked to use this SparkSession, but its Python workers run python3, which cannot import fastavro"
     assert ran.returncode == 0, ran.stderr
     assert [line.startswith(said) for line in ran.stdout.splitlines()] == [True] * 3
     assert f"set PYSPARK_PYTHON={sys.executable} in the environment before the session is made" in ran.stdout
@@ -48,7 +50,8 @@ def test_a_session_with_another_python_is_refused_in_one_sentence(tmp_path: Path
 
 
 def session_of(python: str, application: str, master: str = "local[2]", **more: Any) -> Any:
-    return SimpleNamespace(_sc=SimpleNamespace(pythonExec=python, applicationId=application, master=master, **more))
+    context = SimpleNamespace(pythonExec=python, applicationId=application, master=master, **more)
+    return SimpleNamespace(_sc=context, addArtifacts=lambda *_, **__: None)
 
 
 @pytest.fixture
@@ -66,26 +69,25 @@ def script(tmp_path: Path) -> Callable[[str], str]:
     ("body", "said"),
     [
         ("echo 2.7", r"which is Python 2\.7, not 3\.\d+: set PYSPARK_PYTHON="),
-        ("exit 1", "which cannot import nbcc and what it needs: set PYSPARK_PYTHON="),
+        ("exit 1", "which cannot import fastavro, numpy, obstore, pyarrow: set PYSPARK_PYTHON="),
     ],
 )
 def test_an_interpreter_that_cannot_do(script: Callable[[str], str], tmp_path: Path, body: str, said: str) -> None:
     spark = session_of(script(body), f"app {body}")
     for _ in range(2):
         with pytest.raises(CannotRun, match=said):
-            interpreter.check_workers(spark)
+            interpreter.prepare_workers(spark)
     assert (tmp_path / "runs").read_text("utf-8") == "run\n", "it is tested once for each session"
 
 
 def test_an_interpreter_that_will_do(script: Callable[[str], str]) -> None:
-    interpreter.check_workers(session_of(script(f'exec {sys.executable} "$@"'), "app that works"))
-    interpreter.check_workers(session_of(sys.executable, "app with this Python"))
-    interpreter.check_workers(SimpleNamespace())  # Spark Connect
+    interpreter.prepare_workers(session_of(script(f'exec {sys.executable} "$@"'), "app that works"))
+    interpreter.prepare_workers(session_of(sys.executable, "app with this Python"))
 
 
 def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(CannotRun, match="which does not run"):
-        interpreter.check_workers(session_of(str(tmp_path / "none"), "app without"))
+        interpreter.prepare_workers(session_of(str(tmp_path / "none"), "app without"))
 
 
 def test_the_workers_of_a_cluster_run_one_task() -> None:
@@ -95,9 +97,9 @@ def test_the_workers_of_a_cluster_run_one_task() -> None:
     def fails(*_: Any) -> Any:
         raise RuntimeError("100 lines of traceback")
 
-    interpreter.check_workers(session_of("python3.99", "app", "spark://here:7077", parallelize=parallelize))
-    with pytest.raises(CannotRun, match=r"python3\.99, on which a task that imports nbcc failed: set PYSPARK_PYTHON="):
-        interpreter.check_workers(session_of("python3.99", "other app", "spark://here:7077", parallelize=fails))
+    interpreter.prepare_workers(session_of("python3.99", "app", "spark://here:7077", parallelize=parallelize))
+    with pytest.raises(CannotRun, match=r"python3\.99, on which a task failed .*: set PYSPARK_PYTHON="):
+        interpreter.prepare_workers(session_of("python3.99", "other app", "spark://here:7077", parallelize=fails))
 
 
 def test_session_is_at_the_top_and_loads_no_spark() -> None:
@@ -105,3 +107,48 @@ def test_session_is_at_the_top_and_loads_no_spark() -> None:
     here = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     ran = subprocess.run([sys.executable, "-c", line], env=here, text=True, capture_output=True, check=True)
     assert ran.stdout == "False nbcc.engine.spark.session\n"
+
+
+def test_tasks_need_the_versions_that_the_package_needs() -> None:
+    project = tomllib.loads(Path(__file__).parents[2].joinpath("pyproject.toml").read_text("utf-8"))["project"]
+    needed = dict(each.split(">=") for each in project["dependencies"])
+    assert {name: ".".join(map(str, floor)) for name, floor in worker.FLOORS.items()} == {
+        name: needed[name] for name in worker.FLOORS
+    }
+
+
+def test_a_worker_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusal = worker.refusal.__wrapped__
+    here = sources.home_of_sources()
+    assert refusal("any", here) is None
+    assert refusal(sources.digest_of_sources(), "other machine:/folder") is None
+    exists, remedy = refusal("0123456789abcdef", "other machine:/folder")
+    assert re.fullmatch(r"its Python \S+ imports another nbcc from /\S+ than the driver", exists)
+    assert remedy.startswith("install the driver's nbcc there")
+    monkeypatch.setattr(worker, "FLOORS", {"numpy": (1, 26), "pyarrow": (999,)})
+    exists, remedy = refusal("any", here)
+    assert re.fullmatch(r"its Python \S+ has pyarrow \d\S+", exists)
+    assert remedy.endswith("on every executor: pip install 'numpy>=1.26' 'pyarrow>=999'")
+    monkeypatch.setattr(worker, "FLOORS", {"no_such_package": (1,)})
+    assert refusal("any", here)[0].endswith("has no no_such_package that can be imported")
+
+
+@pytest.mark.parametrize("error", [Damaged("read a: b", "it has 3 bytes, but few", "restore it: now"),
+                                   StorageError("write 'x'", "the store answered: no", "ask, then wait")])  # fmt: skip
+def test_an_error_of_a_task_is_the_error_of_the_driver(error: NbccError) -> None:
+    text = f"Job aborted: Task 0 failed 4 times\nnbcc.engine.errors.{type(error).__name__}: {error}\n\n\tat org.apache"
+    found = failures.error_of_task(text)
+    assert (type(found), str(found)) == (type(error), str(error))
+    refused = failures.error_of_task("x: RuntimeError: Asked to run a task of nbcc on h, but it lacks y: install it.\n")
+    assert isinstance(refused, CannotRun)
+    assert failures.error_of_task("ValueError: Asked to run a task of nbcc on h, but it lacks y: install it.") is None
+
+
+def test_an_archive_of_the_sources_is_enough_to_run_tasks(tmp_path: Path) -> None:
+    code = "import nbcc.engine.data.jobs\n"
+    code += "from nbcc.engine.spark import sources as s; print(s.digest_of_sources(), s.home_of_sources())"
+    ran = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, text=True, capture_output=True, check=True,
+                         env={**os.environ, "PYTHONPATH": sources.archive_of_sources()})  # fmt: skip
+    digest, home = ran.stdout.split()
+    assert digest == sources.digest_of_sources()
+    assert home.endswith(f"/nbcc-{digest}.zip/nbcc")

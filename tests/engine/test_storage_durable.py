@@ -14,7 +14,7 @@ import pytest
 from nbcc import Table
 from nbcc.engine.errors import BadInput, StorageError
 from nbcc.engine.storage import LocalStorage, ObjectStorage, open_storage, paths_below
-from nbcc.engine.storage.local_files import STAGE
+from nbcc.engine.storage.staged_files import STAGE
 
 SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64())])
 COMPLETED = (".deltacommit", ".commit", ".clean", ".rollback")

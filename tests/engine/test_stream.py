@@ -106,7 +106,7 @@ def test_a_copy_by_streams_equals_its_source_under_kills(spark: Any, tmp_path: P
         Table.create(spark, tmp_path / name, COLUMNS, record_key="id", ordering_fields="ts", buckets=2)
         for name in ("source", "copy")
     )
-    checkpoint = tmp_path / "checkpoint"
+    checkpoint, died_of = tmp_path / "checkpoint", list[str]()
 
     def follow(kill_at: str = "") -> bool:
         rows = spark.readStream.format("nbcc").option("hoodie.datasource.query.type", "incremental")
@@ -126,12 +126,13 @@ def test_a_copy_by_streams_equals_its_source_under_kills(spark: Any, tmp_path: P
         except StreamingQueryException as died:
             if "Asked to" in str(died):  # an error of nbcc, not the death of a worker
                 raise
+            died_of.append(str(died))
             return False
         return True
 
     def restart() -> None:
         """Spark keeps dead workers in its pool: a query that gets one of them dies as well."""
-        assert any(follow() for _ in range(10))
+        assert any(follow() for _ in range(10)), died_of[-1]
 
     def rows_of(table: Table) -> set[tuple[str, int]]:
         return {(row.id, row.ts) for row in table.snapshot(["id", "ts"]).collect()}

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from nbcc.model.promises import PROMISES
-from nbcc.simulator.verdicts import load
-from tools import verdicts_page
+from nbcc.simulator.verdicts import load, load_locks
+from tools import locks_section, verdicts_page
 from tools.verdicts_page import page, page_path
 
 
 def test_the_page_is_up_to_date_and_short() -> None:
     text = page()
     assert text == page_path().read_text("utf-8"), "python -m tools.regenerate verdicts"
-    assert len(text.splitlines()) < 200
+    assert len(text.splitlines()) < 235
     assert max(map(len, text.splitlines())) <= 200  # the row of a protocol names every promise that does not hold
 
 
@@ -46,3 +46,13 @@ def test_the_page_changes_with_the_data(monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr(verdicts_page, "load", changed)
         assert f"{promise} {steps}" in page()
         assert page() != right
+
+
+def test_the_page_has_a_line_for_each_lock_mutant_and_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = load_locks()["rows"]
+    text = page()
+    for row in rows:
+        assert row["name"] in text or row["about"] in text, row["name"]
+    changed = json.loads(json.dumps(load_locks()).replace('"steps": 11', '"steps": 97'))
+    monkeypatch.setattr(locks_section, "load_locks", lambda: changed)
+    assert "| a renewal that is answered 412 ends | holds | 97 |" in page()

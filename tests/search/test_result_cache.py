@@ -142,6 +142,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     chosen = tuple(specs.protocol_file(name) for name in ("default", "tombstones-dropped"))
     monkeypatch.setattr(verdicts, "protocols", lambda: chosen)
     monkeypatch.setattr(verdicts, "data_path", lambda depth: tmp_path / "verdicts.json")
+    monkeypatch.setattr(verdicts, "judge_locks", lambda depth, **bounds: ())
     monkeypatch.setattr(verdicts, "believable", lambda rows, known: rows)
     monkeypatch.setattr(judge, "protocols", lambda: chosen)
     monkeypatch.setattr(judge, "worlds_of", lambda name, depth: {DEMO: False})

@@ -1,4 +1,4 @@
-"""The requests of each operation of the engine, recorded from runs of the engine, for the workload simulation."""
+"""Records the requests of each operation of the engine, for the workload simulation."""
 
 from __future__ import annotations
 

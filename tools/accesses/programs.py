@@ -1,7 +1,7 @@
-"""The number of requests of each operation of the engine, as a linear function of what the operation touches.
+"""Computes the number of requests of each operation of the engine, as a linear function of what the operation touches.
 
-An operation is recorded at several points: numbers of file groups, of log files in a slice, and of commits that the
-actor has not read. The counts must be linear in them; a count that is not is an error.
+An operation is recorded for several numbers of file groups, of log files in a slice, and of commits that the actor has
+not read. The counts of requests must be linear in these numbers; otherwise an error is raised.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ KEYS: Final = 64  # enough that each of a few buckets has some of them
 
 
 class Point(NamedTuple):
-    """What an operation touches: file groups, log files in the slice of each, commits that the actor has not read."""
+    """The numbers of file groups, of log files in each slice, and of commits that the actor has not read."""
 
     groups: int
     logs: int
@@ -49,7 +49,7 @@ class Point(NamedTuple):
 
     @property
     def features(self) -> tuple[int, int, int, int]:
-        """The features in which counts are linear: 1, groups, all log files, commits."""
+        """The features in which the counts of requests are linear: 1, file groups, all log files, commits."""
         return 1, self.groups, self.groups * self.logs, self.commits
 
 
@@ -74,7 +74,7 @@ class Recorded:
         create_table(self._context(Recorder()), config)
 
     def actor(self) -> tuple[Recorder, Table]:
-        """Open the table as a further actor."""
+        """Open the table as another actor."""
         recorder = Recorder()
         table = open_table(self._context(recorder))
         table.context = replace(table.context, rules=self._rules)
@@ -87,8 +87,6 @@ class Recorded:
 
 
 class _Jobs(InProcessJobs):
-    """Jobs after whose data phase other actors may commit."""
-
     then: Callable[[], object] = staticmethod(lambda: None)
 
     def write(self, data: pa.Table, task: WriteTask) -> list[WrittenFile]:
@@ -99,13 +97,13 @@ class _Jobs(InProcessJobs):
 
 
 def rows(partition: str) -> pa.Table:
-    """A batch with rows of every bucket of one partition."""
+    """Return a batch with rows of every bucket of one partition."""
     columns = {"id": [f"k{n}" for n in range(KEYS)], "part": [partition] * KEYS, "ts": [*range(KEYS)]}
     return pa.table(columns, schema=SCHEMA)
 
 
 def upsert(is_object_store: bool, point: Point, mode: str, decision: Decision, conflicts: bool = False) -> list[Stage]:
-    """A write; other writers commit while it is pending, to its file groups if it `conflicts`."""
+    """Record a write; other writers commit while it is pending, to its file groups if it `conflicts`."""
     table = Recorded(is_object_store, point.groups, mode, decision)
     (_, other), (recorder, writer) = table.actor(), table.actor()
     for actor, partition in ((writer, "a"), (other, "b"), (other, "a")):
@@ -124,7 +122,7 @@ def upsert(is_object_store: bool, point: Point, mode: str, decision: Decision, c
 
 
 def service(is_object_store: bool, point: Point, operation: str, decision: Decision) -> list[Stage]:
-    """An operation of a service or a reader, on slices with a base file and `point.logs` log files."""
+    """Record an operation of a service or a reader, on slices with a base file and `point.logs` log files."""
     table = Recorded(is_object_store, point.groups, NON_BLOCKING, decision)
     (_, writer), (recorder, actor) = table.actor(), table.actor()
     writer.upsert(rows("a"))
@@ -160,7 +158,9 @@ PROGRAMS: Final[dict[str, tuple[Callable[[bool, Point], list[Stage]], Sequence[P
 
 
 def linear(counts: Sequence[int], points: Sequence[Point]) -> list[int]:
-    """The coefficients of `Point.features` that reproduce the counts. Raises ValueError if there are none."""
+    """Return the coefficients of `Point.features` that reproduce the counts. Raises ValueError if no such coefficients
+    exist.
+    """
     features = np.array([point.features for point in points])
     solution, *_ = np.linalg.lstsq(features, np.array(counts), rcond=None)
     if len({point.commits for point in points}) == 1:  # the commits are part of the constant
@@ -172,7 +172,7 @@ def linear(counts: Sequence[int], points: Sequence[Point]) -> list[int]:
 
 
 def program(operation: Callable[[bool, Point], list[Stage]], points: Sequence[Point], store: bool) -> list[Any]:
-    """The stages of an operation, with counts by verb and kind of object."""
+    """Return the stages of an operation, with counts by verb and kind of object."""
     runs = [operation(store, point) for point in points]
     stages = []
     for number, first in enumerate(runs[0]):
@@ -196,7 +196,7 @@ def program(operation: Callable[[bool, Point], list[Stage]], points: Sequence[Po
 
 
 def lease() -> dict[str, dict[str, int]]:
-    """The requests of the lease in the table's storage: an acquisition, a release, and an attempt that fails."""
+    """Record the requests of a lock in the table's storage: an acquisition, a release, and an attempt that fails."""
     memory = MemoryStore()
     recorders = [Recorder(), Recorder()]
     one, other = (StorageLock(RecordedObjects(recorder, memory), 0.0, 300, 1_000) for recorder in recorders)
@@ -230,11 +230,10 @@ def document() -> dict[str, Any]:
 
 
 def text() -> str:
-    """The text of the file `PATH`."""
+    """Return the text of the file `PATH`."""
     lines = json.dumps(document(), indent=1)
     return _short_lists(lines) + "\n"
 
 
 def _short_lists(text: str) -> str:
-    """Put each list of numbers on one line."""
     return re.sub(r"\[\s+(-?\d+),\s+(-?\d+),\s+(-?\d+),\s+(-?\d+)\s+\]", r"[\1, \2, \3, \4]", text)

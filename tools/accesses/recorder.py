@@ -27,7 +27,7 @@ VERBS: Final = {"create": "put", "write": "put", "replace": "put", "read": "get"
 
 
 class Request(NamedTuple):
-    """One request. `verb`: put, get, list or delete. `kind`: the kind of its object."""
+    """One request. `verb` is put, get, list or delete. `kind` is the kind of the requested object."""
 
     round: int
     verb: str
@@ -35,7 +35,8 @@ class Request(NamedTuple):
 
 
 class Stage:
-    """The requests between two changes of the lock. `takes`: how often the clock is read in the stage."""
+    """The requests between two changes of the lock. `takes` is the number of times that the clock is read in the stage.
+    """
 
     def __init__(self, locked: bool) -> None:
         self.locked = locked
@@ -49,7 +50,7 @@ class Stage:
 
 
 class Recorder:
-    """The stages of one operation. Storage, lock and clock of the operation report to it."""
+    """The stages of one operation. The storage, lock and clock of the operation report to the recorder."""
 
     def __init__(self) -> None:
         self.stages: list[Stage] = []
@@ -58,7 +59,7 @@ class Recorder:
 
     @contextmanager
     def operation(self) -> Iterator[None]:
-        """Record the requests of the block alone."""
+        """Record only the requests that are sent within the block."""
         self.stages, self._next, self._is_recording = [Stage(False)], 0, True
         try:
             with patch.object(ahead, "in_parallel", self._together), patch.object(ahead, "ListedAhead", self._listed):
@@ -79,7 +80,7 @@ class Recorder:
             self.stages[-1].takes += 1
 
     def lock(self, locked: bool) -> None:
-        """Begin a stage."""
+        """Begin a new stage."""
         if self._is_recording:
             self.stages.append(Stage(locked))
 
@@ -132,7 +133,7 @@ class RecordedObjects(ObjectStorage):
 
 
 class RecordedFiles:
-    """The files of a local table in memory. Their requests are recorded, one after the other."""
+    """The files of a local table in memory. The requests for these files are recorded one after the other."""
 
     url = "memory://table"
 
@@ -178,7 +179,8 @@ class RecordedLock:
 
 
 class RecordedClock:
-    """A clock without waits, which records each time that an operation takes. `now`: the time of all actors."""
+    """A clock without waits, which records each time that an operation takes. `now` is the common time of all actors.
+    """
 
     def __init__(self, recorder: Recorder, now: list[int]) -> None:
         self._recorder, self._now = recorder, now

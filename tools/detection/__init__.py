@@ -1,1 +1,1 @@
-"""How often `nbcc validate` detects a broken table: figures of mutated engines and of single defects."""
+"""Measures how often `nbcc validate` detects a broken table: figures of mutated engines and of single defects."""

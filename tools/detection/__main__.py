@@ -15,7 +15,7 @@ from .figures import RECORDED, judge_mutants, judge_right_engines, recorded
 
 
 def main() -> int:
-    """Exit code 1: a right table is called broken."""
+    """The exit code is 1 if a table of the right engine is reported as broken."""
     parser = argparse.ArgumentParser(prog="python -m tools.detection", description=__doc__)
     parser.add_argument("--again", action="store_true", help="discard the recorded figures")
     again = parser.parse_args().again

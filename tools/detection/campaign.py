@@ -1,7 +1,7 @@
 """`python -m tools.detection.campaign`: how many defects and mutants `nbcc validate` detects, by kind.
 
-It prints a line a thousand defects, and the figures at the end. Exit code 1: a broken table was called fine, or a right
-one broken.
+The program prints one line for each thousand defects, and the figures at the end. The exit code is 1 if a broken table
+was reported as fine, or a correct one as broken.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ DEFECTS_OF_A_TABLE = 40
 
 
 def judge_defects(numbers: Iterable[int]) -> tuple[Counter[str], list[str]]:
-    """Counts of tables with one defect each, by kind of defect and verdict; and those wrongly called fine.
+    """Count tables with one defect each, by kind of defect and verdict; and return those that were wrongly reported as
+    fine.
 
-    `unseen` counts tables called fine that the engine reads as before.
+    `unseen` counts tables that were reported as fine, and that the engine reads as before.
     """
     counts: Counter[str] = Counter()
     wrong: list[str] = []
@@ -48,12 +49,12 @@ def judge_defects(numbers: Iterable[int]) -> tuple[Counter[str], list[str]]:
 
 
 def right_called_broken(seeds: Iterable[int]) -> list[int]:
-    """The seeds whose table of the right engine is called broken."""
+    """Return the seeds whose table of the right engine is reported as broken."""
     return [seed for seed in seeds if validate(engine_table(seed), opened=True).verdict == "BROKEN"]
 
 
 def judge_mutant(name: str, tables: int) -> Counter[str]:
-    """Rule -> how many tables of a mutant break it; `detected` -> how many are called broken."""
+    """Return how many tables of a mutant break each rule, and under `detected` how many are reported as broken."""
     mutant = mutants.load(name)
     with mutants.applied(mutant):
         storages = [engine_table(seed, mutant) for seed in range(tables)]

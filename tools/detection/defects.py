@@ -1,4 +1,6 @@
-"""Single random defects of a table, and whether the engine's reader returns other rows because of one."""
+"""Makes single random defects in a table, and checks whether the engine's reader returns other rows because of a
+defect.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ class Broken:
 
 
 def broken(whole: MemoryStorage, seed: int) -> Broken:
-    """A copy with one random defect."""
+    """Return a copy of the files with one random defect."""
     draw = random.Random(seed)
     copy = MemoryStorage()
     copy.objects = dict(whole.objects)
@@ -53,7 +55,7 @@ def broken(whole: MemoryStorage, seed: int) -> Broken:
 
 
 def answer(storage: MemoryStorage) -> Any:
-    """What the engine reads: timeline, slices, rows of the snapshot; or the name of the error's class."""
+    """Return what the engine reads: timeline, slices and rows of the snapshot; or the name of the error class."""
     nothing: Any = None
     try:
         config = open_table(storage)
@@ -66,9 +68,9 @@ def answer(storage: MemoryStorage) -> Any:
 
 
 def wrongly_fine(whole: MemoryStorage, case: Broken, report: Report) -> bool:
-    """Whether a report calls a table fine although the engine reads it differently, or fails.
+    """Return whether a report calls a table fine although the engine reads it differently, or fails.
 
-    Excepted is another value in a row of a data file that is otherwise intact: Hudi's files have no checksum for it.
+    A changed value in an otherwise intact data file is exempt, because Hudi's data files have no checksum for it.
     """
     if not report.fine:
         return False

@@ -1,4 +1,5 @@
-"""Which mutants of the engine `nbcc validate` detects by their tables, and that it calls no right table broken.
+"""Measures which mutants of the engine `nbcc validate` detects, and that it reports no table of the right engine as
+broken.
 
 A table is a random interleaving on the engine in memory, without Spark. A mutant runs in the world that shows its
 defect, if it names one. The right engine runs in the same worlds and in random ones.
@@ -28,7 +29,9 @@ RANDOM_TABLES: Final = 400
 
 
 def recorded() -> dict[str, Any]:
-    """`mutants`: name -> tables, how many are detected, the first seed, counts of rules. `right`: world -> tables."""
+    """`mutants` maps a name to the number of tables, the number of detected ones, the first seed, and counts of rules.
+    `right` maps a world to the number of its tables.
+    """
     figures: dict[str, Any] = json.loads(RECORDED.read_text("utf-8"))
     return figures
 
@@ -44,7 +47,7 @@ def _is_foreign(world: str) -> bool:
 
 
 def broken_rules(mutant: Mutant, seed: int) -> list[str]:
-    """The rules that the mutant's table of this seed breaks; ``history`` if only its history is impossible."""
+    """Return the rules that the mutant's table of this seed breaks; ``history`` if only its history is impossible."""
     with mutants.applied(mutant):
         table = engine_table(seed, mutant)
     report = validate(table, opened=True)
@@ -66,7 +69,7 @@ def judge_mutants(figures: dict[str, Any]) -> Iterator[str]:
 
 
 def right_worlds() -> dict[str, Mutant | None]:
-    """World -> a mutant that changes nothing in it; None for random worlds."""
+    """Return a mapping from each world to a mutant that changes nothing in it; None for random worlds."""
     worlds: dict[str, Mutant | None] = {"random worlds": None}
     for mutant in engine_mutants():
         if mutant.world:
@@ -86,7 +89,7 @@ def judge_right_engines(figures: dict[str, Any]) -> Iterator[str]:
 
 
 def section(figures: Mapping[str, Any]) -> str:
-    """The generated part of docs/validate.md."""
+    """Return the generated part of docs/validate.md."""
     by_mutant, by_world = figures["mutants"], figures["right"]
     detected = {name: row for name, row in by_mutant.items() if row["detected"]}
     tables = sum(row["tables"] for row in by_mutant.values())
@@ -108,6 +111,6 @@ def section(figures: Mapping[str, Any]) -> str:
 
 
 def page() -> str:
-    """docs/validate.md with the section of the recorded figures."""
+    """Return docs/validate.md with the section of the recorded figures."""
     before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
     return f"{before}{BEGIN}\n{section(recorded())}\n{END}{rest.partition(END)[2]}"

@@ -39,7 +39,9 @@ class Uncompared(History):
 
 
 def engine_table(seed: int, mutant: mutants.Mutant | None = None) -> MemoryStorage:
-    """The table of a random interleaving, equal for equal seeds: in a random world, or in the world of the mutant."""
+    """Return the table of a random interleaving, equal for equal seeds, in a random world or in the world of the
+    mutant.
+    """
     draw = random.Random(seed)
     if mutant is not None and mutant.world:
         return played_table(specs.world(mutant.world).replace(name=""), draw, mutant)
@@ -47,7 +49,7 @@ def engine_table(seed: int, mutant: mutants.Mutant | None = None) -> MemoryStora
 
 
 def played_table(world: World, draw: random.Random, mutant: mutants.Mutant | None = None) -> MemoryStorage:
-    """The table of a random interleaving in `world`."""
+    """Return the table of a random interleaving in `world`."""
     batches = draw_batches(draw.randrange, world)
     options = CheckOptions(factory("engine"), readers=())
     if mutant is not None:
@@ -69,7 +71,7 @@ def played_table(world: World, draw: random.Random, mutant: mutants.Mutant | Non
 
 
 def _walk(history: History, draw: random.Random) -> Iterator[Step]:
-    """Random steps, few of them crashes, until no step is possible."""
+    """Yield random steps, few of them crashes, until no step is possible."""
     while enabled := history.enabled():
         calm = [step for step in enabled if step.action not in PRIVATE_ENDS]
         yield draw.choice(calm if calm and draw.random() < 0.9 else enabled)

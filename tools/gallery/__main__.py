@@ -12,7 +12,7 @@ from . import catalogue, found, pages_of
 
 
 def main() -> int:
-    """Exit code 2: no folder was given."""
+    """The exit code is 2 if no folder was given."""
     if len(sys.argv) != 2:
         print("usage: python -m tools.gallery DIR", file=sys.stderr)
         return 2

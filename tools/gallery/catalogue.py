@@ -21,7 +21,7 @@ FIELDS = ("name", "part", "title", "promise", "world", "protocol", "find", "step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One run.
+    """One run of the gallery.
 
     ``find`` is BROKEN for the shortest counterexample of the promise, or a goal for the shortest run to it. Instead,
     ``steps_of`` names another entry, whose steps and rows are played under the protocol of this one. ``part`` is the
@@ -43,7 +43,7 @@ class Entry:
 
     @property
     def keeps(self) -> bool:
-        """Whether its promise holds: on the way to a goal, or with the steps of another one by the default."""
+        """Return whether the promise of the entry holds in its run."""
         return self.find != BROKEN and (bool(self.find) or not self.protocol.differences())
 
 

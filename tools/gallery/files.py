@@ -20,7 +20,7 @@ GENERATED = ("*.json", "*.svg", "*.txt", "README.md", "index.html")
 
 
 def files_of(runs: Sequence[Found]) -> dict[str, str]:
-    """File name -> text: trace, picture and text of every run, and the two indexes."""
+    """Return the trace, picture and text of every run, and the two indexes, by file name."""
     found = {"README.md": readme(runs), "index.html": index(runs)}
     for run in runs:
         found[f"{run.entry.name}.json"] = to_json(run.trace)
@@ -30,7 +30,7 @@ def files_of(runs: Sequence[Found]) -> dict[str, str]:
 
 
 def pages_of(runs: Sequence[Found]) -> dict[str, str]:
-    """File name -> text: a page for every run, an index that links them, and its pictures."""
+    """Return the page of every run, an index that links the pages, and the pictures of the index, by file name."""
     pages = {f"{run.entry.name}.html": page(run.trace) for run in runs}
     return {"index.html": index(runs, linked=True), **pages, **{f"{run.entry.name}.svg": picture(run) for run in runs}}
 

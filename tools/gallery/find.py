@@ -26,12 +26,14 @@ COMMAND = "python -m tools.regenerate gallery"
 
 
 class NotFound(ValueError):
-    """No run satisfies an entry of the catalogue."""
+    """Raised if no run satisfies an entry of the catalogue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An entry with its run. ``states``: the states of the world if the promise holds in all of them, otherwise 0."""
+    """An entry with its run. ``states`` is the number of states of the world if the promise holds in all of them,
+    otherwise 0.
+    """
 
     entry: Entry
     trace: Trace
@@ -39,7 +41,7 @@ class Found:
 
 
 def found(entries: Sequence[Entry]) -> list[Found]:
-    """The runs of all entries, in their order.
+    """Return the runs of all entries, in the order of the catalogue.
 
     Raises:
         NotFound: a search ended without a run, or a promise that should hold is violated.
@@ -81,7 +83,6 @@ class _Run(NamedTuple):
 
 
 def _visible(model: Model, candidate: Trace) -> Trace:
-    """The trace with the simplest rows for which its picture shows the violation."""
     steps = run(model, candidate.steps).steps
     for batches in [candidate.batches, *candidates(model, steps)]:
         shown = (
@@ -118,7 +119,6 @@ def _played(entry: Entry, trace: Trace) -> Trace:
 
 
 def _states(entry: Entry) -> int:
-    """The number of states of the world of a promise that holds."""
     result = explore(Model(entry.world, entry.protocol), [PROMISES[entry.promise]])
     if result.promises[entry.promise].verdict != "HOLDS":
         raise NotFound(f"{entry.name}: {entry.promise} is {result.promises[entry.promise].verdict}")

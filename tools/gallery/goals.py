@@ -1,4 +1,5 @@
-"""Goals of runs: functions of a model and a state. The gallery shows a shortest run to a state in which one is true."""
+"""Goals of runs: functions of a model and a state. The gallery shows a shortest run to a state in which a goal is true.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +22,21 @@ def a_write_completed(model: Model, state: Any) -> bool:
 
 
 def two_writes_completed_out_of_order(model: Model, state: Any) -> bool:
-    """One write was requested after another and completed before it."""
+    """One write was requested after another write and completed before that write."""
     done = _writes(model, state)
     return any(one[0] < other[0] and other[1] < one[1] for one in done for other in done)
 
 
 def a_write_completed_during_a_compaction(model: Model, state: Any) -> bool:
-    """A write was requested before a compaction, and completed after its plan and before it."""
+    """A write was requested before a compaction, and completed after the plan and before the compaction."""
     compactions = _done(model, state, "commit")
     return any(start < plan < end < done for start, end in _writes(model, state) for plan, done in compactions)
 
 
 def a_compaction_outlived_its_compactor(model: Model, state: Any) -> bool:
-    """A compactor crashed after it wrote a base file, and another one, which took the plan up later, completed it."""
+    """A compactor crashed after it wrote a base file, and another compactor, which resumed the plan later, completed
+    it.
+    """
     owns = [model.component(state, name) for name in model.actors.get("compactor", ())]
     died = {own.plan for own in owns if is_dead(own) and own.bases}
     last = {plan.requested: plan.runner for plan in model.component(state, "plans")} if owns else {}
@@ -42,7 +45,8 @@ def a_compaction_outlived_its_compactor(model: Model, state: Any) -> bool:
 
 
 def a_write_succeeded_at_its_second_try(model: Model, state: Any) -> bool:
-    """Two writes are complete, and the clock was read more often than they need: one of them was retried."""
+    """Two writes are complete, and the clock was read more often than two writes need, because one of them was retried.
+    """
     done = _writes(model, state)
     return len(done) == 2 and int(model.component(state, "clock")) > 2 * len(done)
 
@@ -73,20 +77,22 @@ def a_writer_woke_behind_the_archive(model: Model, state: Any) -> bool:
 
 
 def a_write_outlived_a_replace(model: Model, state: Any) -> bool:
-    """A replace is complete. It hides a write that completed before its request, but not a later one."""
+    """A replace is complete. The replace hides a write that completed before its request, but not a later write."""
     replaces = _done(model, state, "commit") if model.actors.get("overwriter") else []
     ends = [end for _, end in _writes(model, state)]
     return any(min(ends) < plan < max(ends) < done for plan, done in replaces if ends)
 
 
 def an_answer_was_lost_and_found(model: Model, state: Any) -> bool:
-    """The answer of a put was lost, and the writer completed the write all the same."""
+    """The answer of a put was lost, and the writer nevertheless completed the write."""
     lost = model.world[Answers].lost_answers and model.component(state, "lost_answers")
     return bool(lost) and not {*model.actors_of("writer")} & {*model.busy(state)}
 
 
 def a_writer_died_between_the_two_commits(model: Model, state: Any) -> bool:
-    """A writer crashed between its commit to the metadata table and its own; another write completed later."""
+    """A writer crashed between its commit to the metadata table and its commit to the table; another write completed
+    later.
+    """
     listed = model.component(state, "metadata").listed if model.world[HasMetadataTable].metadata_table else ()
     owns = [model.component(state, name) for name in model.actors.get("writer", ())]
     left = [own.completed for own in owns if is_dead(own) and own.requested in listed]
@@ -106,14 +112,13 @@ def a_write_completed_while_logs_became_one(model: Model, state: Any) -> bool:
 
 
 def a_restore_refused_a_writer(model: Model, state: Any) -> bool:
-    """A restore undid a pending write; its writer noticed and removed its files."""
+    """A restore undid a pending write; the writer of that write detected it and removed its files."""
     done = _done(model, state, "restore") if model.actors.get("restorer") else []
     asked = [each.undone for each in model.restores(state) if each.undone[0] + 1 == each.requested]  # none completed
     return bool(done and asked) and _all_writers_rest(model, state)
 
 
 def _all_writers_rest(model: Model, state: Any) -> bool:
-    """Every writer has begun a write, and none is within an operation."""
     owns = {name: model.component(state, name) for name in model.actors_of("writer")}
     return all(own.number and not model.is_busy(name, own) for name, own in owns.items())
 
@@ -151,6 +156,5 @@ def _writes(model: Model, state: Any) -> list[tuple[int, int]]:
 
 
 def _done(model: Model, state: Any, action: str) -> list[tuple[int, int]]:
-    """(requested, completed) of every completed instant of an action."""
     timeline: tuple[Instant, ...] = model.timeline(state)
     return [(i.requested, i.completed) for i in timeline if i.action == action and i.completed is not None]

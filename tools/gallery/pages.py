@@ -1,4 +1,4 @@
-"""The indexes of the gallery: a README for a forge, and an HTML page in the style of the pages of traces."""
+"""The indexes of the gallery: a README for GitHub, and an HTML page in the style of the pages of traces."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ HOW = (
 
 
 def command(found: Found) -> str:
-    """The command that replays the run on every system that supports its protocol."""
+    """Return the command that replays the run on every system that supports its protocol."""
     systems = "" if played_by(found) == ("model",) else " --on model --on engine"
     expect = "agreed" if found.entry.keeps else "violated"
     return f"nbcc replay {found.entry.name}{systems} --expect {expect}"
 
 
 def played_by(found: Found) -> tuple[str, ...]:
-    """The systems that can play the run; the engine refuses protocols that it does not implement."""
+    """Return the systems that can play the run; the engine refuses protocols that it does not implement."""
     try:
         factory("engine")(found.entry.world, found.entry.protocol, found.trace.batches)
     except ValueError:
@@ -45,7 +45,7 @@ def played_by(found: Found) -> tuple[str, ...]:
 
 
 def standing(found: Found) -> str:
-    """A sentence: how many states were searched if the promise holds, otherwise the options that break it."""
+    """Return a sentence: how many states were searched if the promise holds, otherwise the options that break it."""
     entry = found.entry
     if entry.keeps:
         return f"Kept in every interleaving of this world ({found.states:,} states)."
@@ -58,7 +58,7 @@ def standing(found: Found) -> str:
 
 
 def readme(runs: Sequence[Found]) -> str:
-    """The text of ``README.md``."""
+    """Return the text of ``README.md``."""
     return "\n".join([*_opening(runs), *(line for found in runs for line in _section(found))]).rstrip() + "\n"
 
 
@@ -90,7 +90,6 @@ def _number(found: Found) -> int:
 
 
 def _anchor(found: Found) -> str:
-    """The anchor of the heading on a forge."""
     heading = f"{_number(found)}. {found.entry.title}".lower()
     return "".join(c for c in heading if c.isalnum() or c in " -_").replace(" ", "-")
 
@@ -99,7 +98,7 @@ def _anchor(found: Found) -> str:
 
 
 def index(runs: Sequence[Found], linked: bool = False) -> str:
-    """``index.html``; ``linked``: with links to a page for every run."""
+    """Return the text of ``index.html``; if `linked` is True, with links to a page for every run."""
     parts = [
         f"<h2>{escape(part)}</h2>\n" + "\n".join(_card(each, linked) for each in found)
         for part, found in groupby(runs, key=lambda each: each.entry.part)

@@ -20,7 +20,7 @@ SIZE, LINE = 11.5, 15
 
 
 def picture(found: Found) -> str:
-    """The SVG file. It needs no other file, and is light on every page."""
+    """Return the text of the SVG file. The picture needs no other file, and has a light background."""
     doc = document(found.trace)
     drawing = figure(doc)
     _heading(drawing, doc, found)
@@ -52,7 +52,7 @@ def _span(text: str, colour: str | None) -> str:
 
 
 def _lines(sentence: list[Any]) -> Iterator[list[tuple[str, int]]]:
-    """The sentence in lines, broken between words; a part is (text, requested time or 0)."""
+    """Split the sentence into lines at spaces; a part is (text, requested time or 0)."""
     line: list[tuple[str, int]] = []
     length = 0
     for part in sentence:

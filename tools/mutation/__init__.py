@@ -12,7 +12,7 @@ from .transitions import transition_mutants
 
 
 def generated() -> tuple[Generated, ...]:
-    """Every mutant of the present model, by name."""
+    """Return every mutant of the present model, by name."""
     return tuple(sorted((*source_mutants(), *transition_mutants()), key=lambda mutant: mutant.name))
 
 

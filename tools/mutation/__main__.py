@@ -1,4 +1,5 @@
-"""`python -m tools.mutation --write`: hunts the generated mutants of the model and records which are killed."""
+"""`python -m tools.mutation --write`: searches for kills of the generated mutants and records which mutants are killed.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from .resume import kills_again, resume
 
 
 def main() -> int:
-    """Exit code 1: with `--again`, a mutant that was killed survives now, or the other way round."""
+    """The exit code is 1 if, with `--again`, the fate of a recorded mutant has changed."""
     parser = argparse.ArgumentParser(prog="python -m tools.mutation", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write specs/generated-mutants.json and .md")
     parser.add_argument("--again", action="store_true", help="repeat every recorded kill; hunt those that survive now")
@@ -40,7 +41,7 @@ def main() -> int:
 
 
 def _confirmed(recorded: Record, progress: Progress) -> Record:
-    """The record with the present fate of every kill, and without the kills that cannot be repeated."""
+    """Return the record with the present fate of every kill, without the kills that cannot be repeated."""
     task = progress.add_task("kills", total=len(recorded.mutants) - len(recorded.survivors))
     mutants = dict(recorded.mutants)
     for name, fate in kills_again(recorded):

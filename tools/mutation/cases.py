@@ -1,4 +1,4 @@
-"""The cases in which generated mutants are hunted: worlds under protocols."""
+"""The cases in which generated mutants are searched: worlds under protocols."""
 
 from __future__ import annotations
 
@@ -37,13 +37,15 @@ class Case(NamedTuple):
 
     @property
     def own(self) -> str:
-        """What distinguishes the case from the small worlds under the default protocol; '' for these."""
+        """The difference of the case from the small worlds under the default protocol; '' for these worlds."""
         choice = self.protocol or (f"{self.field}={self.value}" if self.field else "")
         return choice or (self.world if isinstance(self.world, str) else "")
 
     @property
     def kind(self) -> str:
-        """What kills here: 'protocol', 'world', or '' in the small worlds, where promises kill."""
+        """What counts as a kill in this case: 'protocol', 'world', or '' in the small worlds, where a violated promise
+        counts.
+        """
         return "protocol" if self.field or self.protocol else "world" if self.own else ""
 
     @property
@@ -77,17 +79,15 @@ def _small() -> tuple[World, ...]:
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """All cases; those that kill most mutants in the shortest time come first."""
+    """Return all cases; those that kill most mutants in the shortest time come first."""
     return (*_default(), *_weaker(), *_named(), *(Case(name, protocol=name) for name in random_worlds()))
 
 
 def _default() -> tuple[Case, ...]:
-    """The default protocol in every small world."""
     return tuple(Case(number) for number in range(len(_small())))
 
 
 def _weaker() -> tuple[Case, ...]:
-    """Each weaker option, in the first small world where it breaks a promise, and in the world of the demo."""
     worlds = [bound_of(world) for world in _small()]
     demo = worlds.index(bound_of(specs.world("demo")))
     found = []
@@ -101,7 +101,6 @@ def _weaker() -> tuple[Case, ...]:
 
 @cache
 def _named() -> tuple[Case, ...]:
-    """The worlds of specs, and its protocols, each in the world of its pins; small ones first."""
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
     pinned: dict[str, dict[str, Any]] = tomllib.loads(text)
     states = {name: int(each["distinct"]) for name, each in pinned["worlds"].items()}

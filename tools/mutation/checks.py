@@ -1,7 +1,7 @@
 """Mutants that survive every search are run against the engine.
 
-The model is mutated, the engine is not. Timelines, slices and reads are compared after every step. This shows changes
-that no search looks at, such as the state of a pending instant.
+The model is mutated, and the engine is unchanged. Timelines, slices and reads are compared after every step. The
+comparison detects changes that no search can detect, such as the state of a pending instant.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class EngineCheck(NamedTuple):
         return (f"histories of {self.world}" if self.world else "histories of random worlds") + under
 
     def difference(self) -> str | None:
-        """How the model differs from the engine in these histories; None if they agree."""
+        """Return how the model differs from the engine in these histories; None if they agree."""
         from nbcc.simulator import specs
         from nbcc.simulator.crosscheck import coverage
         from nbcc.simulator.crosscheck.check import CheckOptions, run

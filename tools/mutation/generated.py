@@ -11,8 +11,8 @@ from dataclasses import dataclass
 class Generated:
     """One small change of the model.
 
-    `name` identifies the place and the change by text, so that other changes of the file do not rename it. `operator`
-    is the kind of change. `applied()` is a context in which the model is the mutant.
+    `name` identifies the place and the change by their text, so that other changes of the file do not change the name.
+    `operator` is the kind of change. `applied()` returns a context in which the model is mutated.
     """
 
     name: str

@@ -1,7 +1,8 @@
-"""The hunt: which generated mutants are killed, by a promise, the size of a world, another verdict, or the engine.
+"""Searches which generated mutants are killed: by a promise, the size of a world, another verdict, or the engine.
 
-A case is first searched with the unchanged model, while probes (see `probes`) note which mutants would compute another
-value anywhere. Only these are searched themselves. The search of any other mutant would be the same search.
+A case is first searched with the unchanged model, while probes (see `probes`) record which mutants would compute
+another value. Only the recorded mutants are searched themselves. The search of any other mutant would equal the search
+of the model.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ RUNNING: Final = ("machine.", "model.")
 
 
 class Fate(NamedTuple):
-    """What killed a mutant. `by` is a promise, error, deadlock, sizes, protocol, world or check; '' if it survives.
+    """The fate of a mutant. `by` names what killed it: a promise, error, deadlock, sizes, protocol, world or check; ''
+    if it survives.
 
-    `differs`: the number of searches that it survived although it computed another value. With 0 it is equivalent to
-    the model in all searches.
+    `differs` is the number of searches that the mutant survived although it computed another value. If `differs` is 0,
+    the mutant is equivalent to the model in all searches.
     """
 
     by: str = ""
@@ -54,7 +56,9 @@ SURVIVES: Final = Fate()
 
 @dataclass
 class Hunt:
-    """Runs mutants through the cases. `fates`: of an earlier hunt. `begin`: mutant -> its first case in this hunt."""
+    """Searches mutants in the cases. `fates` are the fates from an earlier run. `begin` maps each mutant to its first
+    case in this run.
+    """
 
     mutants: Mapping[str, Generated]
     fates: dict[str, Fate] = field(default_factory=dict)
@@ -69,9 +73,9 @@ class Hunt:
             yield number + 1
 
     def _wanted(self, name: str, case: Case) -> bool:
-        """Whether the mutant survives so far.
+        """Return whether the mutant survives so far.
 
-        One that was killed by sizes may still break a promise in a small world.
+        A mutant that was killed by sizes may still break a promise in a small world.
         """
         by = self.fates.setdefault(name, SURVIVES).by
         return not by or (by == "sizes" and not case.own)
@@ -103,9 +107,9 @@ class Hunt:
 
 
 def hunt(mutant: Generated, check: bool = True, some: Iterable[Case] | None = None) -> Fate:
-    """The fate of one mutant.
+    """Return the fate of one mutant.
 
-    `check`: if it survives all cases, run it against the engine, which takes some seconds.
+    With `check`, a mutant that survives all cases runs against the engine, which takes some seconds.
     """
     one = Hunt({mutant.name: mutant})
     for _ in one.through(some):
@@ -129,7 +133,9 @@ Values = list[list[Any]]
 
 
 class Evaluated(NamedTuple):
-    """A transition: its place, the values of its own component for which it was evaluated, its moves per footprint."""
+    """A transition: its place, the values of its own component for which it was evaluated, and its moves for each
+    footprint.
+    """
 
     place: tuple[object, ...]
     awake: list[bool]
@@ -139,9 +145,8 @@ class Evaluated(NamedTuple):
 class Baseline(NamedTuple):
     """The search of a case with the unchanged model.
 
-    `differing`: the mutants that compute another value anywhere. `judging`: those of them that do so outside of
-    transitions: where the model is built, promises are judged and runs end, or in code that runs transitions.
-    `seconds`: of processor time.
+    `differing` contains the mutants that compute another value anywhere. `judging` contains those mutants that compute
+    another value outside of transitions. `seconds` is processor time.
     """
 
     figures: Figures
@@ -153,7 +158,7 @@ class Baseline(NamedTuple):
 
 
 def baseline_of(case: Case, wanted: Collection[str]) -> Baseline:
-    """Search a case, and find which of these mutants compute another value anywhere."""
+    """Search a case, and return which of these mutants compute another value anywhere."""
     probe = Probe(wanted)
     with source.probed(probe), transitions.probed(probe):
         began, model = time.process_time(), case.model()
@@ -192,10 +197,10 @@ def values_of(model: Model) -> Values:
 
 
 def same_steps(model: Model, baseline: Baseline) -> bool:
-    """Whether the mutant's transitions do the same in every state of the model; then it has the same states.
+    """Return whether the mutant's transitions do the same in every state of the model; then it has the same states.
 
-    It suffices to evaluate them on the footprints of the model: the first states are equal, and from equal states equal
-    steps lead to equal states.
+    It suffices to evaluate them on the footprints of the model, because equal steps lead from equal states to equal
+    states.
     """
     if [each[0] for each in model.coding.dump()] != [each[0] for each in baseline.values]:
         return False
@@ -229,7 +234,7 @@ def _moves_alike(case: Case, baseline: Baseline) -> bool:
 
 
 def killed(mutant: Generated, case: Case, baseline: Baseline) -> Fate | None:
-    """The fate of a mutant that is killed in a case; None if it survives."""
+    """Return the fate of a mutant that is killed in a case; None if it survives."""
     with mutant.applied():
         try:
             with _time_limit(ENOUGH + 10 * baseline.seconds):

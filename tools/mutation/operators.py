@@ -1,4 +1,4 @@
-"""Small changes of a Python expression, one at a time, as (operator, node to change, its replacement)."""
+"""Makes small changes of a Python expression, one at a time, as (operator, node to change, its replacement)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Change = tuple[str, ast.AST, ast.AST]
 
 
 def changes(tree: ast.AST) -> Iterator[Change]:
-    """Every change of every expression below a node, except in messages and assertions."""
+    """Yield every change of every expression below a node, except in messages and assertions."""
     for node in _expressions(tree):
         if isinstance(node, ast.Compare):
             for i, op in enumerate(node.ops):

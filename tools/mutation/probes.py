@@ -1,9 +1,9 @@
 """Probes: one run of the model finds the mutants that would compute another value in it.
 
-Every expression that a mutant changes is wrapped. It returns its value as before, and notes each mutant that would have
-returned another one. A mutant that is never noted computes the same values in this run, so its own run would be the
-same and is not needed. A probe also evaluates conditions that the model skips; it may note a mutant needlessly, never
-miss one.
+Every expression that a mutant changes is wrapped. A wrapped expression returns its value as before, and records each
+mutant that would have returned another value. A mutant that is never recorded computes the same values, so a run of
+this mutant would be the same and is not needed. A probe also evaluates conditions that the model skips, so that it may
+record too many mutants, but never too few.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Asked = Callable[[], Any]
 
 
 class Probe:
-    """Finds which of the `wanted` mutants would return another value; `differing` holds them."""
+    """Finds which of the `wanted` mutants would return another value; `differing` contains the names of these."""
 
     def __init__(self, wanted: Collection[str]) -> None:
         self.wanted = frozenset(wanted)
@@ -39,12 +39,13 @@ class Probe:
         self._open: dict[str, list[tuple[int, str]]] = {}
 
     def restart(self) -> set[str]:
-        """Return the mutants noted so far, and forget them."""
+        """Return the mutants that were recorded so far, and forget them."""
         before, self.differing, self._open = self.differing, set(), {}
         return before
 
     def note(self, name: str, found: Any, other: Asked) -> None:
-        """Note a mutant that returns `other()` where the model returns `found`, if these differ or `other()` fails."""
+        """Record a mutant that returns `other()` where the model returns `found`, if these differ or `other()` fails.
+        """
         try:
             same = alike(found, other())
         except Exception:  # the model did not fail here
@@ -53,7 +54,7 @@ class Probe:
             self.differing.add(name)
 
     def left(self, names: Sequence[str]) -> list[tuple[int, str]]:
-        """The wanted mutants of an expression that are not noted yet, each with its position in `names`."""
+        """Return the wanted mutants of an expression that are not recorded yet, each with its position in `names`."""
         some = self._open.get(names[0])
         if some is None:
             some = [(i, name) for i, name in enumerate(names) if name in self.wanted]
@@ -65,12 +66,12 @@ class Probe:
     # Wrapped expressions call the methods below; `names` are the mutants of the expression, in the order of `changes`.
 
     def always(self, names: Sequence[str], found: Any) -> Any:
-        """An expression that cannot be evaluated for the mutant: every mutant of it differs."""
+        """Record every mutant of an expression that cannot be evaluated for mutants."""
         self.differing.update(name for _, name in self.left(names))
         return found
 
     def compare(self, names: Sequence[str], ops: Sequence[str], one: Any, other: Any) -> bool:
-        """One comparison."""
+        """Evaluate one comparison."""
         found, op = COMPARES[ops[0]](one, other), ops[0]
         for _, name in self.left(names):
             if op in ORDERS:
@@ -80,7 +81,7 @@ class Probe:
         return found
 
     def chain(self, names: Sequence[str], ops: Sequence[str], *asked: Asked) -> bool:
-        """A chain of comparisons; each is evaluated only if those before it are true."""
+        """Evaluate a chain of comparisons; each is evaluated only if those before it are true."""
         value = _Once(asked)
 
         def made(some: Sequence[str]) -> bool:
@@ -92,7 +93,7 @@ class Probe:
         return found
 
     def several(self, names: Sequence[str], every: bool, as_truth: bool, *asked: Asked) -> Any:
-        """Conditions joined by `and` (every) or `or`; `as_truth`: only the truth of the value is used."""
+        """Evaluate conditions joined by `and` (if `every`) or `or`; `as_truth`: only the truth of the value is used."""
         value = _Once(asked)
 
         def made(some: Sequence[int]) -> Any:
@@ -110,18 +111,18 @@ class Probe:
         return found
 
     def filters(self, names: Sequence[str], *asked: Asked) -> bool:
-        """The conditions of a comprehension, for one element."""
+        """Evaluate the conditions of a comprehension, for one element."""
         return bool(self.several(names, True, True, *asked))
 
     def time(self, names: Sequence[str], wanted: str, holder: Any) -> Any:
-        """A requested or a completed time."""
+        """Evaluate a requested or completed time."""
         found = getattr(holder, wanted)
         for _, name in self.left(names):
             self.note(name, found, partial(getattr, holder, TIMES[wanted]))
         return found
 
     def extreme(self, names: Sequence[str], wanted: str, of: Sequence[Any], by: Mapping[str, Any]) -> Any:
-        """A minimum or maximum."""
+        """Evaluate a minimum or maximum."""
         given = (list(of[0]),) if len(of) == 1 else of
         found = EXTREMES[wanted][0](*given, **by)
         for _, name in self.left(names):
@@ -129,7 +130,7 @@ class Probe:
         return found
 
     def replaced(self, names: Sequence[str], holder: Any, of: Sequence[Any], parts: Sequence[Mapping[str, Any]]) -> Any:
-        """A value with several of its fields replaced."""
+        """Evaluate a value with several of its fields replaced."""
 
         def made(some: Sequence[Mapping[str, Any]]) -> Any:
             return holder._replace(*of, **{name: value for part in some for name, value in part.items()})
@@ -141,8 +142,6 @@ class Probe:
 
 
 class _Once:
-    """Values that are computed on demand, each once."""
-
     def __init__(self, asked: Sequence[Asked]) -> None:
         self.asked, self.made = asked, dict[int, Any]()
 
@@ -153,7 +152,7 @@ class _Once:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Whether two values are equal and of the same types throughout. False if that is not certain."""
+    """Return whether two values are equal and of the same types throughout; False if that is not certain."""
     if one is other:
         return True
     if type(one) is not type(other):
@@ -170,7 +169,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 class Probing(ast.NodeTransformer):
-    """Wraps expressions of a tree; `sites` maps each node to the names of its mutants."""
+    """Wraps expressions of a syntax tree; `sites` maps each node to the names of its mutants."""
 
     def __init__(self, tree: ast.AST, sites: Mapping[ast.AST, Sequence[str]]) -> None:
         self.sites, self.truths = sites, frozenset(_truths(tree))
@@ -237,13 +236,13 @@ def _asked(node: ast.expr) -> ast.Lambda:
 
 
 def _movable(nodes: Sequence[ast.expr]) -> bool:
-    """Whether the expressions have the same meaning inside a lambda."""
+    """Return whether the expressions have the same meaning inside a lambda."""
     here = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
     return not any(isinstance(each, here) for node in nodes for each in ast.walk(node))
 
 
 def _truths(tree: ast.AST) -> Iterator[ast.AST]:
-    """The expressions of which only the truth is used."""
+    """Return the expressions of which only the truth is used."""
     for node in ast.walk(tree):
         asked: list[ast.expr] = []
         if isinstance(node, ast.If | ast.While | ast.IfExp):

@@ -1,6 +1,6 @@
 """Random small worlds under random protocols (specs/random-worlds.json), in each of which a mutant was killed.
 
-Their figures are pinned, so that a change of the model shows there as well.
+The figures of these worlds are pinned, so that tests detect a change of the model in them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ PATH: Final = Path(str(files("nbcc") / "specs" / "random-worlds.json"))
 class RandomWorld:
     """A world under a protocol, with its figures.
 
-    `sizes`: distinct states, generated states, depth. `violated`: promise -> steps of its shortest counterexample.
-    `deadlock`: whether a run can end in a deadlock.
+    `sizes` contains distinct states, generated states and depth. `violated` maps a promise to the number of steps of
+    its shortest counterexample. `deadlock` states whether a run can end in a deadlock.
     """
 
     world: World
@@ -34,7 +34,7 @@ class RandomWorld:
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> Self:
-        """An entry of the file."""
+        """Make a random world from an entry of the file."""
         return cls(
             world=World.from_mapping(given["world"]),
             protocol=Protocol.from_mapping(given["protocol"]),

@@ -21,8 +21,8 @@ from .hunt import Fate
 class Record:
     """The fates of all mutants.
 
-    `mutants`: name -> operator and fate. Survivors have passed the first `searched` of `cases` cases; `checked`: they
-    have also been run against the engine.
+    `mutants` maps a name to the operator and fate. Survivors have passed the first `searched` of `cases` cases;
+    `checked` states whether they also ran against the engine.
     """
 
     mutants: Mapping[str, tuple[str, Fate]]
@@ -33,21 +33,21 @@ class Record:
 
     @property
     def survivors(self) -> tuple[str, ...]:
-        """The mutants that nothing has killed."""
+        """Return the mutants that survive all cases."""
         return tuple(name for name, (_, fate) in self.mutants.items() if not fate.by)
 
     @property
     def equivalent(self) -> tuple[str, ...]:
-        """The survivors that never computed another value: their searches are those of the model, step by step."""
+        """Return the survivors that never computed another value, so that their searches equal those of the model."""
         return tuple(name for name in self.survivors if not self.mutants[name][1].differs)
 
     @property
     def complete(self) -> bool:
-        """Whether the survivors have passed every case."""
+        """Return whether the survivors have passed every case."""
         return self.searched == self.cases
 
     def differences(self, other: Record) -> Iterator[str]:
-        """The mutants that are new, were removed, or are killed in one record only."""
+        """Return the mutants that are new, were removed, or are killed in one record only."""
         for name in sorted(self.mutants.keys() | other.mutants.keys()):
             mine, theirs = self.mutants.get(name), other.mutants.get(name)
             if mine is None or theirs is None:
@@ -56,7 +56,7 @@ class Record:
                 yield f"{'killed' if mine[1].by else 'survives'} now: {name}"
 
     def summary(self) -> str:
-        """The counts in one sentence."""
+        """Return the counts in one sentence."""
         count, alive = len(self.mutants), len(self.survivors)
         more = f" ({self.unhunted} more are not hunted yet)" if self.unhunted else ""
         searched = f"{count} mutants{more}, {self.searched} of {self.cases} cases searched"
@@ -64,7 +64,7 @@ class Record:
 
 
 def load() -> Record:
-    """The committed record."""
+    """Load the committed record."""
     given = json.loads(path_of("generated-mutants.json").read_text("utf-8"))
     rows = {name: (row.pop("operator"), Fate(**row)) for name, row in given["mutants"].items()}
     return Record(rows, given["cases"], given["searched"], given["checked"], given["unhunted"])
@@ -87,7 +87,7 @@ def _fields(fate: Fate) -> dict[str, Any]:
 
 
 def path_of(name: str) -> Path:
-    """A file of specs."""
+    """Return the path of a file in specs."""
     return Path(str(files("nbcc") / "specs" / name))
 
 
@@ -107,7 +107,7 @@ BY_CHANGE: Final = {
 
 
 def page(record: Record) -> str:
-    """The text of specs/generated-mutants.md."""
+    """Return the text of specs/generated-mutants.md."""
     by = Counter(fate.by for _, fate in record.mutants.values() if fate.by)
     first = [(name, by[name]) for name in BY_PROMISE if by[name]]
     second = [(f"{name}: {words}", by[name]) for name, words in BY_CHANGE.items() if by[name]]
@@ -137,7 +137,6 @@ def _table(title: str, counts: list[tuple[str, int]]) -> Iterator[str]:
 
 
 def _survivors(record: Record) -> Iterator[str]:
-    """The counts of survivors by the module or action that they change, and a line for each survivor."""
     equivalent = set(record.equivalent)
     yield (
         f"{len(record.survivors)} mutants survive. {len(equivalent)} of them never compute another value in these "
@@ -152,13 +151,11 @@ def _survivors(record: Record) -> Iterator[str]:
 
 
 def _place(name: str) -> str:
-    """The module of a source mutant, the action of a transition mutant."""
     changed = name.partition(":")[0]
     return changed.rpartition(".")[0] or changed
 
 
 def _cases(record: Record) -> Iterator[str]:
-    """The worlds that were searched, each with its protocols."""
     searched = cases()[: record.searched]
     yield from ("## The cases", "")
     for world in dict.fromkeys(case.world for case in searched):

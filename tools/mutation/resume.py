@@ -1,4 +1,4 @@
-"""The hunt for all generated mutants, continued from a record; and the repetition of every recorded kill."""
+"""Continues the search for kills of all generated mutants from a record, and repeats every recorded kill."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def resume(check: bool = True, known: Record | None = None) -> Iterator[Record]:
 
 
 def kills_again(known: Record) -> Iterator[tuple[str, Fate]]:
-    """Hunt each killed mutant again, only where it was killed; yield its new fate."""
+    """Search each killed mutant again, only in the case where it was killed, and yield its new fate."""
     mutants = {mutant.name: mutant for mutant in generated() if mutant.name in known.mutants}
     killed: dict[Case | EngineCheck, list[str]] = {}
     for name in mutants:
@@ -54,7 +54,7 @@ def kills_again(known: Record) -> Iterator[tuple[str, Fate]]:
 
 
 def place_of(fate: Fate) -> Case | EngineCheck:
-    """The case or check that killed a mutant.
+    """Return the case or check that killed a mutant.
 
     Raises:
         ValueError: no present case or check has the name in the record.

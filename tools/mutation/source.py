@@ -31,7 +31,7 @@ MODULES: Final = (
 
 
 def modules() -> tuple[str, ...]:
-    """The names of the mutated modules, relative to `nbcc.model`."""
+    """Return the names of the mutated modules, relative to `nbcc.model`."""
     folders = {package: import_module(f"nbcc.model.{package}").__path__ for package in PACKAGES}
     infos = (info for package, folder in folders.items() for info in walk_packages(folder, f"nbcc.model.{package}."))
     return (*MODULES, *PACKAGES, *(info.name.removeprefix("nbcc.model.") for info in infos))
@@ -48,7 +48,7 @@ class Site(NamedTuple):
 
 
 def source_mutants() -> Iterator[Generated]:
-    """Every mutant of every function in these modules."""
+    """Yield every mutant of every function in these modules."""
     for name in modules():
         module = import_module(f"nbcc.model.{name}")
         tree = _tree(name)
@@ -59,7 +59,7 @@ def source_mutants() -> Iterator[Generated]:
 
 @contextmanager
 def probed(probe: Probe) -> Iterator[None]:
-    """A context in which every expression that a wanted mutant changes is wrapped in a call of the probe."""
+    """Return a context in which every expression that a wanted mutant changes is wrapped in a call of the probe."""
     with ExitStack() as stack:
         changed = []
         for name in modules():
@@ -77,9 +77,9 @@ def _names(name: str) -> frozenset[str]:
 
 
 def _wrapped(name: str, wanted: frozenset[str]) -> tuple[tuple[str, Callable[[], CodeType]], ...]:
-    """The functions of a module that have wanted mutants, by path.
+    """Return the functions of a module that have wanted mutants, by path.
 
-    They are wrapped again when half of the wanted mutants are killed: a needless wrapper costs little.
+    They are wrapped again only when half of the wanted mutants are killed, because a needless wrapper costs little.
     """
     made = _WRAPPED.get(name)
     if made is None or not wanted <= made[0] or 2 * len(wanted) < len(made[0]):
@@ -106,7 +106,6 @@ def _tree(name: str) -> ast.Module:
 
 
 def _sites(name: str, tree: ast.AST) -> Iterator[Site]:
-    """Every place of a module that is mutated."""
     seen: Counter[str] = Counter()
     for path, function in _functions(tree):
         for operator, node, instead in changes(function):
@@ -117,7 +116,7 @@ def _sites(name: str, tree: ast.AST) -> Iterator[Site]:
 
 
 def _functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
-    """Functions and methods; nested functions belong to the outer one."""
+    """Yield functions and methods; nested functions belong to the outer function."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ClassDef):
             yield from _functions(node, f"{node.name}.")
@@ -141,8 +140,6 @@ class _Replace(ast.NodeTransformer):
 
 
 def _code(tree: ast.Module, node: ast.AST, instead: ast.AST, path: str) -> Callable[[], CodeType]:
-    """A function that compiles the changed code on demand."""
-
     def made() -> CodeType:
         # A transformer changes lists in place, so it works on a copy of the surrounding function or class.
         around = next(each for each in tree.body if getattr(each, "name", "") == path.partition(".")[0])
@@ -174,7 +171,7 @@ def _find(code: CodeType, path: str) -> CodeType | None:
 
 @contextmanager
 def _with_code(several: Iterable[tuple[Any, str, Callable[[], CodeType]]]) -> Iterator[None]:
-    """A context in which functions, by module and path, have other code."""
+    """Return a context in which functions, by module and path, have other code."""
     functions = [(_function(module, path), code()) for module, path, code in several]
     before = [function.__code__ for function, _ in functions]
     for function, code in functions:
@@ -193,7 +190,6 @@ _WRAPPING = ("__wrapped__", "fget", "func", "__func__")
 
 
 def _function(module: Any, path: str) -> FunctionType:
-    """The function itself, without its wrappers."""
     found = module
     for part in path.split("."):
         found = vars(found)[part]

@@ -19,7 +19,7 @@ from .probes import Probe
 
 
 def transition_mutants() -> Iterator[Generated]:
-    """A mutant for every guard (except limits of the world) and every written component of every action."""
+    """Yield a mutant for every guard (except limits of the world) and every written component of every action."""
     seen: set[str] = set()
     for world in small_worlds():
         for row in Model(world).transitions:
@@ -46,7 +46,7 @@ def _name_of_effect(row: BoundTransition, component: str) -> str:
 
 
 def _mutated(action: str, mutant: str, row: BoundTransition) -> BoundTransition:
-    """The transition with this mutant; unchanged if it is of another action."""
+    """Return the transition with the mutant applied; unchanged if it has another action."""
     if row.action != action:
         return row
     return next((change() for name, _, change in _mutants_of(row) if name == mutant), row)
@@ -66,7 +66,7 @@ def _without_effect(component: str, row: BoundTransition) -> BoundTransition:
 
 @contextmanager
 def _changed(change: Callable[[BoundTransition], BoundTransition]) -> Iterator[None]:
-    """A context in which every new model has changed transitions."""
+    """Return a context in which every new model has changed transitions."""
     bind = assembly.bound
 
     def changed(composition: Composition, names: Names) -> tuple[BoundTransition, ...]:
@@ -77,12 +77,12 @@ def _changed(change: Callable[[BoundTransition], BoundTransition]) -> Iterator[N
 
 
 def probed(probe: Probe) -> AbstractContextManager[None]:
-    """A context in which guards and effects note the mutants that would return another value."""
+    """Return a context in which guards and effects record the mutants that would return another value."""
     return _changed(partial(_probed, probe))
 
 
 def _probed(probe: Probe, row: BoundTransition) -> BoundTransition:
-    """A transition whose guards also read what the other guards read, and whose effect reads what it writes."""
+    """Return a transition whose guards also read what the other guards read, and whose effect reads what it writes."""
     reads = tuple(dict.fromkeys((*row.effect.reads, *row.writes)))
     places = {name: reads.index(name) for name in row.writes}
 
@@ -105,7 +105,9 @@ def _probed(probe: Probe, row: BoundTransition) -> BoundTransition:
 def _probed_guard(
     probe: Probe, row: BoundTransition, guard: BoundGuard, together: tuple[BoundGuard, ...]
 ) -> BoundGuard:
-    """A guard that notes the mutant without it: this differs only where the guard is false and all others are true."""
+    """Return a guard that records the mutant without it, which differs only where the guard is false and all others are
+    true.
+    """
     if guard.limit:
         return guard
     # Limits do not count: whether a limit alone stops an actor is evaluated without other guards.

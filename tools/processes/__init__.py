@@ -1,4 +1,5 @@
-"""Kills random processes: writers, compactors, rollbackers and readers of one table, whose promises are then judged."""
+"""Kills random processes (writers, compactors, rollbackers and readers) of one table, and judges the table's promises.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from .play import Plan, play
 
 
 def main() -> int:
-    """Exit code 1: a promise was broken, or a process failed without being killed."""
+    """The exit code is 1 if a promise was broken, or if a process failed without being killed."""
     parser = argparse.ArgumentParser(prog="python -m tools.processes", description=__doc__)
     parser.add_argument("--kills", type=int, default=20, help="how many processes are killed (20)")
     parser.add_argument("--writers", type=int, default=3, help="writers at once (3)")

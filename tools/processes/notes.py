@@ -1,4 +1,4 @@
-"""The notes of a process: one JSON object a line, which is written atomically and survives a kill."""
+"""The notes of a process: one JSON object on each line, which is written atomically and survives a kill."""
 
 from __future__ import annotations
 
@@ -32,24 +32,26 @@ class Notes:
 
 
 def beats(folder: Path) -> int:
-    """The number of writes of all processes that have returned so far."""
+    """Return the number of writes of all processes that have returned so far."""
     return (folder / BEATS).stat().st_size if (folder / BEATS).exists() else 0
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
-    """All complete lines; a kill may have truncated the last one."""
+    """Return all complete lines; a kill may have truncated the last line."""
     text = path.read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
 def interrupted(path: Path) -> str:
-    """The operation that a process was in when it stopped; empty if none."""
+    """Return the operation that a process was in when it stopped; empty if it was in no operation."""
     notes = lines(path) if path.exists() else []
     return str(notes[-1]["what"]) if notes and notes[-1]["kind"] == "begins" else ""
 
 
 def writes_of(*paths: Path) -> Iterator[Write]:
-    """The writes of processes. A write that is sent again begins with its first attempt and returns with any."""
+    """Return the writes of processes. A write that is sent again begins with its first attempt and returns with any of
+    its attempts.
+    """
     begun: dict[str, Write] = {}
     for line in sorted((line for path in paths for line in lines(path)), key=lambda line: int(line["at"])):
         if line["kind"] == "begins" and line["what"] == "write":
@@ -60,14 +62,14 @@ def writes_of(*paths: Path) -> Iterator[Write]:
 
 
 def unanswered(path: Path) -> dict[str, Any] | None:
-    """The batch that a process was writing when it stopped; None if none."""
+    """Return the batch that a process was writing when it stopped; None if there is none."""
     notes = lines(path) if path.exists() else []
     last = notes[-1] if notes else None
     return last if last and last["kind"] == "begins" and last["what"] == "write" else None
 
 
 def reads_of(path: Path) -> Iterator[Read]:
-    """The reads that returned."""
+    """Return the reads that returned."""
     for line in lines(path):
         if line["kind"] == "read":
             rows = tuple((key, batch, requested) for key, batch, requested in line["rows"])

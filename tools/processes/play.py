@@ -1,6 +1,7 @@
-"""Starts processes, kills them during operations, starts others in their place, and judges the table at the end.
+"""Starts processes, kills and replaces them during operations, and judges the table at the end.
 
-SIGKILL runs no handler and no ``finally``. The kernel releases the `flock` of a killed process; all else remains.
+SIGKILL runs no handler and no ``finally``. The kernel releases the `flock` of a killed process; everything else
+remains.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ MOMENT_SECONDS = 0.02
 class Plan:
     """The numbers of processes and kills; `writes_between` two kills is an average.
 
-    `store`: the table is on an S3 server of this process, and the clocks of its processes differ by `apart_ms`.
+    If `store` is True, the table is on an S3 server of this process, and the clocks of its processes differ by
+    `apart_ms`.
     """
 
     writers: int = 3
@@ -57,7 +59,7 @@ class Plan:
 
 
 class Workers:
-    """The living processes, each with its notes. A killed process is replaced by one with a new name."""
+    """The living processes, each with its notes. A killed process is replaced by a process with a new name."""
 
     def __init__(self, plan: Plan, place: Place, notes: Path) -> None:
         self.kills: Counter[str] = Counter()
@@ -70,7 +72,7 @@ class Workers:
                 self.start(kind)
 
     def start(self, kind: str, before: Path | None = None) -> None:
-        """Start a process of a kind. It replaces the one that wrote the notes `before`."""
+        """Start a process of a kind. The process replaces the one that wrote the notes `before`."""
         self._started += 1
         name = f"{kind}-{self._started}"
         notes = self._notes / f"{name}.jsonl"
@@ -80,7 +82,7 @@ class Workers:
             self._alive[process] = (kind, notes)
 
     def kill(self, chance: random.Random, again: bool = True) -> None:
-        """Kill a process during an operation, and start another of its kind."""
+        """Kill a process during an operation, and start another process of its kind."""
         process = chance.choice(list(self._alive))
         kind, notes = self._alive.pop(process)
         _stop_in_operation(process, notes)
@@ -100,8 +102,8 @@ class Workers:
 
 
 def play(plan: Plan, folder: Path, progress: Callable[[int], None] = lambda kills: None) -> Report:
-    """Execute a plan on a new table in an empty folder or on an S3 server, and judge the promises. The notes are in the
-    folder.
+    """Execute a plan on a new table in an empty folder or on an S3 server, and judge the promises. The notes of the
+    processes are in the folder.
     """
     if not plan.store:
         return _play(plan, folder, Place(str(folder / "table")), progress)
@@ -133,7 +135,7 @@ def _play(plan: Plan, folder: Path, place: Place, progress: Callable[[int], None
 
 
 def _stop_in_operation(process: BaseProcess, notes: Path) -> None:
-    """Stop a process until it is within an operation; a kill between operations shows nothing.
+    """Stop a process until it is within an operation, because a kill between operations tests nothing.
 
     While the process is stopped, it cannot finish the operation between the check of its notes and the kill.
     """
@@ -147,7 +149,7 @@ def _stop_in_operation(process: BaseProcess, notes: Path) -> None:
 
 
 def _let_them_work(notes: Path, chance: random.Random, plan: Plan) -> None:
-    """Wait for a number of writes, not for a time, so that a slow machine does not kill more often."""
+    """Wait for a number of writes instead of a time, so that a slow machine does not kill more often."""
     enough = beats(notes) + chance.expovariate(1 / plan.writes_between)
     latest = time.monotonic() + PATIENCE_SECONDS
     while beats(notes) < enough and time.monotonic() < latest:
@@ -223,5 +225,4 @@ def _judged(
 
 
 def _batch(table: Table, instant: Instant) -> str:
-    """The batch of an instant; '' if it wrote none."""
     return table.context.commits.commit(instant).extra.get(EXTRA, "") if instant.writes else ""

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 class Report:
     """The figures of a run.
 
-    `kills`: interrupted operation -> number of kills. `breaches`: promise -> sentences about its violations.
+    `kills` maps an interrupted operation to the number of kills. `breaches` maps a promise to sentences about its
+    violations.
     """
 
     kills: dict[str, int]
@@ -28,12 +29,12 @@ class Report:
 
     @property
     def kept(self) -> bool:
-        """Whether every promise was kept and no process failed without being killed."""
+        """Return whether every promise was kept and no process failed without being killed."""
         return not self.failures and not any(self.breaches.values())
 
     @property
     def text(self) -> str:
-        """The verdict and the figures in a few lines."""
+        """Return the verdict and the figures in a few lines."""
         total = sum(self.kills.values())
         operations = ", ".join(
             f"{count} in a {what}" if what else f"{count} at rest" for what, count in self.kills.items()

@@ -1,4 +1,4 @@
-"""The work of the processes until they are killed: write, compact, roll back, read."""
+"""The work of the processes until they are killed: they write, compact, roll back or read."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ LEASE_SECONDS, RENEWAL_SECONDS, WAIT_SECONDS = 3.0, 0.5, 60.0
 class Place:
     """A table's URL or folder, and how a process opens the table.
 
-    `apart_ms`: the difference between the clocks of two processes, for a table in an object store. Its lock is then a
-    lease of `LEASE_SECONDS`.
+    `apart_ms` is the difference between the clocks of two processes, for a table in an object store. The lock of such a
+    table is a lease of `LEASE_SECONDS`.
     """
 
     url: str
@@ -47,7 +47,7 @@ class Place:
 
 
 def opened(place: Place, number: int = 0) -> Table:
-    """The table, with short heartbeats, as every process opens it. The clocks of odd processes are ahead."""
+    """Open the table, with short heartbeats, as every process opens it. The clocks of odd processes are ahead."""
     table = Table.open(None, place.url, place.options or None)
     heartbeats = StoredHeartbeats(table.context.storage, BEAT_SECONDS, MISSES)
     context = replace(table.context, own_heartbeats=heartbeats)
@@ -61,12 +61,14 @@ def opened(place: Place, number: int = 0) -> Table:
 
 
 def _ahead(units_a_ms: int, ahead_ms: int) -> int:
-    """The time of a clock that is ahead, in the units of the caller since the epoch."""
+    """Return the time of a clock that is ahead, in the units of the caller since the epoch."""
     return time.time_ns() * units_a_ms // 1_000_000 + ahead_ms * units_a_ms
 
 
 def work(kind: str, name: str, place: Place, notes: Path, before: Path | None) -> None:
-    """The main function of a process; it records an error and ends. `before`: the notes of the process it replaces."""
+    """Run the main function of a process, which records an error and ends. `before` contains the notes of the process
+    that this process replaces.
+    """
     note = Notes(notes)
     try:
         table = opened(place, int(name.rpartition("-")[2]))
@@ -89,7 +91,7 @@ def write(table: Table, name: str, note: Notes) -> None:
 
 
 def put(table: Table, note: Notes, batch: str, size: int, ordering: int) -> None:
-    """Write one batch. It is refused if the heartbeat expired, which can happen on a busy machine."""
+    """Write one batch. The batch is refused if the heartbeat expired, which can happen on a busy machine."""
     note.add("begins", what="write", batch=batch, size=size, ordering=ordering)
     try:
         table.upsert(rows_of(batch, size, ordering), batch_id=batch)
@@ -100,7 +102,7 @@ def put(table: Table, note: Notes, batch: str, size: int, ordering: int) -> None
 
 
 def send_again(table: Table, note: Notes, batch: dict[str, Any]) -> None:
-    """Send the last batch of a killed process again: its caller does not know whether it was written."""
+    """Send the last batch of a killed process again, because its caller does not know whether it was written."""
     note.add("resent")
     put(table, note, batch["batch"], batch["size"], batch["ordering"])
 
@@ -115,7 +117,7 @@ def roll_back(table: Table, name: str, note: Notes) -> None:
 
 
 def rows_of(batch: str, size: int, ordering: int) -> pa.Table:
-    """A batch as an Arrow table."""
+    """Return a batch as an Arrow table."""
     keys = [*(key_of(batch, key) for key in range(size)), HOT]
     columns: dict[str, Any] = {"id": keys, "ts": [ordering] * len(keys), "batch": [batch] * len(keys)}
     return pa.table(columns, schema=SCHEMA)

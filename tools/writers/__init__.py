@@ -1,4 +1,6 @@
-"""The findings about many writers: sweeps of the workload simulation, their figures, and the tables of the page."""
+"""The findings about many writers: parameter sweeps of the workload simulation, their figures, and the tables of the
+page.
+"""
 
 from __future__ import annotations
 

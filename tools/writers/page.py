@@ -17,7 +17,7 @@ KEPT: Final = 95.0
 
 
 def files(measure: bool) -> dict[Path, str | None]:
-    """The page with its tables. `measure`: run the sweeps again, and draw the pictures, too."""
+    """Return the page with its tables. If `measure` is True, run the sweeps again, and draw the pictures too."""
     made: dict[Path, str | None] = {}
     figures: dict[str, Any] = {} if measure else json.loads(FIGURES.read_text("utf-8"))
     if measure:
@@ -37,7 +37,7 @@ def files(measure: bool) -> dict[Path, str | None]:
 
 
 def tables(figures: Mapping[str, Any]) -> dict[str, str]:
-    """Name -> the table in Markdown."""
+    """Return a mapping from the name of each table to the table in Markdown."""
     from benchmarks.workload import text as validation
 
     return {
@@ -50,7 +50,7 @@ def tables(figures: Mapping[str, Any]) -> dict[str, str]:
 
 
 def most_jobs(points: list[list[float]]) -> int:
-    """The greatest number of jobs up to which every number of jobs keeps up; 0 if one job alone does not."""
+    """Return the greatest number of jobs up to which every number of jobs keeps up; 0 if one job alone does not."""
     most = 0
     for count, share, _ in points:
         if share < KEPT:
@@ -60,7 +60,7 @@ def most_jobs(points: list[list[float]]) -> int:
 
 
 def cheapest(points: list[list[float]]) -> list[float]:
-    """The interval of compactions with the least price of writes, services and reads."""
+    """Return the interval of compactions with the lowest price of writes, services and reads."""
     return min(points, key=lambda point: point[1] + point[2])
 
 

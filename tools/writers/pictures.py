@@ -1,4 +1,4 @@
-"""The pictures of docs/how-many-writers.md, as SVG texts that do not depend on the moment."""
+"""The pictures of docs/how-many-writers.md, as SVG texts that do not depend on the time of day."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORDS: Final = {"60": "a read each minute", "600": "a read each 10 minutes", "36
 
 
 def pictures(figures: Mapping[str, Any]) -> dict[str, str]:
-    """File name -> SVG text."""
+    """Return a mapping from file name to SVG text."""
     return {
         "writers.svg": _drawn(2, lambda axes: _writers(axes, figures)),
         "skew.svg": _drawn(2, lambda axes: _skew(axes, figures["skew"])),

@@ -1,4 +1,4 @@
-"""The sweeps of the workload simulation on which docs/how-many-writers.md rests."""
+"""The sweeps of the workload simulation that produce the figures of docs/how-many-writers.md."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BATCH_ROWS: Final = 5000
 
 
 def minute_jobs(count: int, table: TableShape, choice: str, store: str = "s3") -> Scenario:
-    """So many jobs, each with a batch a minute, for two hours."""
+    """Return a workload of this many jobs, each with a batch every minute, for two hours."""
     jobs = Writers("job", count, every=60.0, rows=BATCH_ROWS, choice=choice)  # type: ignore[arg-type]
     return Scenario(
         name="minute jobs", hours=2.0, store=store, table=table, writers=(jobs,),
@@ -30,9 +30,10 @@ def minute_jobs(count: int, table: TableShape, choice: str, store: str = "s3") -
 
 
 def by_writers(store: str, shared: bool) -> dict[str, list[list[float]]]:
-    """Mode -> [writers, share of the batches that commit, 95th percentile of latency] of jobs with a batch a minute.
+    """Return, for each mode, rows of the number of writers, the share of committed batches, and the 95th percentile of
+    latency.
 
-    `shared`: batches fall on 16 partitions at random; otherwise each job has a partition of its own.
+    If `shared` is True, batches go to 16 random partitions; otherwise each job has its own partition.
     """
     points: dict[str, list[list[float]]] = {}
     for mode in MODES:
@@ -48,7 +49,9 @@ def by_writers(store: str, shared: bool) -> dict[str, list[list[float]]]:
 
 
 def by_skew() -> dict[str, list[list[float]]]:
-    """Store -> [skew in ms, commits a minute of 64 writers without pause, share of the lock's time that is skew]."""
+    """Return, for each store, rows of the skew in ms, the commits a minute of 64 writers, and the share of lock time
+    due to skew.
+    """
     points: dict[str, list[list[float]]] = {}
     for store in STORES:
         points[store] = []
@@ -66,7 +69,9 @@ def by_skew() -> dict[str, list[list[float]]]:
 
 
 def by_interval() -> dict[str, list[list[float]]]:
-    """Seconds between two reads -> [minutes between compactions, dollars a day of writes and services, of reads]."""
+    """Return, for each interval between reads, rows of the compaction interval and the daily cost of writes with
+    services, and of reads.
+    """
     base = replace(load("wide-table-join"), hours=8.0)
     points: dict[str, list[list[float]]] = {}
     for reads in (60.0, 600.0, 3600.0):
@@ -83,13 +88,13 @@ def by_interval() -> dict[str, list[list[float]]]:
 
 
 def _reads(run: Measures) -> float:
-    """Dollars a day of the requests and cores of reads on S3."""
+    """Return the dollars for each day of the requests and cores of reads on S3."""
     requests = sum(read[2] for read in run.reads) * 0.0004 / 1000
     return (requests + run.read_cores / 3600 * CORE_HOUR) * 86400 / run.seconds
 
 
 def claims() -> dict[str, Any]:
-    """The figures with which claims of the sources are compared."""
+    """Return the figures with which claims of the sources are compared."""
     found: dict[str, Any] = {}
     three = load("three-writers")
     for mode in MODES[:2]:
@@ -119,7 +124,7 @@ def claims() -> dict[str, Any]:
 
 
 def sweeps() -> dict[str, Any]:
-    """All figures of the page."""
+    """Return all figures of the page."""
     return {
         "format": 1,
         "shared partitions": by_writers("s3", shared=True),

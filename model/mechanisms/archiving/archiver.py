@@ -114,7 +114,8 @@ def archive_instants(own: Archiver, archive: Times, archives: int, *, instants: 
 
 
 def instants_on_both(archive: Times, removed: Times) -> Iterable[Args]:
-    """The instants that a dead archiver has left on both timelines."""
+    """The instants that are on the active timeline and in the archive, because an archiver died before it removed them.
+    """
     return ((("instants", tuple(sorted(archive - removed))),),)
 
 

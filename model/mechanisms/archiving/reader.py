@@ -1,4 +1,4 @@
-"""How a reader finds instants that have left the active timeline: it reads the archive.
+"""A reader finds instants that have left the active timeline by reading the archive.
 
 A listing may miss every instant that leaves the active timeline while the listing runs. An instant is in the archive
 before it leaves the active timeline. Therefore a reader that reads the archive after each listing misses no instant.

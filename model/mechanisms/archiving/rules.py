@@ -1,11 +1,10 @@
-"""The rules of archiving: an archiver moves the oldest completed instants that no actor needs on the active timeline.
+"""An archiver moves the oldest completed instants that no actor needs on the active timeline.
 
 Instants are archived in the order of requested times, because an actor may assume that an instant older than the active
-timeline is completed. An instant stays if it was requested or completed after the request of a pending instant.
-Therefore a failed write stays recognisable, and an optimistic writer finds every instant that completed since the
-writer began. The newest writes, the newest clean and all restores stay on the active timeline. Writes whose logs a
-snapshot merges stay on the active timeline too, because some readers search for such writes on the active timeline
-only.
+timeline is completed. An instant stays if it was requested or completed after the request of a pending instant. The
+rule keeps a failed write recognisable, and lets an optimistic writer find every instant that completed since it began.
+The newest writes, the newest clean and all restores stay on the active timeline. Writes whose logs a snapshot merges
+stay on the active timeline too, because some readers search for such writes on the active timeline only.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A bulk insert writes a base file into each file group without files, and a log file into each other group.
 
 A base file is a barrier at the requested time of its write. The barrier hides earlier slices, and a log that completes
-later belongs to the slice of the barrier. Therefore a base file may be published only if it is the first file of its
-group to complete. If another write completes first, the bulk inserter gives up. Apache Hudi also checks bulk inserts
-for conflicts under non-blocking concurrency control.
+later belongs to the slice of the barrier. Therefore a bulk insert publishes a base file only if it is the first file of
+its file group to complete. If another write completes first, the bulk inserter gives up. Apache Hudi also checks bulk
+inserts for conflicts under non-blocking concurrency control.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class BulkInserter(NamedTuple):
     the file groups that receive a log. `files` counts the files that the bulk inserter has put.
 
     `sealed` counts the instants that were published when the bulk inserter began to write (`resolved`) or requested its
-    instant (optimistic). `clear` is True after a check under the lock has found no write that overtook the bulk
-    inserter.
+    instant (optimistic). `clear` is True after a check under the lock has found no write that completed first in the
+    bulk inserter's file groups.
     """
 
     step: str = "idle"
@@ -85,7 +85,9 @@ class BulkInserter(NamedTuple):
 
     @property
     def group(self) -> int | None:
-        """The next file group that receives a file, ordered by partition and bucket; None after the last file group."""
+        """The next file group that receives a file, in the order of partition and bucket; None after the last file
+        group.
+        """
         return next(iter(sorted((*self.bases, *self.logs))[self.files :]), None)
 
 
@@ -182,8 +184,8 @@ def write_file(own: BulkInserter) -> Changes:
 
 
 def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -> None:
-    """Make a bulk inserter check under the lock whether another write has overtaken it. A bulk inserter that another
-    write has overtaken gives up.
+    """Make a bulk inserter check under the lock whether another write has completed first in its file groups. A bulk
+    inserter gives up if another write has completed first.
     """
     overtaken = preset(is_overtaken, **by_rule, optimistic=is_optimistic(composition, me))
     commits = composition.select(COMMITS, actors=[me])
@@ -232,7 +234,7 @@ IS_CLEAR = Guard("{me} must have checked again", is_clear)
 
 
 def become_clear(own: BulkInserter) -> Changes:
-    """Record, under the lock, that no other write has overtaken the bulk inserter."""
+    """Record, under the lock, that no other write has completed first in the file groups of the bulk inserter."""
     return {"own": own._replace(clear=True)}
 
 

@@ -1,4 +1,6 @@
-"""Reading a table with bulk inserts: a base file of a write begins a file slice and contains the rows of the write."""
+"""Rules for reading a table with bulk inserts: a base file of a write begins a file slice and contains the rows of the
+write.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,6 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def _without_logs(rules: Rules) -> Rules:
-    """Omit the logs of a write from the file groups in which the write has put a base file."""
     inner = rules.logs_of
 
     def logs_of(write: Write, group: int) -> tuple[Log, ...]:
@@ -40,7 +41,6 @@ def _without_logs(rules: Rules) -> Rules:
 
 
 def _with_base_files(rules: Rules) -> Rules:
-    """Let the base file of a write begin a slice. The base file contains the rows of the write."""
     inner_bases, inner_file = rules.bases, rules.base_file
 
     def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
@@ -55,7 +55,6 @@ def _with_base_files(rules: Rules) -> Rules:
 
 
 def _with_files_in_windows(rules: Rules) -> Rules:
-    """Let a window merge the base files of its writes before the logs of its writes."""
     inner = rules.window
 
     def window(rules: Rules, table: Table, group: int, after: float, until: float) -> Fold:

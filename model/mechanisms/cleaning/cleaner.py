@@ -29,10 +29,10 @@ PLANNED, CLEANING = "about to start its clean", "cleaning"
 
 
 class Cleaner(NamedTuple):
-    """A cleaner. `clean` is the requested time of its clean, and `groups` lists the files to delete in each file group.
-    `gone` counts the file groups that are cleaned.
+    """A cleaner. `clean` is the requested time of the actor's clean, and `groups` lists the files to delete in each
+    file group. `gone` counts the file groups in which the clean has deleted its files.
 
-    Until the plan is on storage, `horizon` is the horizon of the planned clean; then it is 0.
+    `horizon` is the horizon of the planned clean until the plan is on storage, and 0 afterwards.
     """
 
     step: str = "idle"

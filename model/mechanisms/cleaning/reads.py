@@ -32,7 +32,9 @@ def misses_file(own: Reader, kept_table: Table, deleted: frozenset[DataFile], wo
 
 
 def end_without_answer(own: Reader, cleans: tuple[Clean, ...], published: Published, rules: Rules) -> Changes:
-    """End a read whose file is missing: the read is refused if its time is before the horizon, otherwise it is lost."""
+    """End a read whose file is missing: the read is refused if its time is before the horizon; otherwise the read fails
+    unexpectedly.
+    """
     behind = own.time < published_horizon(rules, cleans, published)
     return {"own": own._replace(step="refused" if behind else "lost")}
 

@@ -19,9 +19,7 @@ Cleans = tuple[Clean, ...]
 
 
 def compose(composition: Composition) -> None:
-    """Let a consumer end a window without reading it, if the window begins before the horizon or its files were
-    deleted.
-    """
+    """Let a consumer skip a window that begins before the horizon or whose files were deleted."""
     composition.map_view(READABLE, readable_writes)
     composition.select(LISTS_WINDOW).extend(note_horizon)
     composition.select("consumer_reads_window").divert(cannot_be_read, end_unread)
@@ -35,7 +33,7 @@ def note_horizon(own: Consumer, cleans: Cleans, published: Published, rules: Rul
 def readable_writes(
     own: Consumer, readable_writes: tuple[int, ...], published: Published, deleted: frozenset[DataFile]
 ) -> tuple[int, ...]:
-    """The view `readable_writes`: omit the writes of which a clean has deleted a file."""
+    """The view `readable_writes`: omit each write that has lost a file to a clean."""
     writes = (entry for entry in published if isinstance(entry, Write) and entry.requested in own.kept)
     gone = {write.requested for write in writes if not deleted.isdisjoint(files_of(write))}
     return tuple(requested for requested in readable_writes if requested not in gone)
@@ -53,8 +51,8 @@ def cannot_be_read(
 def end_unread(
     own: Consumer, readable_writes: tuple[int, ...], cleans: Cleans, published: Published, rules: Rules
 ) -> Changes:
-    """End a window without reading it. A window that cannot be read is refused if it begins before the horizon;
-    otherwise its files are lost.
+    """End a window without reading it. A skipped window counts as refused if it begins before the horizon; otherwise
+    its files count as lost.
     """
     behind = _is_behind(own, readable_writes, cleans, published, rules)
     return {"own": own._replace(step="refused" if behind else "lost")}

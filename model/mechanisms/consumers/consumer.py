@@ -41,10 +41,10 @@ LISTS_WINDOW = "lists window"
 class Consumer(NamedTuple):
     """A consumer. `checkpoint` is the stored checkpoint. `after` and `until` bound the present or last window. `kept`
     contains the requested times of the writes in the present or last window. `delivered` contains the requested times
-    of the writes of all windows so far. `again` is the requested time of a write that was delivered twice.
+    of the writes of all windows so far. `again` is the requested time of a write that the consumer delivered twice.
 
-    `store` is the checkpoint that the consumer will store. `behind` is True if the window begins before the horizon
-    that the listing shows.
+    `store` is the checkpoint that the consumer will store with the rows of the window. `behind` is True if the window
+    begins before the horizon that the listing shows.
     """
 
     step: str = "idle"

@@ -1,9 +1,9 @@
 """Log compaction: one log file replaces several logs of its slice (RFC-66, `handle_log_compaction`).
 
 A completed log compaction *covers* its inputs. Reads at or after the completion of the log compaction use its log
-instead of the inputs. The log of a log compaction is in the slice of the newest input, and has its rank (as hudi-rs
-reads Hudi's compacted blocks). The inputs are contiguous in completion order, so the record that wins among the inputs
-wins in every merge. Windows and older reads use the inputs, which record the write and the time of each row.
+instead of the inputs. The log of a log compaction is in the slice of its newest input and has the rank of that input,
+as in hudi-rs. The inputs are contiguous in completion order, so the record that wins among the inputs wins in every
+merge. Windows and older reads use the inputs, which record the write and the time of each row.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from .options import LogCompactions
 
 
 class LogCompaction(NamedTuple):
-    """The completed instant of the log compaction with this requested time. Each log that the log compaction adds
-    replaces its input logs.
+    """The completed instant of the log compaction with this requested time. In each file group, the log of the log
+    compaction replaces its input logs.
     """
 
     requested: int
@@ -105,7 +105,6 @@ def _in_place_of_inputs(rules: Rules) -> Rules:
 
 
 def _in_plans(rules: Rules) -> Rules:
-    """Let a compaction plan exclude the file groups with a pending log compaction."""
     inner = rules.may_plan
 
     def may_plan(table: Table, group: int) -> bool:
@@ -127,7 +126,6 @@ def _as_of_a_time(rules: Rules) -> Rules:
 
 
 def _in_windows(rules: Rules) -> Rules:
-    """Let a window omit the log of a log compaction, unless readers treat that log as the log of a write."""
     inner = rules.window_logs
 
     def window_logs(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
@@ -177,7 +175,9 @@ def covered(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
 
 
 def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | Fold, ...]:
-    """Return the logs in the form in which they merge: the log of a log compaction becomes the fold of its inputs."""
+    """Return the logs in the form in which they merge: the log of a log compaction becomes the merge tree of its
+    inputs.
+    """
     taken = inputs(table, group)
     if not taken:
         return tuple(logs)

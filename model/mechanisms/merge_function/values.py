@@ -1,5 +1,5 @@
-"""Reads of a table whose rows a user's function merges. A read computes the state of one key in a fold, and the row
-that the fold shows.
+"""Evaluates reads of a table whose rows a user's function merges. A read computes the state of one key in a merge tree,
+and the row that the tree produces.
 
 A read evaluates the same tree as a read of whole rows (`Fold`). The model uses the most general function that keeps the
 laws: its value contains everything that the laws allow a function to retain. A property of the most general function is
@@ -7,8 +7,8 @@ a property of every function that keeps the same laws.
 
     With the laws `all`, a value is a set of records. With `not_idempotent`, a value also contains how often each record
     was merged, as in a sum. With `not_commutative`, a value contains the records in the order of their first merge, as
-    in a list without repetitions. With `not_associative`, a value contains the records and the order in which
-    partial results were merged, because the result depends on it.
+    in a list without repetitions. With `not_associative`, a value also records the order in which partial results were
+    merged, because the result depends on that order.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def read(shape: Fold, content: Contents, laws: str, deletes: bool) -> Merged | N
 
 
 def of_fold(shape: Fold, content: Contents, laws: str) -> Merged:
-    """Return the state of a key in a fold. A base file contains no delete, because no later log contains an older
-    record.
+    """Return the state of a key in a merge tree of files. A base file contains no delete, because no later log contains
+    an older record.
     """
     made = Merged() if shape.base is None else of_fold(shape.base, content, laws)._replace(delete=None)
     for log in shape.logs:
@@ -92,7 +92,7 @@ def _shown(made: Merged, deletes: bool) -> Merged | None:
 
 
 def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], laws: str, deletes: bool) -> Merged | None:
-    """The answer for a key by definition: from logs in completion order, without file slices or base files."""
+    """The defined answer for a key, computed from the logs in completion order, without file slices or base files."""
     here = [log for log in logs if log in rows]
     value = value_of([None if rows[log].deleted else (log,) for log in here], FUNCTIONS[laws])
     delete = next((log for log in reversed(here) if rows[log].deleted), None)
@@ -100,7 +100,7 @@ def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], laws: str, d
 
 
 def merged_on(state: Merged, window: Merged, laws: str) -> Merged | None:
-    """Return the answer that a reader gets if it merges the answer of a window into an earlier answer."""
+    """Return the answer that a reader gets if it merges the answer of an incremental read into an earlier answer."""
     return _shown(join(state, window, laws), deletes=True)
 
 
@@ -129,7 +129,7 @@ def logs_in(value: Value) -> Iterator[Log]:
 
 def text_of(value: Value, name: Callable[[Log], str], laws: str) -> str:
     """Return a value as text: the names of its records. The names are sorted unless the order of merges matters. In the
-    text, `(a b)` is a pair of records.
+    text, `(a b)` is the merged value of the records a and b.
     """
     parts = []
     for part in value:

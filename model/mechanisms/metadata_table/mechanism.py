@@ -78,13 +78,11 @@ def compose(composition: Composition) -> None:
 
 
 def _begins(each: Publication) -> Transition:
-    """Return the transition that begins a deltacommit of the instant in the metadata table."""
     begin = preset(begin_listing, requested=each.requested)
     return transition("actor_begins_metadata", each.actor, effect=begin, changes=("own", "metadata"))
 
 
 def _commits(each: Publication) -> Transition:
-    """Return the transition that completes the deltacommit of the instant in the metadata table."""
     commit = preset(commit_listing, requested=each.requested)
     return transition("actor_commits_metadata", each.actor, effect=commit, changes=("own", "metadata"))
 

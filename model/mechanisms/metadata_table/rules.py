@@ -1,18 +1,4 @@
-"""The metadata table: a second table that lists the files of the data table, and must agree with the data table
-(RFC-15).
-
-An actor that publishes an instant first commits its files to the metadata table. The commit to the metadata table is a
-deltacommit with the requested time of the instant, under the lock that covers publication. After the commit to the
-metadata table, the instant completes in the data table. Therefore the metadata table contains every completed instant
-of the data table. The metadata table may also contain instants of dead actors. Readers list files through the metadata
-table instead of the store. Readers use only deltacommits whose instant is complete in the data table. RFC-22, "Updating
-Metadata Table", says that "the reconciliation of the metadata will be done by the metadata reader".
-
-The metadata table has one writer at a time, so a deltacommit that another writer began belongs to a dead actor. A
-writer rolls back the deltacommit of a dead actor before it begins its own deltacommit. An actor may die before its
-instant completes in the data table. If the instant of a dead actor is applied a second time, the metadata table lists
-its files once.
-"""
+"""Defines the values of the metadata table (RFC-15), and the rules by which a reader lists files through it."""
 
 from __future__ import annotations
 
@@ -50,8 +36,8 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def through(published: tuple[Any, ...], listed: frozenset[int] | None) -> tuple[Any, ...]:
-    """Return the published instants that a reader sees. If `listed` is None, the reader lists files through the store,
-    otherwise through the metadata table.
+    """Return the published instants that a reader sees through the metadata table or the store. If `listed` is None,
+    the reader lists files through the store; otherwise it lists files through the metadata table.
 
     The result shows a write without files if the metadata table does not list the files of the write. The result omits
     a compaction whose files are not listed.

@@ -23,7 +23,7 @@ Published = tuple[Write | Compaction, ...]
 class Attempt(NamedTuple):
     """An unpublished write. `groups` lists the file groups that the write touches, and `file_ids` its file ids.
 
-    `sealed` counts the instants that were published when the actor sealed its timeline.
+    `sealed` counts the instants that were published when the actor recorded the state of the timeline.
     """
 
     groups: tuple[int, ...]
@@ -35,8 +35,8 @@ def concurrent(published: Published, sealed: int, protocol: Protocol) -> Publish
     """The instants that may conflict with an attempt, in the order of publication.
 
     With the option value `conflict_window = requested`, an instant may conflict only if it was requested after the
-    newest instant that the attempt saw. An instant that was requested before that newest instant and completes later is
-    excluded.
+    newest instant that the attempt saw. The option value excludes an instant that was requested before the newest
+    instant that the attempt saw and completes later.
     """
     if protocol[Occ].conflict_window == "completion":
         return published[sealed:]

@@ -1,9 +1,10 @@
 """Optimistic concurrency control: a writer aborts if a conflicting write has completed since it began (RFC-22).
 
-The steps of an optimistic writer follow RFC-22, "Concurrency Control", option 1, applied to file groups. A writer seals
-its timeline when it requests its instant, writes its files, and takes the lock that covers publication. Under the lock,
-the writer checks the instants that have completed since it sealed its timeline. After the check, the writer publishes
-or aborts. A writer that aborts removes its own files and its instant. A writer may retry the write under a new instant.
+The steps of an optimistic writer follow RFC-22, "Concurrency Control", option 1, applied to file groups. An optimistic
+writer records which instants have completed when it requests its instant (it *seals* its timeline). Under the lock that
+covers publication, the writer checks the instants that have completed since it sealed its timeline. After the check,
+the writer publishes or aborts. A writer that aborts removes its own files and its instant. A writer may retry the write
+under a new instant.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ RETRYING = "about to try again"
 
 
 def compose(composition: Composition) -> None:
-    """Make optimistic writers seal their timeline, check for conflicts, and abort."""
+    """Make optimistic writers record the completed instants at their request, check for conflicts, and abort."""
     optimists = [me for me in composition.actors_of("writer") if is_optimistic(composition, me)]
     if optimists:
         composition.add_field("writer", "validation", Validation())
@@ -69,7 +70,8 @@ def take_back_aborted(composition: Composition, me: str) -> None:
 
 
 def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
-    """Delete the files of the write, and then, under the lock, its pending instant. Retry the write if a retry is left.
+    """Delete the files of the write, and then, under the lock, its pending instant. Retry the write if the world's
+    limit on retries allows it.
     """
     if own_validation.tries < world[Retries].retries:
         again = Validation(tries=own_validation.tries + 1)
@@ -78,14 +80,16 @@ def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
 
 
 def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
-    """Request a new instant for an aborted write, and keep the number of attempts."""
+    """Request a new instant for an aborted write, and retain the number of attempts."""
     changes = request_instant(own._replace(number=own.number - 1), clock, request_time)
     requested: Any = changes["own"]
     return {**changes, "own": requested._replace(records=own.records)}
 
 
 def sealing(composition: Composition, me: str) -> None:
-    """Make a writer seal its timeline when it requests an instant, or list the timeline again with each file."""
+    """Make a writer record the completed instants when it requests an instant, or list the timeline again with each
+    file.
+    """
     requests = composition.select(REQUESTS, actors=[me]).extend(seal_timeline, "own_validation")
     if composition.actors_of("clusterer"):
         requests.extend(find_clusterings, "own_into")
@@ -96,7 +100,7 @@ def sealing(composition: Composition, me: str) -> None:
 
 
 def seal_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
-    """Seal the timeline: record how many instants have completed, because these instants do not conflict with the
+    """Record how many instants have completed (seal the timeline), because these instants do not conflict with the
     write.
     """
     return {"own_validation": own_validation._replace(sealed=len(published))}

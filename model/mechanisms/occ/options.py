@@ -62,9 +62,9 @@ class Retries(Limits):
 
 
 class Validation(NamedTuple):
-    """The conflict check of a pending write.
+    """The state of the conflict check of a pending write.
 
-    `sealed` is the number of instants that were published when the actor sealed its timeline. `passed` is True after
+    `sealed` is the number of instants that were published when the actor requested its instant. `passed` is True after
     the check has found no conflict. `conflict` is the requested time of the conflicting instant. `tries` counts the
     aborted attempts of the write.
     """

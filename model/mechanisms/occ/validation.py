@@ -36,8 +36,7 @@ def is_optimistic(composition: Composition, me: str) -> bool:
 
 
 def check_conflicts(composition: Composition, kind: str, me: str, touches: Touches) -> None:
-    """Make an actor check for conflicts before it publishes. The kind of the actor must have the record `validation`.
-    """
+    """Make an actor check for conflicts before it publishes. The actor's kind must have the record `validation`."""
     options = composition.protocol_of(me)[Occ]
     parameters: dict[str, Any] = {"touches": touches, **({} if options.priority == "first" else {"plans": ()})}
     conflict = preset(find_conflict, **parameters)

@@ -1,5 +1,5 @@
-"""Reads of a table with partial updates. A read computes the state of one key in a fold, and the row that the fold
-shows.
+"""Evaluates reads of a table with partial updates. A read computes the state of one key in a merge tree, and the row
+that the tree produces.
 
 A read evaluates the same tree as a read of whole rows (`Fold`), column by column. Each column has the value of the
 highest-ranked record that sets the column and outranks the greatest delete. A base file or a compacted log contains
@@ -46,11 +46,11 @@ def read(shape: Fold, content: Contents, merger: Merger, column_merge: str, dele
 
 
 def state_of_fold(shape: Fold, content: Contents, merger: Merger, column_merge: str) -> State:
-    """Return the state of a key in a fold.
+    """Return the state of a key in a merge tree of files.
 
-    A rank consists of the ordering value, the place of the record's log in the fold, and the log itself. If the log is
-    inside a nested fold, a rank also contains the place in the nested fold. In a fold, the base file has the first
-    place.
+    A rank consists of the ordering value, the place of the record's log in the merge tree, and the log itself. If the
+    log is inside a nested merge tree, a rank also contains the place in the nested tree. In a merge tree, the base file
+    has the first place.
     """
     base = State() if shape.base is None else _placed(state_of_fold(shape.base, content, merger, column_merge), -1)
     if column_merge != "by_column":
@@ -83,7 +83,8 @@ def _placed(state: State, place: float) -> State:
 
 
 def _of_one_rank(state: State) -> State:
-    """Return a row as a base file stores it: every column has the rank of the row, not the rank with which it was set.
+    """Return a row as a base file stores it: every column has the rank of the row instead of the rank with which it was
+    set.
     """
     if state.row <= state.delete:
         return State(state.delete)
@@ -108,7 +109,7 @@ def _log(rank: Rank) -> Log:
 
 
 def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merger, deletes: bool) -> Made | None:
-    """The answer for a key by definition: from logs in rank order, without file slices or base files."""
+    """The defined answer for a key, computed from the logs in rank order, without file slices or base files."""
     parts = [
         _part(log, rows[log], (float(rows[log].ordering) * merger.event_time, place, *log))
         for place, log in enumerate(logs)
@@ -123,8 +124,9 @@ def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merg
 def records_of(made: Made, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
     """Yield the rows of an answer for one key.
 
-    A window contains each record that contributes a column, with the contributed columns and its own ordering value.
-    Therefore a consumer can merge the records of a window into a state. A window also contains the delete.
+    An incremental read contains each record that contributes a column, with these columns and the record's ordering
+    value. Therefore a consumer can merge the records of an incremental read into a state. An incremental read also
+    contains the delete of the key.
     """
     logs = dict(made.columns)
     top = logs.pop(ROW, None)
@@ -147,7 +149,7 @@ def text_of(columns: Mapping[str, object]) -> str:
 
 
 def left_of(shown: Made | None, rows: Mapping[Log, Any]) -> dict[Log, Any]:
-    """Return the records that form an answer, each with the columns that the record contributes."""
+    """Return the records that form an answer, each with the columns that it contributes."""
     if shown is None:
         return {}
     sets: dict[Log, tuple[str, ...]] = {}

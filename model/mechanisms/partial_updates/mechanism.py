@@ -31,7 +31,7 @@ class PartialUpdates(Options):
 
 
 class PartialColumns(Limits):
-    """The limit on the number of columns in partial updates."""
+    """The option that decides which rank a column has in the merge of partial updates."""
 
     columns: int = limit(
         0, "how many columns there are of which a write sets some; 0: rows are written whole", section="table"

@@ -3,7 +3,7 @@
 Each record has a rank. A record is a delete, or it sets some columns. The row exists if and only if some record
 outranks the greatest delete. Each column has the value of the highest-ranked record that sets the column and outranks
 the greatest delete. A `State` contains what later merges need: the rank of the greatest delete, and each column that
-outranks it with its rank.
+outranks it.
 """
 
 from __future__ import annotations

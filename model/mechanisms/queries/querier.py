@@ -3,8 +3,9 @@
 A time T is settled when an instant that completed at or after T is published. If the first listing shows no instant
 that completed at or after T, the querier takes a later time under the lock. After the querier has taken the later time,
 no instant can complete at or before T. Therefore the second listing shows every instant that completed by T. The first
-listing shows the active timeline alone. If the newest instant is archived, the querier therefore takes the lock. The
-read-optimised query states no time; its T is the greatest settled time of the first listing.
+listing shows the active timeline alone. If the newest instant is archived, the first listing does not show it, and the
+querier takes the lock. The read-optimised query states no time; its T is the greatest settled time of the first
+listing.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Querier(NamedTuple):
 
     @property
     def query(self) -> Query:
-        """The present or last query. A read-optimised query states no time."""
+        """Return the present or last query. A read-optimised query states no time."""
         if self.kind == "as_of":
             return Query(self.kind, until=self.until)
         stated = self.kind != "read_optimized"

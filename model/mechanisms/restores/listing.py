@@ -1,6 +1,6 @@
 """Defines what a listing shows while a restore removes instants, and how a reader reacts.
 
-A listing shows every instant that is on the timeline from the start to the end of the listing. A listing also shows any
+A listing shows every instant that is on the timeline from the start to the end of the listing. A listing also shows a
 subset of the instants that appear or disappear during the listing. The plan of a restore is put before any instant is
 removed. A reader that sees the plan ignores the instants that the restore undoes. The second listing of a reader may
 miss both the plan of a restore and an instant that the restore undoes. If the second listing misses an instant that the
@@ -41,8 +41,8 @@ class Seen(NamedTuple):
     """A record of a reader. `restores` is the number of restores that were planned when the present listing began.
     `before` is the number of restores that were planned when the first listing began.
 
-    `first` contains the requested times of instants with files that completed by T, as the previous listing showed
-    them.
+    `first` contains the requested times of instants with files that completed by T and that the previous listing
+    showed.
     """
 
     restores: int = 0
@@ -198,12 +198,11 @@ def kept_instants(own: Reader, published: Published, restores: Planned) -> Publi
 
 
 def table_of_kept(own: Reader, kept_instants: Published, plans: tuple[Plan, ...], restores: Planned) -> Table:
-    """The view `kept_table` also contains undone plans."""
+    """The view `kept_table` also contains plans that a restore has undone."""
     return kept_table(own, kept_instants, all_plans(plans, restores))
 
 
 def _throughout(own: Reader, published: Published, restores: Planned) -> set[int]:
-    """The completed instants that existed when the listing began and still exist."""
     return {*own.at_start} & {*present(published, restores)} if restores else {*own.at_start}
 
 

@@ -1,7 +1,7 @@
 """Restores: a restore returns the table to a savepoint, and undoes every write that completed after the pinned instant.
 
     The module `restorer` defines the actor.
-    The module `undone` defines how an actor detects that a restore has undone its instant.
+    The module `undone` defines how an actor detects that a restore has undone the actor's instant.
     The module `listing` defines how a reader lists a timeline from which instants are removed.
     The module `windows` defines how a consumer reacts to undone writes.
 """

@@ -2,8 +2,8 @@
 
 The restorer puts the plan under the lock. The plan lists the instants that completed after the savepoint's instant, and
 the pending instants. Once the plan is on the timeline, no actor sees the listed instants. A running writer detects the
-restore before it publishes; new writers may begin. A restorer that takes up the plan of another restorer processes the
-list of that plan.
+restore before it publishes; new writers may begin. A restorer that resumes the plan of another restorer undoes the
+instants that the plan lists.
 """
 
 from __future__ import annotations

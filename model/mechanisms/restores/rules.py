@@ -23,10 +23,10 @@ from .options import Restores
 class Restore(NamedTuple):
     """A planned restore to the state as of `at`. Once a restore is planned, no reader sees the instants `undone`.
 
-    `undone` lists requested times of instants in the order of their removal; the first `gone` instants are removed.
-    `runner` is the actor that runs the restore. `kept` lists the writes of the savepoint. `plans` lists the undone
-    compaction plans. `entries` lists the undone completed instants, in worlds in which a reader or consumer may still
-    use them.
+    `undone` lists requested times of instants in the order of their removal; the first `gone` of them are already
+    removed. `runner` is the actor that runs the restore. `kept` lists the writes of the savepoint. `plans` lists the
+    undone compaction plans. `entries` lists the undone completed instants, in worlds in which a reader or consumer may
+    still use them.
     """
 
     requested: int

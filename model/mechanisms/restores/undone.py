@@ -1,5 +1,4 @@
-"""Defines how an actor detects that a restore has undone its instant: before it starts its plan, while it reads files,
-or under the lock.
+"""Defines how an actor detects that a restore has undone its instant.
 
 Writers and overwriters detect a restore only under the lock. Compactors and log compactors may also find that a file of
 their plan is deleted, or that their plan is undone before they start it.
@@ -48,7 +47,6 @@ def compose(composition: Composition) -> None:
 
 
 def _counts_undone(composition: Composition, me: str, plans: str) -> None:
-    """Make undone plans count against the world's limit on plans, too."""
     [left] = (guard for each in composition.select(PLANS, actors=[me]) for guard in each.guards if guard.limit)
     ever = preset(left.holds, **{plans: Component(f"{plans}_ever")})
     composition.select(PLANS, actors=[me]).swap(left, replace(left, holds=ever))

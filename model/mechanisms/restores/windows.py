@@ -41,7 +41,7 @@ def newest_time(newest_time: int, restores: Planned) -> int:
 
 def listed_bounds(listed_bounds: tuple[int, int], restores: Planned) -> tuple[int, int]:
     """The view `listed_bounds`: the window ends at or after the requested time of the newest restore. No instant can
-    complete at or before that time any more.
+    complete at or before the requested time of a planned restore.
     """
     until, store = listed_bounds
     newest = restores[-1].requested if restores else 0

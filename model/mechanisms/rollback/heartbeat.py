@@ -31,7 +31,9 @@ class Heartbeat(NamedTuple):
 
 
 def renewing(composition: Composition) -> tuple[str, ...]:
-    """Return the writers that renew a heartbeat: the writers of log files in a world with rollbackers and one clock."""
+    """Return the writers that renew a heartbeat: the writers of log files in a world with rollbackers and a single
+    clock.
+    """
     world = composition.world
     if not composition.actors_of("rollbacker") or is_copy_on_write(world) or world[Skew].skew:
         return ()
@@ -72,8 +74,7 @@ def is_renewed(own_heartbeat: Heartbeat) -> bool:
 
 
 def is_silent(own: Writer, left: tuple[str, ...]) -> bool:
-    """True if the process that renewed the heartbeat has ended: the writer is dead, or has abandoned its pending write.
-    """
+    """True if the writer's process has ended: the writer is dead, or has abandoned its pending write."""
     return own.step == DEAD or own.step in left
 
 
@@ -93,7 +94,7 @@ NOT_GIVEN_UP = Guard(
 
 
 def expire(own: Writer, own_heartbeat: Heartbeat, stalls: int, left: tuple[str, ...]) -> Changes:
-    """Let the heartbeat expire, because the writer is dead, or stalls longer than the heartbeat's tolerance."""
+    """Let the heartbeat expire, because the writer is dead, or stalls for longer than the heartbeat's timeout."""
     return {"own_heartbeat": own_heartbeat._replace(expired=True), "stalls": stalls + (not is_silent(own, left))}
 
 

@@ -1,5 +1,4 @@
-"""The effects of a rollback on views: it removes the failed write's files from storage, then its instant from the
-timeline.
+"""A rollback changes views: it removes the failed write's files from storage, and then its instant from the timeline.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Rollbackers plan a rollback under the lock, run the rollback without the lock, and publish it.
 
 RFC-22, "Inline rollback", has two policies. With `lazy`, a rollbacker rolls back pending writes whose heartbeat has
-expired. With `eager`, a rollbacker rolls back every pending write, because one process does all the writing. A rollback
-deletes data files first and then the instant, so that another rollbacker can continue an interrupted rollback. The plan
-of a rollback stays on the timeline. Any rollbacker may continue the plan of a rollback, and several rollbackers may
-continue it at once.
+expired. With `eager`, a rollbacker rolls back every pending write, because the table has only one writer process. A
+rollback deletes data files first and then the instant, so that another rollbacker can continue an interrupted rollback.
+The plan of a rollback stays on the timeline. Any rollbacker may continue the plan of a rollback, and several
+rollbackers may continue it at once.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ CHOSEN, PLANNED, UNDOING = "about to plan", "about to start its rollback", "undo
 
 
 class Rollbacker(NamedTuple):
-    """A rollbacker. `rollback` is the requested time of its rollback, and `target` is the requested time of the failed
-    write.
+    """A rollbacker. `rollback` is the requested time of the actor's rollback, and `target` is the requested time of the
+    failed write.
 
     `files` lists the files of the failed write that the rollbacker found, starting at file number `first`. `done`
-    counts the files that it has deleted.
+    counts the files that the rollbacker has deleted.
     """
 
     step: str = "idle"
@@ -70,8 +70,8 @@ ROLLBACKER = Kind(name="rollbacker", prefix="roll", first=Rollbacker(), in_rando
 
 
 class Undoing(NamedTuple):
-    """A fact that describes how one actor undoes a write. `target` is the actor's field that contains the requested
-    time of the write.
+    """Describes how one actor undoes a write. `target` is the actor's field that contains the requested time of the
+    write.
     """
 
     actor: str
@@ -206,7 +206,7 @@ def start_own(
 def resume(
     world: World, published: Published, rollbacks: Plans, every_writer: Writers, restores: Restores = ()
 ) -> Changes:
-    """Continue a pending rollback that any rollbacker has planned."""
+    """Resume a pending rollback, which may have been planned by another rollbacker."""
     found = pending_rollback(published, rollbacks)
     assert found is not None, "the guard saw the same rollbacks"
     return started(found, world, published, rollbacks, every_writer, restores)
@@ -254,8 +254,8 @@ def delete_log(own: Rollbacker, rollbacks: Plans) -> Changes:
 
 
 def remove_instant(own: Rollbacker, rollbacks: Plans, every_writer: Writers) -> Changes:
-    """Under the lock, remove the instant of the failed write from the timeline. No later rollback deletes the already
-    deleted files of the write again.
+    """Under the lock, remove the instant of the failed write from the timeline. A later rollback does not delete the
+    already deleted files of the write again.
     """
     state = next((w.state for w in every_writer.values() if w.requested == own.target), "inflight")
     last = own.first + len(own.files)

@@ -13,8 +13,8 @@ class Rollback(NamedTuple):
     """A plan of the actor `planner` to undo the write that was requested at `target`.
 
     `deleted` is the number of files of the write that are deleted, oldest first. `forgotten` is the number of deleted
-    files that no later rollback deletes again. `removed` is the state of the write's instant when the rollback removed
-    it from the timeline; '' before the removal.
+    files that a later rollback does not delete again. `removed` is the state of the write's instant when the rollback
+    removed it from the timeline; '' before the removal.
     """
 
     requested: int

@@ -1,6 +1,6 @@
 """Added columns: a schema evolver adds a column under the lock, and then publishes a commit without files.
 
-The component `schemas` contains one time for each added column: from that time on, the table has the column. A schema
+The component `schemas` contains one time for each added column, from which on the table has the column. A schema
 evolver takes the time of an added column under the lock. A writer or service that opened the table before the column
 was added continues without the column. The commit without files exists for readers that take the table's columns from
 the newest commit.
@@ -109,8 +109,8 @@ def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altere
 
 
 def known_columns(schemas: Schemas) -> Iterable[Args]:
-    """List every number of added columns that a writer may use. The writer may have opened the table now or at any
-    earlier time.
+    """Return the possible numbers of added columns that a writer uses. The writer may have opened the table now or at
+    any earlier time.
     """
     return tuple((("columns", known),) for known in range(len(schemas) + 1))
 
@@ -120,7 +120,7 @@ def know_columns(*, columns: int) -> Changes:
 
 
 def open_plan(schemas: Schemas, table_protocol: Protocol) -> Changes:
-    """Record the columns that a service writes: the present ones, or those that it first knew."""
+    """Record the columns that a service writes: the present columns, or the columns that it found first."""
     current = table_protocol[SchemaEvolution].columns_written == "current"
     return {"own_known_columns": Columns(len(schemas) if current else 0)}
 

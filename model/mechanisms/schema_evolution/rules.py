@@ -1,11 +1,11 @@
-"""Rules that represent the added columns of a table as a number. Each change of a schema adds one nullable column.
+"""Represents the added columns of a table as a number. Each change of a schema adds one nullable column.
 
 A change of a schema is an instant, but takes effect before the instant completes. The table has the new column from the
 time that the schema evolver takes under the lock. An actor that opened the table before that time continues without the
 new column. `schemas` contains the times at which columns were added.
 
     A snapshot shows the columns that the table has now. A read as of a time shows the columns that the table had at
-    that time. A row has the columns that its writer found, except columns that a base file with the row has dropped.
+    that time. A row has the columns that its writer used, except columns that a compaction has dropped from the row.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def refine(rules: Rules, protocol: Protocol) -> Rules:
 def with_columns(
     rules: Rules, table: Table, query: Query, show: Callable[[Fold, Ranked], Record]
 ) -> Callable[[Fold, Ranked], Record]:
-    """Wrap the rule `show`, so that an answer shows the value of a row in each column that the query shows."""
+    """Wrap the rule `show`, so that an answer shows the value of a row in each column that the query includes."""
     of_now = query.kind not in ("as_of", "incremental") or query.until is None
     shown = shown_at(rules, table, inf if of_now else query.until or 0)
 
@@ -132,8 +132,8 @@ def shown_at(rules: Rules, table: Table, time: float) -> int:
 
 
 def kept_of(shape: Fold, log: Log) -> float:
-    """Return the number of added columns that a fold retains for the rows of a log. A log retains all columns of its
-    rows.
+    """Return the number of added columns that a merge tree retains for the rows of a log. A log retains all columns of
+    its rows.
     """
     if log in shape.logs:
         return inf

@@ -122,7 +122,7 @@ def window_of(published: Published, checkpoint: Checkpoint) -> tuple[int, ...]:
 
 
 def written_as(sink: tuple[SinkBatch, ...], query: int, number: int, protocol: Protocol) -> SinkBatch | None:
-    """Return the batch that the sink has written under this id; None if the sink has no such batch."""
+    """Return the batch that the sink has written under an id; None if the sink has no such batch."""
     by_number = protocol[Streams].batch_identity == "number"
     return next((each for each in sink if each.number == number and (by_number or each.query == query)), None)
 
@@ -136,7 +136,7 @@ def has_newer(own: Stream, newest_offset: int) -> bool:
 
 
 def is_not_other_rows(own: Stream, published: Published, protocol: Protocol) -> bool:
-    """True if the sink has no other rows under the id of the batch. If a number alone identifies a batch, the sink
+    """True unless the sink has other rows under the id of the batch. If a number alone identifies a batch, the sink
     compares no rows.
     """
     if protocol[Streams].batch_identity == "number":

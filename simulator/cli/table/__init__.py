@@ -14,8 +14,6 @@ from .options import remember
 
 
 class _Commands(click.Group):
-    """Imports the module of a command on its first use."""
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(
             module.name.replace("_", "-")

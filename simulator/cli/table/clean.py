@@ -52,7 +52,6 @@ def command(table: str, retain: int, policy: str, dry_run: bool, as_json: bool) 
 
 
 def _run(work: Service, requested: str | None) -> str:
-    """Run a plan and return a line about it."""
     from nbcc.engine.audit.amounts import several, size
 
     if requested is None:

@@ -57,8 +57,6 @@ def _rows(plans: dict[str, list[_Group]]) -> list[dict[str, object]]:
 
 
 class _Group(NamedTuple):
-    """The files that a plan merges in one file group."""
-
     partition: str
     file_group: str
     base_file: str | None

@@ -47,7 +47,6 @@ def _run(work: Service, plans: list[str]) -> None:
 
 
 def _logs(work: Service, requested: str) -> list[int]:
-    """The number of logs that the plan takes, for each file group."""
     from nbcc.engine.timeline import LOG_COMPACTION, load_plan
 
     return [len(operation.logs) for operation in load_plan(work.storage, requested, LOG_COMPACTION).operations]

@@ -41,7 +41,7 @@ def changes_table(function: Callable[..., Exit]) -> Callable[..., Exit]:
 
 
 def audit_of(storage: Storage) -> Audit:
-    """The audit of the table, with a progress bar."""
+    """Return the audit of the table, and show a progress bar during the audit."""
     from nbcc.engine.audit import gather
 
     with on_stderr() as progress:
@@ -50,7 +50,9 @@ def audit_of(storage: Storage) -> Audit:
 
 @contextmanager
 def locked(storage: Storage) -> Iterator[None]:
-    """Hold the lock that the table's writers take. The properties of a table of nbcc name this lock."""
+    """Hold the lock that the writers of the table take. The properties of an nbcc table name the lock that its writers
+    take.
+    """
     from dataclasses import replace
 
     import pyarrow as pa

@@ -31,7 +31,8 @@ master_option = click.option(
 class Service:
     """A table whose storage records every change. In a dry run the operation runs, but the storage changes nothing.
 
-    `ran` are the instants that the command completed, or would complete. `expected` is the number of files to delete.
+    `ran` contains the instants that the command completed, or would complete. `expected` is the number of files to
+    delete.
     """
 
     table: Table
@@ -80,7 +81,9 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
 
 
 def say(work: Service, lines: Sequence[str], as_json: bool, **more: Any) -> Exit:
-    """Print the report of a service: its files, then `lines`. As JSON: its instants, its files, and `more`."""
+    """Print the report of a service: its files, then `lines`. With --json, print the instants and files of the service,
+    and the entries of `more`.
+    """
     from nbcc.engine.timeline.instant import COLUMNS
 
     if as_json:

@@ -45,12 +45,11 @@ class Client:
 
     @property
     def _parameters(self) -> Any:
-        """Return the client's options, completed by the data source's defaults, as a Scala map."""
         return parameters(self._path, *self._options.items())
 
     @cached_property
     def hudis(self) -> Any:
-        """Hudi's own client."""
+        """The object of Hudi's client class."""
         every = java().util.HashMap(scala().collection.JavaConverters.mapAsJavaMapConverter(self._parameters).asJava())
         return hudi().DataSourceUtils.createHoodieClient(spark()._jsc, SCHEMA, self._path, "t", every)
 
@@ -88,7 +87,7 @@ class Client:
         self.undo()
 
     def gone(self) -> None:
-        """Try to publish the completed instant, which must fail because another client has rolled the write back."""
+        """Try to publish the completed instant, which must fail because another client has rolled back the write."""
         self._fails_by("inflight does not exist")
         self.close()
 
@@ -123,7 +122,6 @@ class Client:
         self.close()
 
     def _records(self, rows: Sequence[Sequence[Any]], table_config: Any) -> Any:
-        """Return a JavaRDD of HoodieRecord with the rows, as the data source passes rows to the client."""
         schema = parsed(org(), SCHEMA)
         sql = org().apache.spark.sql
         # The ordering value is passed as a string, because Py4J converts a small number to an Integer.

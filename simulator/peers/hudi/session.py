@@ -46,7 +46,7 @@ def spark() -> Any:
 
 class Package:
     """A Java package in the JVM whose members are cached after the first use. Without the cache, Py4J makes the JVM
-    search every jar for each part of a name.
+    search every jar for each component of a dotted name.
     """
 
     def __init__(self, of_py4j: Any) -> None:
@@ -122,7 +122,7 @@ def nothing() -> Any:
 
 
 def hidden(target: Any, name: str, *arguments: object) -> Any:
-    """Call a Java method that is not public, and return the result."""
+    """Call a Java method that is not public, and return its result."""
     kind = target.getClass()
     while kind is not None:
         for method in kind.getDeclaredMethods():

@@ -37,9 +37,7 @@ class Table:
     def create(
         cls, path: str, merge_mode: str, buckets: int, partitions: Sequence[str], more: Mapping[str, str] | None = None
     ) -> Table:
-        """Create a table. ``more`` maps the names of further write options to values, for example the version of the
-        table.
-        """
+        """Create a table. ``more`` maps further write options to their values, for example the version of the table."""
         chosen = options(merge_mode, buckets, more or {})
         version = int(chosen.get("hoodie.write.table.version", TABLE_VERSION))
         mode = hudi().common.config.RecordMergeMode.valueOf(merge_mode)
@@ -61,7 +59,7 @@ class Table:
         partitions: Sequence[str] = (),
         more: Mapping[str, str] | None = None,
     ) -> Table:
-        """Open an existing table. Only writers and `look` need the arguments other than ``path``."""
+        """Open an existing table. Only writers and `look` need other arguments than ``path``."""
         return cls(path, options(merge_mode, buckets, more or {}), partitions)
 
     def close(self) -> None:
@@ -112,7 +110,7 @@ class Table:
     def crash(self, actor: str) -> None:
         """Close a client, which ends its heartbeat. The heartbeat file of the client stays.
 
-        The heartbeat of a compaction expires at once, so that others can resume the plan.
+        The heartbeat of a compaction expires at once, so that other clients can resume its plan.
         """
         if client := self._clients.get(actor):
             client.close()
@@ -186,8 +184,8 @@ class Table:
         self._clients[actor].commit_log_compaction()
 
     def _publish(self, actor: str, publish: Callable[[], None], waits: bool) -> None:
-        """Publish the completed instant of a client. If `waits` is True, another client takes the lock before, and the
-        publication must wait until that client releases the lock.
+        """Publish the completed instant of a client. If `waits` is True, another client holds the lock first, and the
+        publication must wait for its release.
         """
         if not waits:
             publish()

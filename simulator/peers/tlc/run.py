@@ -46,9 +46,9 @@ def jar() -> Path:
 def tlc(
     configuration: str, module: str = "Nbcc", workers: int = 2, folder: Path | None = None, more: str = ""
 ) -> Counted:
-    """Let TLC search a module of specs/tla or of another folder, completely or up to the first violated invariant.
+    """Run TLC on a module of specs/tla or of another folder, completely or up to the first violated invariant.
 
-    `more` has the definitions that the configuration uses and the module does not contain.
+    `more` contains the definitions that the configuration uses and the module lacks.
     """
     with tempfile.TemporaryDirectory() as name, as_file(files("nbcc") / "specs" / "tla") as ours:
         at, root = Path(name), f"{module}Here"

@@ -40,8 +40,7 @@ def configuration(
     """Return the text of a TLC configuration. Raises `ValueError` if the TLA+ twin cannot express the world or the
     protocol.
 
-    If `symmetric` is True, actors are model values, and TLC stores only one of several states that differ only in the
-    names of actors (`SAME`).
+    If `symmetric` is True, TLC stores only one of several states that differ only in the names of actors (`SAME`).
     """
     unknown = sorted(protocol.differences().keys() - set(KNOWN))
     if unknown or protocol[Slicing].slicing == "base_instant":

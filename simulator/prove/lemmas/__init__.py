@@ -28,8 +28,8 @@ from . import (
 class Lemmas:
     """One file of lemmas: the options that it supports, the class that builds its relation, and worlds of the model.
 
-    `worlds` has the worlds in which the relation is compared with the model; () if there is no comparison. `search` has
-    the worlds in which the model is searched for a run that ends as a failed obligation does.
+    `worlds` contains the worlds in which the relation is compared with the model; () if there is no comparison.
+    `search` contains the worlds that are searched for a run that violates a failed obligation.
     """
 
     name: str

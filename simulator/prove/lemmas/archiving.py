@@ -1,8 +1,8 @@
 """Archiving: completed instants are copied to the archive, then removed from the active timeline, oldest first.
 
 A reader that lists the active timeline may miss an instant that is removed during the listing. Therefore a reader reads
-the archive after each listing. The relation allows an archiver to archive any instant that may be archived. The
-relation does not distinguish archivers.
+the archive after each listing. The relation allows an archiver to archive any instant whose archiving the rules allow.
+The relation does not distinguish archivers.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class Archiving(core.Core):
         }  # fmt: skip
 
     def looks(self) -> tuple[Action, ...]:
-        """Return the actions by which a reader reads the archive. After the first listing the archive may raise the
+        """Return the actions by which a reader reads the archive. After the first listing, the archive may raise the
         reader's time. After the second listing the reader keeps the instants that the archive shows.
         """
         return (
@@ -185,7 +185,7 @@ class Archiving(core.Core):
         )  # fmt: skip
 
     def covers(self, s: Any, d: Term, w: Term) -> Term:
-        """True also if the write is in the archive and the reader has not read the archive yet."""
+        """True if the write completed by the reader's time, or is in the archive, which the reader has not read yet."""
         return either(super().covers(s, d, w), s.archived(w))
 
     def keeps_time(self, s: Any, n: Any, d: Term) -> Term:
@@ -250,7 +250,7 @@ class Archiving(core.Core):
 
 
 def before_pending(s: Any, requested: Term, completed: Term) -> Term:
-    """True if the requested time and the completion time are before the requested time of every pending instant."""
+    """True if both given times are earlier than the requested time of every pending instant."""
     return both(
         s.every(WRITE, lambda v: implies(both(s.phase(v) > IDLE, s.phase(v) < PUBLISHED), both(
             requested < s.requested(v), completed < s.requested(v)))),

@@ -1,6 +1,7 @@
 """Batch ids: a batch commits at most once, however many writers send the batch, and however often they send it.
 
-A writer looks for its batch under the lock, when it requests an instant and again before it takes its completion time.
+A writer searches for its batch under the lock, when it requests an instant and again before it takes its completion
+time.
 """
 
 from __future__ import annotations
@@ -60,9 +61,7 @@ class Batches(GivingUp):
         return (*extended(super().writers(), looks), *more)
 
     def skips(self) -> Action:
-        """Return the action by which a writer finds under the lock that its batch has completed, and does not begin a
-        write.
-        """
+        """True if another write of the same batch has completed."""
         return Action(
             "writer skips batch", (WRITE,),
             lambda s, w: both(

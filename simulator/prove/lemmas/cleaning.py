@@ -2,8 +2,8 @@
 
 A cleaner takes a completion time as horizon, under the lock. In each file group a clean deletes the files older than
 the newest base file that was complete at the horizon. The relation allows a cleaner to delete any subset of the files
-that a clean may delete, in any order. Therefore the relation describes every retention policy by completion time, and
-cleaners that crash before they have deleted all files.
+that a clean may delete, in any order. Therefore the relation covers every retention policy by completion time, and
+cleaners that crash during a clean.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Cleaning(Services):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """Return all clauses, because a read that misses a deleted file contradicts every promise."""
+        """Return all clauses as common, because a read that misses a deleted file contradicts every promise."""
         return frozenset(self.clauses())
 
     def claims(self) -> tuple[Claim, ...]:
@@ -156,13 +156,12 @@ class Cleaning(Services):
         )
 
     def reads_are_served(self, s: Any) -> Term:
-        """True if no file that a read needs is deleted: the newest base file of a group that was complete at t, and the
-        logs in its slice or later slices.
+        """True if no file that a read as of t needs is deleted: the newest complete base file of a group, and the logs
+        after it.
         """
         t = any_time(s)
 
         def is_newest(g: Term, time: Term) -> Term:
-            """True if no newer base file of the group was complete at the time t."""
             return s.every(PLAN, lambda p: implies(
                 both(s.part(p, g), s.done(p), s.compacted(p) <= t), s.barrier(p) <= time))  # fmt: skip
 
@@ -177,7 +176,7 @@ class Cleaning(Services):
 
     def plans_are_served(self, s: Any) -> Term:
         """True if no file that a pending plan takes is deleted: the newest complete base file of a group, and the logs
-        after that base file.
+        after it.
         """
 
         def takes(p: Term, q: Term, g: Term) -> Term:

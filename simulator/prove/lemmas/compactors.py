@@ -37,9 +37,7 @@ def pending(s: Any, q: Term) -> Term:
 
 
 def removes_files(s: Any, c: Term) -> Mapping[str, Update]:
-    """Return the updates by which a compactor deletes the base files that other live runners of the compactor's plan
-    have put.
-    """
+    """Return the updates by which a compactor deletes the base files that other live runners of its plan have put."""
     def is_rival(b: Term) -> Term:
         files = s.some(GROUP, lambda g: s.base_written(b, g))
         return both(b != c, s.own_plan(b) == s.own_plan(c), s.work(b) > IDLE, no(s.dead_compactor(b)), files)
@@ -51,7 +49,8 @@ class Compactors(Relations):
     """Builds the actions of compactors."""
 
     def takes(self, s: Any, log: Term) -> Term:
-        """True if a plan that is scheduled now takes the log: the log is complete and in the newest slice of its group.
+        """True if a plan that is scheduled now takes the log, because the log is complete and in the newest slice of
+        its group.
         """
         w, g = s.write_of(log), s.group_of(log)
         complete = (
@@ -62,8 +61,8 @@ class Compactors(Relations):
         return both(complete, implies(has_base(s, g), self.slice_time(s, w) >= s.barrier(s.newest(g))))
 
     def new_part(self, s: Any, g: Term) -> Term:
-        """True if a plan that is scheduled now has a part in the group: no plan of the group is pending, and the group
-        has a log to compact.
+        """True if a plan that is scheduled now takes the group, because no plan of the group is pending and it has a
+        log to compact.
         """
         idle = s.every(PLAN, lambda q: implies(s.part(q, g), s.done(q)))
         return both(idle, s.some(LOG, lambda log: both(s.group_of(log) == g, self.takes(s, log))))
@@ -189,8 +188,8 @@ class Compactors(Relations):
         )  # fmt: skip
 
     def giving_way(self) -> tuple[Action, ...]:
-        """Return the actions of a compactor with a rival. The rival has completed the plan, or the rival has deleted
-        the compactor's files and has not completed the plan.
+        """Return the actions of a compactor whose plan another compactor also runs. The other compactor has completed
+        the plan, or has deleted the files of this compactor.
         """
         return (
             Action(

@@ -1,8 +1,8 @@
-"""The core of RFC-66 for any number of writers, logs, file groups, plans, compactors and readers.
+"""The core relation of RFC-66 for any number of writers, logs, file groups, plans, compactors and readers.
 
 Writers put several logs in several groups. Compactors crash, and other compactors run the plans of crashed compactors.
-Readers list twice, and no listing is a snapshot. The relation describes the transitions of `model/kernel` and of
-crashes.
+Readers list the timeline twice, and no listing is a snapshot. The relation describes the transitions of `model/kernel`
+and of crashes.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Core(Writers, Compactors, Readers):
         return dict(CLAUSES)
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t that starts from the base file of q includes the log. In that case the log is visible,
-        and in the slice of q or in a later slice.
+        """True if a read as of t that starts from the base file of q includes the log. The read includes a log that is
+        visible and in the slice of q or in a later slice.
         """
         w = s.write_of(log)
         return both(published(s, w), s.completed(w) <= t, self.slice_time(s, w) >= s.barrier(q), self.is_there(s, log))
@@ -61,7 +61,7 @@ class Core(Writers, Compactors, Readers):
         return either(s.holds(q, log), self.in_logs(s, q, log, t))
 
     def axis(self, s: Any, w: Term, option: str) -> Term:
-        """Return the time of a write that a read compares with the time of the read."""
+        """Return the time of a write (requested or completed) that a read compares with the time of the read."""
         return s.completed(w) if option == "completion" else s.requested(w)
 
     def visible(self, s: Any, log: Term, t: Term) -> Term:
@@ -135,7 +135,7 @@ class Core(Writers, Compactors, Readers):
             self.delivered(s, w, t, until), self.delivered(n, w, t, until))))  # fmt: skip
 
     def free(self, s: Any) -> Term:
-        """True if no other actor refuses a writer, so that a writer can only wait for the lock."""
+        """True if no other actor can refuse a writer, so that a writer can only wait for the lock."""
         steps = tuple(action for action in self.writers() if action.name in self.on_the_way())
         waits = no(self.lock_is_free(s))
         return s.every(WRITE, lambda w: implies(
@@ -143,7 +143,7 @@ class Core(Writers, Compactors, Readers):
             either(both(waits, no(s.writer_locks(w))), self.helps(s, w), *(step.guard(s, w) for step in steps))))
 
     def helps(self, s: Any, w: Term) -> Term:
-        """True if the writer may finish the step of another actor instead of waiting for the other actor."""
+        """True if a writer may finish the step of another actor instead of waiting for that actor."""
         return False
 
     def on_the_way(self) -> frozenset[str]:
@@ -216,8 +216,8 @@ class Core(Writers, Compactors, Readers):
         return {}
 
     def hints(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each clause, the other clauses that its proof needs. The prover first tries the clauses that this
-        mapping lists.
+        """Return, for each clause, the other clauses that its proof needs. The prover first tries the clauses in this
+        mapping.
         """
         return {}
 

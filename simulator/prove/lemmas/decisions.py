@@ -1,8 +1,8 @@
 """The decision log: put-if-absent of consecutive numbers decides commits, and any lock may be lost.
 
-An actor that takes a time claims the time. An actor counts the numbers that are taken, and decides only if the next
-number is free. Before an actor takes its time, the actor publishes every earlier decision. The relation has no action
-for a crash: a crashed actor is an actor that takes no more steps, and a lost lock is free again.
+An actor that takes a time claims the time. An actor counts the taken numbers of the decision log, and decides only if
+the next number is free. Before an actor takes its completion time, it publishes every earlier decision. The relation
+has no action for a crash: a crashed actor is an actor that takes no more steps, and a lost lock is free again.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Decisions(DecidedPlans):
         return s.returned(w)
 
     def in_logs(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if a read as of t includes the log. With `tombstone_logs = by_time`, a log requested at the base file's
-        time is mistaken for the base file's deletes.
+        """True if a read as of t includes the log. With `tombstone_logs = by_time`, a log that was requested at the
+        base file's time is mistaken for the base file's deletes.
         """
         read = super().in_logs(s, q, log, t)
         by_time = self.options.tombstone_logs == "by_time"

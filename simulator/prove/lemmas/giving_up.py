@@ -1,7 +1,7 @@
-"""Writers that give a write up: such a writer releases the lock, and deletes its files and its instant.
+"""Writers that abandon a write: such a writer releases the lock, and deletes its files and its instant.
 
-Several mechanisms have a check under the lock after which a writer gives up. Each mechanism names the reason for which
-the writer gives up.
+Several mechanisms have a check under the lock after which a writer may abandon its write. Each mechanism names the
+reason for which the writer abandons its write.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GIVEN_UP: Final = (
 
 
 class GivingUp(core.Core):
-    """The core relation, extended by writers that may give a write up."""
+    """The core relation, extended by writers that may abandon a write."""
 
     def relations(self) -> tuple[Relation, ...]:
         return (*super().relations(), *GIVEN_UP)
@@ -36,8 +36,8 @@ class GivingUp(core.Core):
         return either(super().is_over(s, w), s.over(w))
 
     def gives_up(self, name: str, reason: Callable[[Any, Term], Term], stands_for: str) -> Action:
-        """Return the action by which a writer gives up: under the lock, before it takes a completion time, it finds a
-        reason and releases the lock.
+        """Return the action by which a writer abandons its write: it finds a reason under the lock and releases the
+        lock.
         """
         return Action(
             name, (WRITE,), lambda s, w: both(self.can_write(s, w, LOCKED), s.writer_locks(w), reason(s, w)),
@@ -68,7 +68,7 @@ class GivingUp(core.Core):
         return extended(super().writers(), forgets)
 
     def claims_of_the_core(self) -> tuple[Claim, ...]:
-        """Return the claims of the core but FREE, because these mechanisms may refuse a write."""
+        """Return the promises of the core without FREE, because these mechanisms may refuse a write."""
         return tuple(claim for claim in super().claims_of_the_core() if claim.promise != "FREE")
 
     def clauses(self) -> dict[str, Formula]:
@@ -80,7 +80,9 @@ class GivingUp(core.Core):
 
 
 def extended(actions: Iterable[Action], more: Mapping[str, tuple[Any, Any]]) -> tuple[Action, ...]:
-    """Return the actions. An action that `more` names has the additional guard and updates from `more`."""
+    """Return the actions with additional guards and updates. `more` maps the name of an action to its additional guard
+    and updates.
+    """
     actions = tuple(actions)
     assert set(more) <= {action.name for action in actions}, "an action to extend does not exist"
     return tuple(action.extend(*more.get(action.name, (None, None))) for action in actions)

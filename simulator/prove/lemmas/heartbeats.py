@@ -1,7 +1,7 @@
 """Heartbeats, and rollbacks of failed writes: a write is completed or rolled back, never both.
 
 A rollbacker plans the rollback of a pending write whose heartbeat expired, under the lock. A writer checks its own
-heartbeat under the lock before the writer takes a completion time. A live writer may stall until its heartbeat expires.
+heartbeat under the lock before it takes a completion time. A live writer may stall until its heartbeat expires.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class Heartbeats(GivingUp, Services):
         }  # fmt: skip
 
     def common(self) -> frozenset[str]:
-        """Return all clauses, because a read that misses a deleted log contradicts every promise."""
+        """Return all clauses as common, because a read that misses a deleted log contradicts every promise."""
         return frozenset(self.clauses())
 
     def claims(self) -> tuple[Claim, ...]:

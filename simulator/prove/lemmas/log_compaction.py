@@ -74,8 +74,8 @@ class LogCompaction(Services):
         return both(published(s, w), implies(has_base(s, g), s.completed(w) >= s.barrier(s.newest(g))))
 
     def new_logs(self, s: Any, g: Term) -> Term:
-        """True if a log compaction that is scheduled now works on the group: the newest slice of the group has several
-        logs to read.
+        """True if a log compaction that is scheduled now includes the group, because the newest slice of the group has
+        several logs.
         """
 
         def is_covered(a: Term, b: Term) -> Term:
@@ -223,7 +223,7 @@ class LogCompaction(Services):
 
     def read_once(self, s: Any) -> Term:
         """True if each base file contains all logs that a log compaction covers, or none of these logs. Log compactions
-        that cover one log must be nested.
+        that cover the same log must be nested.
         """
         whole = s.every(PLAN, LOG_PLAN, LOG, LOG, lambda p, k, a, b: implies(
             both(s.covers(k, a), s.covers(k, b), s.group_of(a) == s.group_of(b), s.part(p, s.group_of(a))),
@@ -232,7 +232,6 @@ class LogCompaction(Services):
 
     def same_rank(self, s: Any) -> Term:
         def after(k: Term, a: Term, b: Term) -> Term:
-            """True if the log b ranks after the log of the log compaction k in the group of a."""
             if self.options.log_compaction_rank == "own":
                 return s.logs_completed(k) < s.completed(s.write_of(b))
             return s.every(LOG, lambda c: implies(

@@ -1,6 +1,4 @@
-"""The numbers of the decision log: which numbers and times actors have counted and claimed, and the clauses of the
-invariant about these numbers and times.
-"""
+"""The numbers of the decision log: clauses about the numbers and times that actors have counted and claimed."""
 
 from __future__ import annotations
 
@@ -66,7 +64,7 @@ def is_caught_up(s: Any) -> Term:
 
 
 def passes(s: Any, t: Term) -> dict[str, Update]:
-    """Return the updates after which every clock has passed the time t."""
+    """Return the updates after which every clock shows a time later than t."""
     return {"clock": lambda: choose(s.clock() > t, s.clock(), t)}
 
 
@@ -78,14 +76,13 @@ def counts(s: Any, w: Term) -> Term:
 
 
 def counts_too(s: Any, c: Term) -> Term:
-    """True if the compactor has counted the numbers in the decision log, to plan or to complete, and has not put its
-    own number yet.
-    """
+    """True if the compactor has counted the numbers in the decision log, and has not put its own number yet."""
     return either(s.compactor_waits(c) > 0, s.work(c) == TIMED)
 
 
 def number_is_taken(s: Any) -> dict[str, Update]:
-    """Return the updates that mark every actor that has counted the numbers as late."""
+    """Return the updates that mark each actor that has counted the numbers as late, because the next number is taken.
+    """
     return {
         "late": lambda w: either(s.late(w), counts(s, w)),
         "late_compactor": lambda c: either(s.late_compactor(c), counts_too(s, c)),

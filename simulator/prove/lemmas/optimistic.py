@@ -1,8 +1,8 @@
-"""Optimistic writers alongside non-blocking writers: an optimistic write completes only if no overlapping write to one
-of its file groups has completed before.
+"""Optimistic writers next to non-blocking writers: of two overlapping writes to one file group, an optimistic write
+completes only first.
 
-An optimistic writer lists the timeline when it requests its instant. Under the lock an optimistic writer checks the
-writes that have completed since its request, and publishes or gives up. The proof covers every mix of optimistic and
+An optimistic writer lists the timeline when it requests its instant. Under the lock, an optimistic writer checks the
+writes that have completed since its request; then it publishes or aborts. The proof covers every mix of optimistic and
 non-blocking writers.
 """
 

@@ -78,8 +78,8 @@ class Ranks(core.Core):
         )  # fmt: skip
 
     def beats_log(self, s: Any, one: Term, other: Term) -> Term:
-        """True if, in one slice, the record of the log `one` wins over the record of the log `other`. The greater
-        ordering value wins, then the later log in merge order.
+        """True if the record of the log `one` wins over the record of the log `other` in one slice. The record with the
+        greater ordering value wins; among equal values the record of the later log wins.
         """
         by_completion = self.options.merge_order == "completion"
         return self._later(s, one, other, s.completed if by_completion else s.requested)
@@ -174,9 +174,7 @@ class Ranks(core.Core):
         )  # fmt: skip
 
     def row(self, s: Any, q: Term, log: Term, t: Term) -> Term:
-        """True if the read as of t, which merges the base file of q and the logs above it, returns the record of the
-        log.
-        """
+        """True if the read as of t that starts from the base file of q returns the record of the log."""
 
         def here(o: Term) -> Term:
             return s.group_of(o) == s.group_of(log)

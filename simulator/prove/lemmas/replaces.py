@@ -1,8 +1,8 @@
 """Replacing writes: a completed replace hides the writes in its file groups that completed before the replace was
 requested.
 
-An overwriter is an actor like a compactor, but its plan takes no logs, and its base files have its own rows. Each
-overwriter replaces once. No plan may be pending in its file groups when it takes its requested time.
+An overwriter acts like a compactor, but its plan takes no logs, and its base files contain the rows of the replace.
+Each overwriter replaces once. No plan may be pending in the overwriter's file groups when it takes its requested time.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def has_base(s: Any, g: Term) -> Term:
 
 
 def any_time(s: Any) -> Term:
-    """Return a time that a user may pass: any time in a proof, and the value of `Finite.time` on a finite instance."""
+    """Return a time that a user may state: any time in a proof, and the value of `Finite.time` on a finite instance."""
     return s.time()
 
 
@@ -110,7 +110,7 @@ def tick(s: Any) -> dict[str, Update]:
 
 
 def takes_up(s: Any, c: Term, p: Term, work: int) -> dict[str, Update]:
-    """Return the updates by which a compactor begins to run a plan, of which it has written no base file."""
+    """Return the updates by which a compactor begins to run a plan without base files."""
     return {
         "work": at(s.work, c, to=work),
         "own_plan": at(s.own_plan, c, to=p),

@@ -1,4 +1,4 @@
-"""Named rules that find the faults of a table, from its own files."""
+"""Named rules that find faults of a table from its own files."""
 
 from __future__ import annotations
 

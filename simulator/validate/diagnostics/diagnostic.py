@@ -1,4 +1,4 @@
-"""A diagnostic: a file, its fault, why that matters, and what an operator can do."""
+"""A diagnostic names a file, its fault, why the fault matters, and what an operator can do."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Case(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A named rule. `find` yields the cases in a table. Cases concern the rule's `promises`, unless a case names its
-    own.
+    """A named rule. `find` yields the cases in a table. The cases of a rule concern its `promises`, unless a case names
+    its own promises.
     """
 
     name: str
@@ -48,8 +48,8 @@ RESTORE = "restore it from a copy"
 
 
 def again(view: View, *paths: str) -> str:
-    """The remedy that writes the rows of these logs once more. An operator must write the rows by hand if a later write
-    wins even with a smaller ordering value.
+    """Return the remedy that writes the rows of these logs once more. An operator must write the rows by hand if a
+    later write wins even with a smaller ordering value.
     """
     values = view.audit.properties
     ranked = values.get("hoodie.record.merge.mode") == "EVENT_TIME_ORDERING" and not {PARTIAL, FUNCTION} & {*values}
@@ -59,14 +59,14 @@ def again(view: View, *paths: str) -> str:
 
 
 def undo(view: View, requested: str) -> str:
-    """How to remove a pending instant from the timeline."""
+    """Return the remedy that removes a pending instant from the timeline."""
     if view.audit.own:
         return f"nbcc table {{table}} rollback --instant {requested}"
     return f"roll back the instant {requested} with the engine that wrote it"
 
 
 def diagnostics_of(view: View, rules: Iterable[Rule]) -> list[Diagnostic]:
-    """All cases of all rules: first BROKEN, then AT RISK, each in the order of the rules."""
+    """Return all cases of all rules: first BROKEN, then AT RISK, each in the order of the rules."""
     diagnostics = [
         Diagnostic(rule.name, case.gravity, case.promises or rule.promises, case.file, case.because, case.remedy)
         for rule in rules

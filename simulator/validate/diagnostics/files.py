@@ -1,4 +1,4 @@
-"""Diagnostics of data files: missing, unlisted, or not as their commit lists them."""
+"""Diagnostics of data files: files that are missing, unlisted, or different from what their commit lists."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BUCKET_ID: Final = re.compile(r"\d{8}-[0-9a-f-]+")
 
 
 def missing(view: View) -> Iterator[Case]:
-    """A missing file that is needed by a snapshot, or by a read of a time at or after the horizon."""
+    """Yield missing files that a snapshot, or a read as of a time at or after the horizon, needs."""
     listing = view.audit.listing
     for path in dict.fromkeys(stat.path for _, stat in view.mismatches if stat.path in view.counted):
         if path not in listing and (because := _needed(view, path)):
@@ -32,8 +32,8 @@ def missing(view: View) -> Iterator[Case]:
 
 
 def _restored(view: View, path: str) -> str:
-    """The remedy: a copy of the file. If no snapshot reads the file, the remedy is a clean after which reads of the
-    file are refused.
+    """Return the remedy for a missing file: restore a copy of the file. If no snapshot reads the file, the remedy is a
+    clean, after which reads that need the file are refused.
     """
     until = None if path in view.read else view.superseded.get(path)
     since = len(view.writes) - bisect_left(view.writes, until) if until and view.audit.own else 0
@@ -64,7 +64,9 @@ def broken(view: View) -> Iterator[Case]:
 
 
 def foreign(view: View) -> Iterator[Case]:
-    """A listed file whose name is no data file's name, or names another instant: readers cannot place the file."""
+    """Yield listed files whose name is not the name of a data file, or names another instant, so that readers cannot
+    use them.
+    """
     for requested, stat in view.mismatches:
         if view.named_after(stat.path) != requested:
             because = f"the commit of {requested} lists it, but it is not named like a file of this instant"
@@ -72,7 +74,7 @@ def foreign(view: View) -> Iterator[Case]:
 
 
 def orphans(view: View) -> Iterator[Case]:
-    """Files of a failed write whose instant was removed from the timeline."""
+    """Yield files of a failed write whose instant was removed from the timeline."""
     first = view.audit.first_active
     for file in view.audit.orphans:
         path = file.path
@@ -86,14 +88,14 @@ def orphans(view: View) -> Iterator[Case]:
 
 
 def unlisted(view: View) -> Iterator[Case]:
-    """Files that their completed instant does not list: task attempts wrote them too late."""
+    """Yield files that their completed instant does not list, because a task attempt wrote them too late."""
     for file in view.unlisted:
         because = f"its instant {file.requested} is completed and does not list it; Hudi's readers show its rows"
         yield Case(file.path, because, _ORPHANS, "AT RISK" if view.audit.own else "BROKEN", ("ATOM",))
 
 
 def two_groups(view: View) -> Iterator[Case]:
-    """A bucket with two file groups: a key can be in both."""
+    """Yield buckets with two file groups, because a key can be in both."""
     groups = {group for group in view.by_group if group not in view.replaced}
     if not view.audit.own and not all(_BUCKET_ID.fullmatch(file_id) for _, file_id in groups):
         return
@@ -131,8 +133,8 @@ def partition_metadata(view: View) -> Iterator[Case]:
 
 
 def stray_base(view: View) -> Iterator[Case]:
-    """An uncommitted base file. Hudi builds a slice from this file, and the slice hides the files that complete in it
-    later.
+    """Yield uncommitted base files. Hudi builds a slice from an uncommitted base file, and the slice hides files that
+    complete in it later.
     """
     for path, file in view.audit.files.items():
         if not isinstance(file, BaseFile) or file.completed is not None or not view.pending(file.requested):

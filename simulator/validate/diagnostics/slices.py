@@ -1,4 +1,4 @@
-"""Diagnostics of slices and plans: PART and QUIET require that each log is in one slice and merged exactly once."""
+"""Diagnostics of slices and plans: PART and QUIET require that each log is in one slice and is merged exactly once."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _DROP: Final = "nbcc table {table} plans --drop "
 
 
 def lost(view: View) -> Iterator[Case]:
-    """A completed log that the plan of the next base file omitted: no reader or compaction sees it.
+    """Yield completed logs that the plan of the next base file omitted, so that no reader or compaction uses them.
 
-    A replace is exempt, because its plan takes no logs.
+    Replaces are exempt, because their plans take no logs.
     """
     commits = view.audit.commits.values()
     covers = {split_path(path)[1]: names for commit in commits for path, names in commit.covers}
@@ -43,7 +43,6 @@ def lost(view: View) -> Iterator[Case]:
 
 
 def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set[str]:
-    """The logs, and the logs that log compactions have replaced by them."""
     if not covers:
         return names  # no copy of a million names for most tables
     logs, new = set[str](), names
@@ -54,8 +53,8 @@ def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set
 
 
 def covered(view: View) -> Iterator[Case]:
-    """A completed log in a file group into which a bulk insert wrote a base file. The base file lacks the rows of the
-    log.
+    """Yield completed logs in a file group into which a bulk insert wrote a base file. The base file of the bulk insert
+    lacks the rows of such a log.
     """
     for group, files in view.by_group.items():
         logs = [file for file in files if isinstance(file, LogFile) and file.completed]
@@ -75,7 +74,8 @@ def _logs(view: View, group: Group) -> Iterator[LogFile]:
 
 
 def twice(view: View) -> Iterator[Case]:
-    """A log that a plan took from another slice: readers merge the log onto a base file that already contains its rows.
+    """Yield logs that a plan took from another slice: readers merge such a log onto a base file that already contains
+    its rows.
     """
     for (partition, _), parts in view.plans.items():
         taken: dict[str, str] = {}
@@ -120,7 +120,7 @@ def cannot_run(view: View) -> Iterator[Case]:
 
 
 def left_out(view: View) -> Iterator[Case]:
-    """A base file into which a compaction merged fewer or more logs than its plan takes."""
+    """Yield base files into which a compaction merged fewer or more logs than its plan takes."""
     for requested, commit in view.audit.commits.items():
         plan = view.audit.plans.get(requested)
         logs = {(each.partition, each.file_id): each.logs for each in reversed(plan.operations)} if plan else {}
@@ -139,14 +139,15 @@ def left_out(view: View) -> Iterator[Case]:
 
 
 def _kept(names: tuple[str, ...], view: View) -> int:
-    """The number of a plan's logs that hold the deletes of an earlier compaction; nbcc counts these as part of its base
-    file.
+    """Return the number of a plan's logs that contain the deletes of an earlier compaction; nbcc counts them as part of
+    its base file.
     """
     return sum(name is not None and name.instant in view.audit.plans for name in map(parse_log, names))
 
 
 def old_base(view: View) -> Iterator[Case]:
-    """A pending plan that does not start from the newest base file: it would restore an old state."""
+    """Yield pending plans that do not start from the newest base file, so that running them would restore an old state.
+    """
     for group, parts in view.plans.items():
         bases = sorted(base.requested for base in view.bases(group))
         for part in parts:
@@ -161,7 +162,8 @@ def old_base(view: View) -> Iterator[Case]:
 
 
 def replaced(view: View) -> Iterator[Case]:
-    """A file that was written to a replaced file group and so is permanently hidden (apache/hudi#19793)."""
+    """Yield files that were written to a replaced file group, and are therefore permanently hidden (apache/hudi#19793).
+    """
     for group, commit in view.replaced.items():
         for file in view.by_group.get(group, ()):
             replacer = commit.instant.completed or ""
@@ -171,7 +173,7 @@ def replaced(view: View) -> Iterator[Case]:
 
 
 def first_log(view: View) -> Iterator[Case]:
-    """Hudi names the slice of a file group without a base file by its oldest log, committed or not.
+    """Yield file groups whose first slice Hudi names by their oldest log, whether or not the log is committed.
 
     See apache/hudi#19774.
     """

@@ -23,14 +23,14 @@ _CONCERNED: Final = {
 
 
 def unreadable(view: View) -> Iterator[Case]:
-    """A file of the timeline or archive that cannot be understood."""
+    """Yield files of the timeline or archive that cannot be parsed."""
     for fault in view.audit.serious_faults:
         if fault.kind != "instant":  # then the whole table is UNDETERMINED
             yield Case(fault.path, fault.because, RESTORE, promises=_CONCERNED.get(fault.kind, ("REC",)))
 
 
 def undone(view: View) -> Iterator[Case]:
-    """An instant that completed although a rollback undid it (REC)."""
+    """Yield instants that completed although a rollback undid them (REC)."""
     for rollback in view.audit.rollbacks:
         for requested in rollback.undone:
             for instant in view.actions.get(requested, ()):
@@ -44,8 +44,8 @@ def undone(view: View) -> Iterator[Case]:
 
 
 def stale(view: View) -> Iterator[Case]:
-    """A write that has been pending for an hour without a heartbeat. If later instants are archived, the rows of the
-    write would become visible.
+    """Yield writes that have been pending for an hour without a heartbeat. If later instants are archived, the rows of
+    such a write become visible.
     """
     for instant in view.audit.timeline.pending:
         beats = f".hoodie/.heartbeat/{instant.requested}" in view.audit.listing
@@ -61,7 +61,9 @@ def stale(view: View) -> Iterator[Case]:
 
 
 def marks(view: View) -> Iterator[Case]:
-    """Instants and properties that disagree about nbcc's mark, which decides the rules by which files are read."""
+    """Yield instants and properties that disagree about nbcc's mark, which determines the rules by which files are
+    read.
+    """
     for commit in view.audit.commits.values():
         if commit.own and not view.audit.own:
             because = "nbcc wrote it, but the table's properties lack nbcc's mark: readers apply Hudi's rules"
@@ -82,7 +84,7 @@ def marks(view: View) -> Iterator[Case]:
 
 
 def names(view: View) -> Iterator[Case]:
-    """An instant whose operation contradicts the action in its name."""
+    """Yield instants whose operation contradicts the action in their name."""
     for requested, commit in view.audit.commits.items():
         compacts = commit.operation == "COMPACT"
         plain = commit.instant.action == "deltacommit" and compacts
@@ -131,7 +133,7 @@ def metadata_table(view: View) -> Iterator[Case]:
 
 
 def nothing_pending(view: View) -> Iterator[Case]:
-    """A pending compaction with an inflight file but no plan: no compactor can resume it."""
+    """Yield pending compactions with an inflight file but no plan, which no compactor can resume."""
     for instant in view.audit.timeline.pending_compactions:
         path = f"{TIMELINE}/{instant.requested}.compaction.requested"
         if instant.requested not in view.audit.plans and not any(fault.path == path for fault in view.audit.faults):

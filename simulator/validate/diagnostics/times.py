@@ -38,7 +38,9 @@ def no_time(view: View) -> Iterator[Case]:
 
 
 def equal(view: View) -> Iterator[Case]:
-    """Two instants with the same time. Savepoints are exempt: each has the requested time of the commit it pins."""
+    """Yield pairs of instants with the same time. Savepoints are exempt, because each has the requested time of the
+    commit that it pins.
+    """
     owner: dict[str, Instant] = {}
     for instant in view.audit.timeline.instants:
         if instant.action == "savepoint":

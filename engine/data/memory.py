@@ -1,0 +1,57 @@
+"""The bound on the memory of a task (`Limits.task_bytes`), and the error for rows that exceed it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import pyarrow as pa
+
+from ..errors import LimitExceeded
+from ..limits import Limits
+from .layers import Layer
+
+COPIES: Final = 4
+"""The assumed memory of a task as a multiple of that of its rows: rows, codes of keys, winners, encoding."""
+
+
+def fits(size: int, bounds: Limits, copies: int = COPIES) -> bool:
+    """Return True if a task may hold rows of `size` bytes at once."""
+    return size * copies <= bounds.task_bytes
+
+
+def bounded(layers: Iterable[Layer], bounds: Limits, what: str) -> list[Layer]:
+    """Return all layers. Raises `LimitExceeded` as soon as their rows exceed the memory of a task."""
+    read, size = [], 0
+    for layer in layers:
+        read.append(layer)
+        size += bytes_of(layer)
+        if not fits(size, bounds):
+            raise refused(what, size, bounds)
+    return read
+
+
+def bytes_of(layer: Layer) -> int:
+    """Return the bytes that the records of a layer take in memory."""
+    return int(layer.rows.nbytes + layer.deletes.nbytes)
+
+
+def rows_of_task(batches: Iterable[pa.RecordBatch], bounds: Limits) -> pa.Table | None:
+    """Return all rows that a task writes; None if it has no rows. Raises `LimitExceeded` if they exceed its memory."""
+    filled, size = [], 0
+    for batch in batches:
+        if batch.num_rows:
+            filled.append(batch)
+            size += batch.nbytes
+            if not fits(size, bounds):
+                raise refused("a task of a write", size, bounds)
+    return pa.Table.from_batches(filled) if filled else None
+
+
+def refused(what: str, size: int, bounds: Limits, copies: int = COPIES) -> LimitExceeded:
+    """Return the error for rows that exceed the memory of a task. `size`: the bytes of the rows that were read."""
+    return LimitExceeded(
+        f"hold the rows of {what} in memory",
+        f"the first {size} bytes of them need about {size * copies}, and task_bytes is {bounds.task_bytes}",
+        "raise task_bytes (nbcc.set_limits) and the memory of a worker, or use more buckets or smaller writes",
+    )

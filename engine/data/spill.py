@@ -1,0 +1,113 @@
+"""Splits the layers of a merge by key into a temporary file, so that each part of the keys is merged alone.
+
+A merge compares records of one key only. All records of a key are in one part, so that the parts change no result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import BinaryIO, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from .bucket import string_hash
+from .columns import RECORD_KEY
+from .layers import Layer
+
+LEVEL_BITS: Final = 8
+LEVELS: Final = 3
+"""The number of times that rows are split, each time by other bits of the hashes of their keys."""
+
+MOST_PARTS: Final = 1 << LEVEL_BITS
+
+_MIX: Final = np.uint64(0x9E3779B97F4A7C15)  # a bucket is the remainder of the hash, so that its low bits are equal
+_USED: Final = 64 - LEVEL_BITS * LEVELS
+
+
+class _Place(NamedTuple):
+    """The place of some records in the file, and the number of their layer."""
+
+    layer: int
+    deletes: bool
+    start: int
+    size: int
+
+
+class Spill:
+    """Layers in the temporary file `file`, split into `parts` (a power of two, up to `MOST_PARTS`). `level`: the number
+    of times that the rows have been split before.
+    """
+
+    def __init__(self, file: BinaryIO, parts: int, level: int) -> None:
+        self._file = file
+        self._mask = np.uint64(parts - 1)
+        self._shift = np.uint64(_USED + LEVEL_BITS * level)
+        self._empty: list[Layer] = []
+        self._places: list[list[_Place]] = [[] for _ in range(parts)]
+
+    def add(self, layers: Iterable[Layer]) -> None:
+        """Write the records of the layers, which rank above those of all earlier layers."""
+        for layer in layers:
+            if not self._empty or not is_continued(self._empty[-1], layer):
+                self._empty.append(layer._replace(rows=layer.rows.slice(0, 0), deletes=layer.deletes.slice(0, 0)))
+            self._write(layer.rows, deletes=False)
+            self._write(layer.deletes, deletes=True)
+
+    def layers(self, part: int) -> Iterator[Layer]:
+        """Return the layers with the records of a part of the keys. Each added layer is in the result, also if it has
+        no records. The base file is returned in several layers, as it was added.
+        """
+        by_layer = {number: list(places) for number, places in groupby(self._places[part], lambda each: each.layer)}
+        for number, empty in enumerate(self._empty):
+            parts = (self._read(place, empty) for place in by_layer.get(number, ()))
+            if empty.base and not empty.kept:
+                yield empty
+                yield from parts
+            else:
+                yield concatenated([empty, *parts])
+
+    def _read(self, place: _Place, empty: Layer) -> Layer:
+        self._file.seek(place.start)
+        table = pa.ipc.open_stream(self._file.read(place.size)).read_all()
+        return empty._replace(deletes=table) if place.deletes else empty._replace(rows=table)
+
+    def _write(self, table: pa.Table, deletes: bool) -> None:
+        if not len(table):
+            return
+        numbers = self._parts_of(table[RECORD_KEY])
+        order = np.argsort(numbers, kind="stable")
+        sorted_rows = table.take(pa.array(order))
+        ends = np.cumsum(np.bincount(numbers, minlength=len(self._places))).tolist()
+        for places, first, end in zip(self._places, [0, *ends[:-1]], ends, strict=True):
+            if first < end:
+                start = self._file.tell()
+                with pa.ipc.new_stream(self._file, table.schema) as writer:
+                    writer.write_table(sorted_rows.slice(first, end - first))
+                places.append(_Place(len(self._empty) - 1, deletes, start, self._file.tell() - start))
+
+    def _parts_of(self, keys: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+        """Return the part of each key: some of the upper bits of its hash, of which each depends on the whole key."""
+        mixed = (string_hash(keys).astype(np.uint64) * _MIX) >> self._shift
+        return (mixed & self._mask).astype(np.int64)
+
+
+def is_continued(layer: Layer, following: Layer) -> bool:
+    """Return True if both are parts of the base file, which a merge expects in one layer."""
+    return layer.base and following.base and not layer.kept and not following.kept
+
+
+def concatenated(layers: Sequence[Layer]) -> Layer:
+    """Return one layer with the records of several parts of a layer."""
+    if len(layers) == 1:
+        return layers[0]
+    rows = pa.concat_tables([layer.rows for layer in layers])
+    return layers[0]._replace(rows=rows, deletes=pa.concat_tables([layer.deletes for layer in layers]))
+
+
+def joined(layers: list[Layer]) -> list[Layer]:
+    """Return the layers of a merge, in which the parts of the base file are one layer."""
+    count = sum(1 for layer in layers if layer.base and not layer.kept)
+    return [concatenated(layers[:count]), *layers[count:]] if count else layers

@@ -1,0 +1,20 @@
+"""Registers the data source in a session, whose workers need not have nbcc installed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..spark.interpreter import prepare_workers
+from .data_source import NbccSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def register(spark: SparkSession) -> None:
+    """Make `format("nbcc")` available in this session, and send nbcc to its workers. A repeated call changes nothing.
+
+    Raises `CannotRun` if the workers cannot run nbcc.
+    """
+    prepare_workers(spark)
+    spark.dataSource.register(NbccSource)

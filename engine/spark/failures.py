@@ -1,0 +1,38 @@
+"""Turns the error of a Spark job into the `NbccError` that one of its tasks raised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from .. import errors
+from ..errors import CannotRun, NbccError
+
+_CLASS: Final = r"(?:nbcc\.engine\.errors\.(\w+)|RuntimeError)"
+_SENTENCE: Final = re.compile(rf"{_CLASS}: Asked to (.+?), but (.+): (.+)\.$", re.MULTILINE)
+
+
+@contextmanager
+def in_driver() -> Iterator[None]:
+    """Raise the error of a task as the driver's own error, without the tracebacks of Java and of the worker."""
+    try:
+        yield
+    except NbccError:
+        raise
+    except Exception as failed:  # Spark's classic and remote sessions have error classes of their own
+        error = error_of_task(str(failed))
+        if error is None:
+            raise
+        raise error from None
+
+
+def error_of_task(text: str) -> NbccError | None:
+    """Return the error that a task raised, from the text of Spark's error; None if the task raised another error."""
+    sentence = _SENTENCE.search(text)
+    if sentence is None:
+        return None
+    name, asked, exists, remedy = sentence.groups()
+    kind = getattr(errors, name or "", CannotRun)
+    return kind(asked, exists, remedy) if issubclass(kind, NbccError) else None

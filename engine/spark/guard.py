@@ -1,0 +1,67 @@
+"""Loads a task on a Python worker, or refuses it in one sentence if the worker lacks something that the task needs.
+
+The functions of this module are pickled by value, because the worker may be unable to import nbcc. They use the
+standard library and PySpark only, and import both when they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def load(payload: bytes, sender: Mapping[str, str]) -> Any:
+    """Return the object that `payload` pickles. Raises an error of one sentence if this worker cannot run it.
+
+    `sender`: the archive, the digest and the home of nbcc in the process that has pickled the object (`shipping`).
+    """
+    import importlib
+    import os
+    import pickle
+    import platform
+    import sys
+
+    def refuse(exists: str, remedy: str) -> None:
+        os.environ["SPARK_HIDE_TRACEBACK"] = "1"  # of this error alone: Spark ends a worker that raised an error
+        raise RuntimeError(f"Asked to run a task of nbcc on {platform.node()}, but {exists}: {remedy}.")
+
+    if "nbcc" not in sys.modules:
+        from pyspark import SparkFiles
+
+        archive = os.path.join(SparkFiles.getRootDirectory(), sender["archive"])
+        if os.path.exists(archive):
+            # Before the working directory of the worker, which may contain another nbcc.
+            sys.path.insert(0, archive)
+            importlib.invalidate_caches()
+    try:
+        refusal = importlib.import_module("nbcc.engine.spark.worker").refusal
+    except (ImportError, AttributeError) as absent:
+        old = "nbcc" in sys.modules
+        exists = f"its Python {sys.executable} " + ("imports another release of nbcc" if old else "lacks nbcc")
+        remedy = "call nbcc.register(spark), which sends nbcc to the workers, or install the driver's nbcc there"
+        refuse(f"{exists} ({absent})", remedy)
+    if reasons := refusal(sender["digest"], sender["home"]):
+        refuse(*reasons)
+    return pickle.loads(payload)
+
+
+def deferred(payload: bytes, sender: Mapping[str, str], name: str) -> Any:
+    """Return a function that loads the pickled function at its first call, and then calls it."""
+    loaded: list[Any] = []
+
+    def run(*arguments: Any) -> Any:
+        if not loaded:
+            loaded.append(load(payload, sender))
+        return loaded[0](*arguments)
+
+    run.__name__ = name  # Spark shows the name in plans
+    run.__annotations__.clear()  # Spark would derive from them what kind of function this is
+    return run
+
+
+def restore(payload: bytes, sender: Mapping[str, str]) -> Any:
+    """Return an object whose class and attributes are pickled."""
+    kind, state = load(payload, sender)
+    restored = kind.__new__(kind)
+    restored.__dict__.update(state)
+    return restored

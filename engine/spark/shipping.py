@@ -1,0 +1,59 @@
+"""Sends nbcc to the Python workers of a session, and pickles tasks so that each worker checks itself first."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from pyspark import cloudpickle
+
+from ..errors import CannotRun
+from . import guard
+from .sources import archive_name, archive_of_sources, digest_of_sources, home_of_sources
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# A worker that lacks nbcc must be able to load the guard.
+cloudpickle.register_pickle_by_value(guard)  # type: ignore[no-untyped-call]
+
+_REMEDY: Final = "a merge function, a credential provider or a DataFrame's function must be one that pickle accepts"
+
+
+def send(spark: SparkSession) -> None:
+    """Send the sources of nbcc to the workers of this session, also to those of executors that join later.
+
+    A repeated call changes nothing.
+    """
+    path = archive_of_sources()
+    spark.addArtifacts(path, pyfile=True)
+    # PySpark adds the archive to the path of the driver too, which has nbcc.
+    sys.path[:] = [each for each in sys.path if not each.endswith(archive_name())]
+
+
+def sender() -> Mapping[str, str]:
+    """Return what a worker compares with its own nbcc."""
+    return {"archive": archive_name(), "digest": digest_of_sources(), "home": home_of_sources()}
+
+
+def guarded(function: F) -> F:
+    """Return the function for a job of Spark. A worker checks itself before it loads the function."""
+    made: F = guard.deferred(pickled(function), sender(), function.__name__)
+    return made
+
+
+def reduced(value: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the result of `__reduce__` for an object with the attributes `state`. Workers check themselves first."""
+    return guard.restore, (pickled((type(value), dict(state))), sender())
+
+
+def pickled(value: object) -> bytes:
+    """Return the pickle of a task. Raises `CannotRun` if the task has a part that cannot be pickled."""
+    try:
+        return bytes(cloudpickle.dumps(value))  # type: ignore[no-untyped-call]
+    except Exception as unfit:  # `__reduce__` of a user's object may raise any error
+        reason = " ".join(f"{type(unfit).__name__}: {unfit}".split())
+        raise CannotRun("send a task to the executors", f"it cannot be pickled ({reason})", _REMEDY) from unfit

@@ -1,0 +1,74 @@
+"""The Python sources of nbcc that tasks of Spark need: their digest, and an archive that Spark sends to its workers."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import platform
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+_PARTS: Final = ("__init__.py", "engine")
+"""The parts of the package that tasks import."""
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+
+
+@cache
+def digest_of_sources() -> str:
+    """Return a digest of the sources from which this process imports nbcc: the name of the archive, if it is one."""
+    folder = _package()
+    if not folder.is_dir():  # imported from an archive of `archive_of_sources`
+        return folder.parent.stem.partition("-")[2]
+    digest = hashlib.sha256()
+    for name, source in _sources(folder):
+        digest.update(f"{name}\0{len(source)}\0".encode() + source)
+    return digest.hexdigest()[:16]
+
+
+@cache
+def home_of_sources() -> str:
+    """Return the name of this machine and the folder from which this process imports nbcc."""
+    return f"{platform.node()}:{_package()}"
+
+
+def archive_name() -> str:
+    """Return the file name of the archive."""
+    return f"nbcc-{digest_of_sources()}.zip"
+
+
+@cache
+def archive_of_sources() -> str:
+    """Return the path of the archive. This process deletes the archive when it ends: executors that join later need it.
+    """
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, source in _sources(_package()):
+            entry = zipfile.ZipInfo(f"nbcc/{name}", _EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, source)
+    path = Path(_folder().name, archive_name())
+    path.write_bytes(content.getvalue())
+    return str(path)
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="nbcc-sources-")
+
+
+def _package() -> Path:
+    (home,) = import_module("nbcc").__path__
+    return Path(home).absolute()
+
+
+def _sources(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Return the path and the content of each source, sorted by path."""
+    for part in _PARTS:
+        place = folder / part
+        for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
+            yield path.relative_to(folder).as_posix(), path.read_bytes()

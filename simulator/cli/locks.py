@@ -1,0 +1,113 @@
+"""The verdicts on locks and stores as text, and their differences from the accepted ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .command import answer
+from .matrix import changes
+from .outcome import Exit, gravest
+
+if TYPE_CHECKING:
+    from nbcc.simulator.verdicts import Depth, Judged
+
+SIGNS: Mapping[str, str] = {"HOLDS": "holds", "UNDETERMINED": "?", "NOT_APPLICABLE": "–"}
+
+
+def lock_tables(rows: Sequence[Judged]) -> Iterator[str]:
+    """A table of the locks with their mutants, and one of the stores with each lock and with the table."""
+    for title, kinds in (("locks", ("lock", "mutant")), ("stores", ("store",))):
+        shown = [row for row in rows if row.kind in kinds]
+        if shown:
+            yield ""
+            width = max(len(_named(row)) for row in shown)
+            yield f"{title}:"
+            yield from (f"  {_named(row):{width}}  {_verdicts(row)}" for row in shown)
+
+
+def _named(row: Judged) -> str:
+    depth = f" ({row.depth})" if row.kind == "lock" else ""
+    return f"{row.name}{depth}" if row.kind != "store" else f"{row.name}: {row.lock}"
+
+
+def _verdicts(row: Judged) -> str:
+    """The verdict on each promise of a lock; of a table only what does not hold."""
+    cells = {name: _sign(result) for name, result in row.promises.items()}
+    if row.lock not in ("storage-lock", "numbered-lock"):
+        cells = {name: sign for name, sign in cells.items() if sign not in ("holds", "–")}
+    return ", ".join(f"{name} {sign}" for name, sign in cells.items()) or "all promises hold"
+
+
+def _sign(result: Any) -> str:
+    return str(result.steps) if str(result.verdict) == "VIOLATED" else SIGNS[str(result.verdict)]
+
+
+class LockReport:
+    """The verdicts on locks and stores in one run of the command `verdicts`. Before `search` there are none."""
+
+    def __init__(self, depth: Depth, accept: bool, alone: bool) -> None:
+        self.depth, self.accept, self.alone = depth, accept, alone
+        self.rows: tuple[Judged, ...] = ()
+
+    def search(self, promises: Sequence[str], workers: int, **bounds: Any) -> None:
+        """Search all rows. If only some promises of the table are asked for, search nothing.
+
+        Raises:
+            click.UsageError: nothing would be judged.
+        """
+        from nbcc.simulator.verdicts import judge_locks
+
+        if promises and self.alone:
+            raise click.UsageError("--locks judges MUTEX and LEASE only; leave out --promise")
+        if not promises:
+            self.rows = judge_locks(self.depth, workers=workers, **bounds)
+
+    def changed(self) -> list[str]:
+        """The facts that differ between the accepted verdicts up to the depth and the new ones."""
+        from nbcc.simulator.verdicts import load_locks, locks_data, locks_facts, locks_path, up_to
+
+        if self.accept or not self.rows:
+            return []
+        accepted = up_to(load_locks(), self.depth)
+        return list(changes(locks_path(), list(locks_facts(accepted)), list(locks_facts(locks_data(self.rows)))))
+
+    def lines(self) -> Iterator[str]:
+        """The tables, and the differences from the accepted verdicts."""
+        yield from lock_tables(self.rows)
+        yield from self.changed()
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The rows for `--json`."""
+        from nbcc.simulator.verdicts import locks_json
+
+        return locks_json(self.rows)
+
+    def write(self) -> None:
+        """Write the accepted verdicts, if every search has one."""
+        from nbcc.simulator.verdicts import load_locks, locks_data, locks_path, locks_text, with_accepted
+
+        if self.rows and not self._is_undetermined():
+            data = with_accepted(locks_data(self.rows), load_locks(), self.depth)
+            locks_path().write_text(locks_text(data), encoding="utf-8")
+
+    def exit(self) -> Exit:
+        """The exit code: VIOLATED if a verdict differs from the accepted one."""
+        doubts = [Exit.UNDETERMINED] if self._is_undetermined() else []
+        return gravest([Exit.AGREES, *([Exit.VIOLATED] if self.changed() else []), *doubts])
+
+    def report(self, as_json: bool) -> Exit:
+        """Print the tables alone and, with --accept, write the accepted verdicts."""
+        if self.accept:
+            self.write()
+        if as_json:
+            answer({"locks": self.to_json()})
+        else:
+            for line in [*lock_tables(self.rows), *self.changed()]:
+                click.echo(line)
+        return self.exit()
+
+    def _is_undetermined(self) -> bool:
+        return any(str(each.verdict) == "UNDETERMINED" for row in self.rows for each in row.promises.values())

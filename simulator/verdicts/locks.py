@@ -1,0 +1,167 @@
+"""The lock protocols, their mutants and the stores of specs/locks.toml, each with the searches that judge it.
+
+`judge_locks` runs the searches. `lock_data` writes and compares the accepted verdicts.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any, Final
+
+from ..explore import PromiseResult, Result, Verdict, explore
+from ..explore.failed import failed_search
+from ..explore.jobs import SearchJob, try_job
+from ..explore.processes import in_processes
+from ..locks import LockLimits, NumberedLockModel, NumberedLockRules, StorageLockModel, StorageLockRules
+from ..locks.promises import PROMISES as LOCK_PROMISES
+from .search_bounds import DEPTHS, Depth
+
+MODELS: Final[Mapping[str, tuple[Any, Any]]] = {
+    "storage_lock": (StorageLockModel, StorageLockRules),
+    "numbered_lock": (NumberedLockModel, NumberedLockRules),
+}
+DECISIONS: Final = {"lock": "default", "log": "decision-log"}
+"""Value of `nbcc.decision` -> the protocol of the table that has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockJob:
+    """One search of a lock model. `rules` are the rules that differ from those of the engine."""
+
+    model: str
+    limits: LockLimits
+    rules: Mapping[str, Any] = field(hash=False, default_factory=dict)
+
+    def run(self, **bounds: Any) -> Result:
+        """Search every interleaving, and judge MUTEX and LEASE."""
+        model, rules = MODELS[self.model]
+        return explore(model(self.limits, rules(**self.rules)), LOCK_PROMISES, reduce=True, **bounds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One lock, mutant, lock in a store, or table in a store, with its searches.
+
+    `kind` is "lock", "mutant" or "store". `lock` is the judged lock, or "table" with the value of `nbcc.decision`.
+    """
+
+    name: str
+    lock: str
+    about: str
+    kind: str
+    jobs: tuple[LockJob | SearchJob, ...]
+    depth: Depth = "quick"
+    results: tuple[Result, ...] = ()
+
+    @property
+    def promises(self) -> dict[str, PromiseResult]:
+        """The verdict on each promise, over all searches: the shortest violation, or else the worst verdict."""
+        names = dict.fromkeys(name for result in self.results for name in result.promises)
+        return {name: self._promise(name) for name in names}
+
+    def _promise(self, name: str) -> PromiseResult:
+        given = [each.promises[name] for each in self.results if name in each.promises]
+        broken = [each for each in given if each.verdict is Verdict.VIOLATED]
+        if broken:
+            return min(broken, key=lambda each: each.steps or 0)
+        doubtful = [each for each in given if each.verdict is Verdict.UNDETERMINED]
+        holds = [each for each in given if each.verdict is Verdict.HOLDS]
+        return (doubtful or holds or given)[0]
+
+    @property
+    def searched(self) -> dict[str, int]:
+        """Bound in words -> number of states."""
+        pairs = zip(self.jobs, self.results, strict=True)
+        return {bound_of(job): each.stands_for or each.distinct for job, each in pairs}
+
+
+def bound_of(job: LockJob | SearchJob) -> str:
+    """Return the bound of a search in words."""
+    return sentence(job.limits) if isinstance(job, LockJob) else f"world {job.world}"
+
+
+def sentence(limits: LockLimits) -> str:
+    """Return the limits in words, such as "2 contenders × 1 attempt, clocks up to 4, lease 1, drift 1, 1 fault"."""
+    tries = "1 attempt" if limits.attempts == 1 else f"{limits.attempts} attempts"
+    failures = [
+        f"{count} {word if count == 1 else f'{word}{ending}'}"
+        for count, word, ending in ((limits.faults, "fault", "s"), (limits.crashes, "crash", "es"))
+        if count
+    ]
+    times = f"clocks up to {limits.ticks}, lease {limits.lease}, drift {limits.drift}"
+    return ", ".join([f"{limits.contenders} contenders × {tries}", times, *failures])
+
+
+@cache
+def described() -> Mapping[str, Any]:
+    """Return the content of specs/locks.toml."""
+    return tomllib.loads((files("nbcc") / "specs" / "locks.toml").read_text(encoding="utf-8"))
+
+
+def rows() -> Iterator[Judged]:
+    """Yield every row without results: locks at each depth, mutants, and the stores with each lock and decision."""
+    given = described()
+    for depth in DEPTHS:
+        limits = [LockLimits(**each.get("limits", {})) for each in given["bound"] if each["depth"] == depth]
+        for lock in given["lock"] if limits else ():
+            jobs = tuple(LockJob(model=lock["model"], limits=each) for each in limits)
+            yield Judged(name=lock["name"], lock=lock["name"], about=lock["about"], kind="lock", jobs=jobs, depth=depth)
+    by_model = {lock["model"]: lock["name"] for lock in given["lock"]}
+    for mutant in given["mutant"]:
+        job = LockJob(model=mutant["model"], limits=LockLimits(**mutant["limits"]), rules=mutant["rules"])
+        of = by_model[mutant["model"]]
+        yield Judged(name=mutant["name"], lock=of, about=mutant["about"], kind="mutant", jobs=(job,))
+    for store in given["store"]:
+        yield from _of_store(store, by_model)
+
+
+def _of_store(store: Mapping[str, Any], locks: Mapping[str, str]) -> Iterator[Judged]:
+    made = partial(Judged, about=store["about"], kind="store")
+    if "limits" in store:
+        limits = LockLimits(**store["limits"])
+        for model, lock in locks.items():
+            job = LockJob(model=model, limits=limits, rules=store.get("rules", {}))
+            yield made(name=store["name"], lock=lock, jobs=(job,))
+    if "worlds" in store:
+        for decision, protocol in DECISIONS.items():
+            jobs = tuple(SearchJob(world=world, protocol=protocol, reduce=True) for world in store["worlds"])
+            yield made(name=store["name"], lock=f"table, {decision}", jobs=jobs)
+
+
+def judge_locks(depth: Depth = "quick", *, workers: int = 1, **bounds: Any) -> tuple[Judged, ...]:
+    """Search all rows up to a depth in `workers` processes; `bounds` are as in `explore`."""
+    wanted = wanted_rows(depth)
+    jobs = {repr(job): job for row in wanted for job in row.jobs}
+    names, results = list(jobs), dict[str, Result]()
+    work = partial(run_row_job, **bounds)
+    with closing(_run(work, list(jobs.values()), workers)) as ended:
+        for number, result in ended:
+            results[names[number]] = result
+    return tuple(replace(row, results=tuple(results[repr(job)] for job in row.jobs)) for row in wanted)
+
+
+def wanted_rows(depth: Depth) -> list[Judged]:
+    """Return the rows up to a depth, without results."""
+    return [row for row in rows() if DEPTHS.index(row.depth) <= DEPTHS.index(depth)]
+
+
+def run_row_job(job: LockJob | SearchJob, progress: object = None, **bounds: Any) -> Result:
+    """Run one job; an error makes its result UNDETERMINED."""
+    if isinstance(job, SearchJob):
+        return try_job(job, **bounds)
+    try:
+        return job.run(**bounds)
+    except Exception as error:  # any error ends this job alone
+        return failed_search(error)
+
+
+def _run(work: Callable[..., Result], jobs: list[Any], workers: int) -> Generator[tuple[int, Result]]:
+    if workers > 1:
+        yield from in_processes(work, jobs, workers)
+    else:
+        yield from ((number, work(job)) for number, job in enumerate(jobs))
