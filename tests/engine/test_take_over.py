@@ -1,4 +1,4 @@
-"""Writes to tables of Apache Hudi: the metadata table is removed, nbcc's properties are added, buckets keep their ids."""
+"""Writes to tables of Hudi: the metadata table is removed, nbcc's properties are added, buckets keep their ids."""
 
 from __future__ import annotations
 
