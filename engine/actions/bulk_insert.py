@@ -30,7 +30,7 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     A base file hides every log that completed before the base file's instant was requested, and ranks below every later
     log. A bulk insert may therefore put a base file only if it is the first completed file of its file group. The
     writer determines the empty groups before it writes the rows, and checks them under the lock before it publishes. If
-    another write has completed in one of these groups in the meantime, this write deletes its files and raises
+    another write has completed in one of the empty groups in the meantime, this write deletes its files and raises
     `Conflict`. (Apache Hudi raises a conflict too if its row writer is off.)
     """
     config.check_writable()
@@ -61,7 +61,8 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
 
 
 def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
-    """The file groups in which a completed instant lists a file, or for which a pending plan will write a base file.
+    """Return the file groups in which a completed instant lists a file, or for which a pending plan will write a base
+    file.
 
     The result is empty under `Rules(bulk_insert="unchecked")`.
     """
@@ -77,8 +78,8 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
 def overtaken(
     context: Context, requested: str, based: Collection[Group], now: Timeline | None = None
 ) -> Conflict | None:
-    """The reason why base files of these groups must not be published, or None: another instant has put a file into one
-    of the groups. The caller holds the lock.
+    """Return the reason why base files must not be published: another instant has put a file into one of their groups.
+    The caller holds the lock.
     """
     taken = sorted(filled_groups(context, now or load(context.storage)) & set(based))
     if not taken:

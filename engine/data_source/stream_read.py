@@ -1,7 +1,7 @@
 """The streaming source: `spark.readStream.format("nbcc")`.
 
-An offset is a completion time, and the time at which the stream began. If Spark stops before the first batch is
-complete, Spark calls `initialOffset` again, and a stream that begins "now" would begin later. Every offset therefore
+An offset contains a completion time, and the time at which the stream began. If Spark stops before the first batch is
+complete, Spark calls `initialOffset` again, and a stream from "latest" would begin later. Every offset therefore
 contains the time at which the stream first began. Spark's offset log stores the offset before the first batch runs.
 """
 
@@ -45,7 +45,7 @@ class StreamReader(DataSourceStreamReader):
     """
 
     def __init__(self, options: StreamOptions, schema: StructType, own_columns: bool) -> None:
-        """`own_columns`: True if the user has chosen the columns of the stream, which may be fewer than the table's
+        """`own_columns` is True if the user has chosen the columns of the stream, which may be fewer than the table's
         columns.
         """
         self._options = options
@@ -61,7 +61,6 @@ class StreamReader(DataSourceStreamReader):
 
     @cached_property
     def _first(self) -> str:
-        """Return the time after which the stream begins."""
         start = self._options.start
         if start == "latest":
             return newest_write(self._table.context)

@@ -1,4 +1,4 @@
-"""The windows of a stream that follows a table: decides where the next window ends, and plans the read of a window."""
+"""The windows of a stream that follows a table: where the next window ends, and the plan of a window's read."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def newest_write(context: Context) -> str:
 
 
 def end_of_next(context: Context, after: str, most_files: int | None, most_bytes: int | None) -> str:
-    """Return the end of the window that starts at `after`. Returns `after` if no write has completed since that time.
+    """Return the end of the window that starts at `after`. Returns `after` if no write has completed since `after`.
 
-    The end of a window is the completion time of a write, at most the greatest settled time. The completion of a table
-    service is never the end of a window, because a service changes no row. A window has at least one write, and ends
-    before the write that would exceed a limit.
+    The end of a window is the completion time of a write, and is not later than the greatest settled time. The
+    completion of a table service is never the end of a window, because a service changes no row. A window contains at
+    least one write, and ends before the write that would exceed a limit.
     """
     timeline = load_settled(context.storage, context.rules, commits=context.commits)
     newest = timeline.greatest_completion or BEGINNING
@@ -71,8 +71,8 @@ def stream_tasks(
 ) -> tuple[Sequence[AnyRead], pa.Schema]:
     """Return the tasks that read the window (after, until], and the schema of the tasks' rows.
 
-    Rows are read under the table's present columns. Raises `Unsupported` for a window of rows in which a partition was
-    replaced, because the rows do not show which older rows were replaced.
+    The rows are read under the table's present columns. Raises `Unsupported` for a window in which a partition was
+    replaced, because its rows do not identify the replaced rows.
     """
     shape = table_shape(config, context.rules)
     schema = shape.changes_schema if change_log else shape.window_schema

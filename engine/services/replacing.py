@@ -1,9 +1,9 @@
-"""Replacing writes: each hides all rows of its partitions that completed before its requested time, K.
+"""Replacing writes: each hides all rows of its partitions that completed before its requested time.
 
-Under non-blocking concurrency control, a replace is a compaction plan at K without inputs, for every file group of its
+Under non-blocking concurrency control, a replace is a compaction plan without inputs, for every file group of its
 partitions. The base files of the replace contain the new rows, or no rows (docs/contract.md, SNAP). The requested time
-of a replace acts as a barrier as soon as its plan is published. A log that completes after K belongs to the next slice
-and is merged with the new rows, as after a compaction.
+of a replace acts as a barrier as soon as its plan is published. A log that completes after the request of the replace
+belongs to the next slice and is merged with the new rows.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ ACTION = "compaction"
 def replace_partitions(
     context: Context, config: TableConfig, partitions: Collection[str], data: Any, operation: str
 ) -> Instant:
-    """Replace all rows of the named partitions with the rows of `data`; None: delete all rows of these partitions.
+    """Replace all rows of the named partitions with the rows of `data`; if `data` is None, delete all rows of these
+    partitions.
 
     Raises `Conflict` and publishes nothing while a plan is pending in one of the partitions. With a decision log,
     `Conflict` is also raised if another actor has put a decision first. An optimistic writer also raises `Conflict` if
@@ -79,8 +80,8 @@ def replace_partitions(
 
 
 def _already_taken(requested: str, operation: str, now: Timeline) -> Conflict | None:
-    """The reason why a replacing write must not be published, or None: a service of another engine has completed its
-    plan without files.
+    """Return the reason why a replacing write must not be published: a service of another engine has completed its plan
+    without files.
     """
     found = now.find(requested, ACTION)
     if found is None or found.completed is None:
@@ -100,7 +101,7 @@ def _refuse_where_unsupported(context: Context, config: TableConfig, operation: 
 
 def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], operation: str) -> tuple[str, Timeline]:
     """Publish the plan of a replace under the same lock under which its requested time is taken. Returns the plan's
-    requested time and the timeline that was listed under that lock.
+    requested time and the timeline that was listed under the same lock.
     """
     with held(context.lock):
         last = latest_decision(context)

@@ -188,8 +188,8 @@ class EngineSystem:
     def complaints(self) -> list[str]:
         """Return the segments of the history whose intermediate state another actor could have seen.
 
-        In a world with lost locks, segments need not be atomic. In such a world, the model has separate steps wherever
-        promises depend on the lock.
+        In a world with lost locks, segments need not be atomic. In a world with lost locks, the model has separate
+        steps wherever promises depend on the lock.
         """
         if self.world[LostLocks].lock_losses:
             return []

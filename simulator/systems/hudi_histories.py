@@ -34,8 +34,9 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
     files. The check also omits four kinds of steps that involve a live writer whose heartbeat other clients consider
     expired:
 
-    - The heartbeat expires before the writer's files are on storage. A rollback at this time makes Hudi's client fail.
-    - The writer is refused before its rollback has completed. Hudi commits until the rollback has completed.
+    - The heartbeat expires before the writer's files are on storage. A rollback before the writer's files are on
+      storage makes Hudi's client fail. - The writer is refused before its rollback has completed. Hudi commits until
+      the rollback has completed.
     - The writer takes the lock to commit after its rollback has completed. Hudi refuses the write after the rollback.
     - A rollback runs although its write has committed meanwhile. Hudi removes the instant of the write from the
       timeline (the finding commit-undone-by-a-planned-rollback). The model leaves the instant on the timeline, without
