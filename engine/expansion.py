@@ -34,7 +34,7 @@ class _Bound(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """An open parquet file of `size` bytes. `reopen` opens it with other columns that are read as dictionaries.
+    """An open parquet file of `size` bytes. `reopen` opens the file with other columns that are read as dictionaries.
 
     `few` contains the columns that are read as dictionaries. `row_groups` contains the numbers of the row groups to
     read; None means all.
@@ -73,7 +73,8 @@ def read_bounded(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -
 
 
 def read_batches(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -> Iterator[pa.Table]:
-    """Return the rows of `read_bounded` in batches, each a part of one row group. The limits apply to each row group.
+    """Return the rows of `read_bounded` in batches, each a part of one row group. The memory limits apply to each row
+    group separately.
     """
     for number in opened.numbers:
         group = opened._replace(row_groups=[number])

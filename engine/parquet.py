@@ -62,8 +62,8 @@ def encode_base_file(rows: pa.Table, *, is_sorted: bool = False) -> bytes:
 def write_base_file(parts: Iterable[pa.Table], target: BinaryIO) -> int:
     """Write the parts, which have one schema, as one base file, and return the number of their rows.
 
-    The file is as `encode_base_file` returns it, but floating-point columns have no statistics, because a later part
-    may have NaN. The function holds one part at a time.
+    The file has no statistics of floating-point columns, because a later part may contain NaN. The function holds only
+    one part at a time in memory.
     """
     parts = iter(parts)
     first = next(parts)

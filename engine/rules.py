@@ -22,10 +22,10 @@ class Rules:
     default.
 
     `slicing` selects which time of a log is compared with the barriers to find the slice of the log. The value
-        "base_instant" means the time in the name of the log, as in the old layout.
-    `merge_order` selects which time of the logs determines their order in a slice.
-    `as_of_axis` selects which time of an instant is compared with the time T of a read as of T.
-    `incremental_axis` selects which time of an instant is compared with the bounds of an incremental window.
+    "base_instant" means the time in the name of the log, as in the old layout. `merge_order` selects which time of the
+    logs determines their order in a slice. `as_of_axis` selects which time of an instant is compared with the time T of
+    a read as of T. `incremental_axis` selects which time of an instant is compared with the bounds of an incremental
+    window.
     `completion_time` states where a writer takes its completion time: under the lock of its publication, or without a
         lock.
     `tombstones` states what a compaction does with the deletes that it merges: it keeps the deletes, or drops them.
@@ -49,8 +49,8 @@ class Rules:
         writes.
     `batch_ids` states when a repeated batch is detected: at its request and at its publication, only at its request, or
         never.
-    `retention`: A clean may delete older files once the horizon reaches the completion time of a newer base file, its
-        barrier, or any plan's barrier.
+    `retention` states when a clean may delete older files: once the horizon reaches the next base file's completion,
+        its barrier, or any plan's barrier.
     `savepoint_keeps` selects which files a clean keeps for a savepoint: all files that the savepoint names, only base
         files, or no files.
     `restore_by` selects which instants a restore undoes: instants that completed after the pinned instant, or instants
@@ -65,7 +65,8 @@ class Rules:
         creates none. If actors create no objects, a barrier may equal the requested time of a write.
     `tombstone_logs` selects which log with a compaction's deletes counts: the log that the commit lists, or any log
         requested at the base file's time.
-    `files` selects which files readers use: the files that completed instants list, or all files in the directories.
+    `files` selects which files readers use: the files that completed instants list, all files in the directories, the
+        files that Hudi's metadata table lists, or the files in the directories if the metadata table lists the same.
     `log_compaction_rank` selects which completion time ranks the log of a log compaction: the time of its newest input,
         or its own time.
     `bulk_insert` states what a bulk insert checks before publication: that the file groups of its base files have no
@@ -101,7 +102,7 @@ class Rules:
     decision: Literal["lock", "log"] = "lock"
     claims: Literal["every_time", "none"] = "every_time"
     tombstone_logs: Literal["by_commit", "by_time"] = "by_commit"
-    files: Literal["listed", "directory"] = "listed"
+    files: Literal["listed", "directory", "metadata_table", "cross_checked"] = "listed"
     log_compaction_rank: Literal["inputs", "own"] = "inputs"
     bulk_insert: Literal["checked", "unchecked"] = "checked"
     unmarked: Literal["by_its_engine", "by_the_table"] = "by_its_engine"

@@ -51,7 +51,8 @@ class Query:
 class Record(NamedTuple):
     """A row version or a delete. In an answer, `requested` is the requested time of the write that set the row.
 
-    `sets`: the columns that a partial update sets, all to `value`. In an answer `value` lists the value of each column.
+    `sets` are the columns that a partial update sets, all to `value`. In an answer `value` lists the value of each
+    column.
     """
 
     ordering: int

@@ -16,7 +16,8 @@ from .world import World
 
 
 def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None) -> Composition:
-    """Compose a model from the kernel and mechanisms. `only`: the names of the mechanisms to apply (default: all)."""
+    """Compose a model from the kernel and mechanisms. `only` are the names of the mechanisms to apply (default: all).
+    """
     known = mechanisms.kinds()
     actors = {
         name: tuple(kind.actor(number + 1) for number in range(world.actors.get(name, 0)))

@@ -36,8 +36,8 @@ class Rules:
     """The rules of one protocol. The modules of the kernel document the functions. Two values of `Rules` are equal only
     if they are the same object.
 
-    `options`: the options of the protocol, for example `rules[Slicing].slicing`. `under(**changes)` returns the rules
-    of this protocol with some options changed.
+    `options` are the options of the protocol, for example `rules[Slicing].slicing`. `under(**changes)` returns the
+    rules of this protocol with some options changed.
     """
 
     options: Mapping[type[Options], Options]

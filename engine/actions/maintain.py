@@ -48,10 +48,10 @@ STATE: Final = "state"
 class ServiceStep:
     """One action of a maintenance pass.
 
-    `service`: rollback, compact, log_compact, clean, archive, collect, or `state`. `did` states what the step did, such
-    as "ran" or "planned", or "would plan" in a dry run. `instants` contains the requested times of the step's instants.
-    `counts` contains the numbers of the files, rows or instants that the step handled. `because` lists the triggers
-    that caused the step, with the values that they counted.
+    `service` is rollback, compact, log_compact, clean, archive, collect or `state`. `did` states what the step did,
+    such as "ran" or "planned", or "would plan" in a dry run. `instants` contains the requested times of the step's
+    instants. `counts` contains the numbers of the files, rows or instants that the step handled. `because` lists the
+    triggers that caused the step, with the values that they counted.
     """
 
     service: str
@@ -172,7 +172,9 @@ class _Pass:
                 yield self._step("collect", "deleted leftovers", (), begun, counts)
 
     def _has_leftovers(self) -> bool:
-        """Whether a collection is due. The selection is made without the lock, which no writer then waits for."""
+        """Return whether a collection of leftovers is due. Leftovers are selected without the lock, so that no writer
+        waits for the selection.
+        """
         hours, seconds = self.policy.batch_hours, self.policy.leftover_seconds
         listing = Listing.of(self.context)
         counts = leftovers(self.context, self._timeline(), listing, hours, seconds).counts()

@@ -25,8 +25,8 @@ renew its heartbeat too late.
 
 
 class HeartbeatInterval(NamedTuple):
-    """How often a writer renews its heartbeat, and after how many intervals without a renewal the heartbeat expires.
-    The defaults are the ones of Hudi.
+    """The interval at which a writer renews its heartbeat, and the number of missed intervals after which the heartbeat
+    expires. The defaults are the defaults of Hudi.
     """
 
     seconds: float = 60.0
@@ -40,15 +40,15 @@ HUDI_HEARTBEATS: Final = HeartbeatInterval()
 class Coordination:
     """The options that determine how the writers of a table exclude each other.
 
-    `skew_ms` is the greatest difference between the clocks of two writers, in milliseconds. The `skew_ms` None means 0
-        on one machine, and 200 otherwise.
+    `skew_ms` is the greatest difference between the clocks of two writers, in milliseconds. None means 0 on one
+        machine, and 200 otherwise.
     `decision` states how a commit is decided: by holding the lock, or by putting the next entry of the decision log.
     `lock` is the name of the lock provider; '' means the default for the store (`lock.providers`).
     `lock_expire_minutes` is the age after which FileSystemBasedLockProvider ignores a lock file, in minutes; 0: never.
     `lease_seconds` and `renew_seconds` are the length and renewal interval of a lease, for storage-based and numbered
         locks.
-    `heartbeat_ms`, `heartbeat_misses`: A writer renews its heartbeat at this interval, in milliseconds. The heartbeat
-        expires after so many intervals without a renewal.
+    `heartbeat_ms` is the interval in milliseconds at which a writer renews its heartbeat. The heartbeat expires after
+        `heartbeat_misses` intervals without a renewal.
     Fields `zookeeper_…` are the options of ZookeeperBasedLockProvider.
     """
 

@@ -68,7 +68,7 @@ _MOST_BYTES: Final = 255
 
 
 def problems(rows: pa.Table, shape: TableShape, *, deletes: bool = True) -> list[Problem]:
-    """Return the rules of `RULES` that rows break. `deletes`: True if the rows may contain deletes."""
+    """Return the rules of `RULES` that rows break. `deletes` is True if the rows may contain deletes."""
     found = [
         ("null key", _any(one_array(rows[name]).is_null() for name in shape.keys.record_key)),
         ("ambiguous key", _ambiguous(rows, shape.keys)),

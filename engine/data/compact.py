@@ -46,10 +46,10 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
 
 
 class _Merge:
-    """The merge of a compaction, in one part of the keys or more.
+    """The merge of a compaction, in one or more parts of the keys.
 
     `deletes` and `kept` are the deletes and the contributing records for the log of the compaction. `records` and
-    `blocks` are the numbers of the merged logs. All are complete when `parts` has returned its last part.
+    `blocks` are the numbers of the merged logs. All fields are complete when `parts` has returned its last part.
     """
 
     def __init__(self, task: CompactTask) -> None:
@@ -59,7 +59,6 @@ class _Merge:
         self.records = self.blocks = 0
 
     def parts(self, storage: Storage) -> Iterator[pa.Table]:
-        """Return the rows of the base file."""
         task, rule, size = self._task, self._task.slice.shape.merge, 0
         for layers in slice_passes(storage, task.slice, whole=bool(task.sort_by)):
             merged = merged_of(layers, rule)

@@ -35,7 +35,7 @@ class Broken(NamedTuple):
 def check_laws(function: MergeFunction, name: str, columns: pa.Schema) -> None:
     """Raise `BadInput` with a counterexample if the search finds a counterexample.
 
-    `columns`: the columns that the function merges. Raises `Unsupported` for a type without test values.
+    `columns` are the columns that the function merges. Raises `Unsupported` for a type without test values.
     """
     asked = f"create a table whose rows are merged by {name!r}"
     if broken := counterexample(function, columns, asked):

@@ -134,7 +134,7 @@ class WatchedJobs(InProcessJobs):
 def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
     """Run a task of a compaction or log compaction.
 
-    Raises `Missing` if an input is absent. The caller lists the timeline once to find out why.
+    Raises `Missing` if an input is absent. The caller lists the timeline once to find the cause.
     """
     try:
         if isinstance(task, CompactTask):
@@ -151,7 +151,7 @@ def run_read(storage: Storage, task: AnyRead) -> pa.Table:
 
 
 def run_parts(storage: Storage, task: AnyRead) -> Iterator[pa.Table]:
-    """Return the rows of one read task of any kind, in one part or more.
+    """Return the rows of one read task of any kind, in one or more parts.
 
     Raises `Cleaned` if a clean or restore has deleted a file, and `Missing` if a file is absent for another reason.
     """

@@ -32,10 +32,10 @@ def put_data_file(storage: Storage, instant: str, partition: str, name: str, dat
 def put_base_parts(
     storage: Storage, partition: str, name: BaseName, parts: Iterator[pa.Table], *, is_sorted: bool
 ) -> WrittenFile:
-    """Put the base file `name` with the rows of one part or more, of which one is in memory. See `put_base_file`.
+    """Put the base file `name` with rows in one or more parts, only one of which is in memory at a time. See
+    `put_base_file`.
 
-    If there are several parts, they are written to a temporary file of this machine first. Several parts are not
-    sorted.
+    Several parts are first written to a temporary file of this machine. The rows of several parts are not sorted.
     """
     first, second = next(parts), next(parts, None)
     if second is None:

@@ -47,7 +47,7 @@ class RangedFile:
     @cached_property
     def metadata(self) -> pq.FileMetaData:
         with decoding(self._file.path):
-            return pq.read_metadata(_Piece(self._last, self._size - len(self._last), self._size).opened())
+            return pq.read_metadata(pa.BufferReader(self._last))
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -64,7 +64,7 @@ class RangedFile:
             return decode_parquet(data, name, columns, packed=True, bounds=self._bounds, row_groups=groups)
 
     def batches(self, columns: Sequence[str] | None, groups: Sequence[int] | None = None) -> Iterator[pa.Table]:
-        """Return the rows of `read` in batches. Only the requested columns of one row group are in memory."""
+        """Return the rows of `read` in batches. Only the requested columns of a single row group are in memory."""
         for number in range(self.metadata.num_row_groups) if groups is None else groups:
             with decoding(self._file.path):
                 opener = partial(self._reopen, self._piece(columns, number))
@@ -85,7 +85,9 @@ class RangedFile:
 
     @cached_property
     def _content(self) -> npt.NDArray[np.uint8]:
-        """A buffer of the size of the file, with the footer. Its other pages take no memory until they are filled."""
+        """Return a buffer of the size of the file, with the footer. Pages of the buffer that are not filled use no
+        memory.
+        """
         content = np.zeros(self._size, np.uint8)
         content[self._size - len(self._last) :] = np.frombuffer(self._last, np.uint8)
         return content
@@ -139,7 +141,7 @@ class RangedFile:
 
 
 class _Piece(io.RawIOBase):
-    """A file of `size` bytes, of which the bytes from `start` on are known. The others are read as zeros."""
+    """A file of `size` bytes, of which the bytes from `start` on are known. All other bytes are read as zeros."""
 
     def __init__(self, known: bytes | pa.Buffer, start: int, size: int) -> None:
         super().__init__()

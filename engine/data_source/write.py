@@ -176,7 +176,7 @@ class Writer(_TableWriter):
         sealed: Timeline,
         there: Witness | None = None,
     ) -> None:
-        """`there`: a file of the table that the driver has read, and that each task must find."""
+        """`there` is a file of the table that the driver has read, and that each task must find."""
         super().__init__(storage, config, options)
         self._there = there
         self._sealed = sealed

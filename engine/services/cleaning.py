@@ -127,7 +127,7 @@ def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bo
 
 
 def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> Instant | None:
-    """Return the oldest write, by requested time, as of which Hudi's readers may still read after a clean."""
+    """Return the oldest write, by requested time, whose state Hudi's readers may still read after a clean."""
     first: dict[Group, str] = {}
     for piece in kept:
         first.setdefault(piece.group, piece.barrier or "")

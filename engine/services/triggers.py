@@ -72,8 +72,7 @@ def clean_due(context: Context, timeline: Timeline, policy: MaintenancePolicy) -
 def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
     """Return the number of completed writes on the active timeline, if it exceeds the trigger of archiving.
 
-    Writes that a pending instant holds do not count beyond `archive_least`: an attempt to archive them has no effect,
-    but it has the lock.
+    Writes that a pending instant prevents from being archived do not count beyond `archive_least`.
     """
     writes = [instant for instant in timeline.completed if instant.writes]
     stay = max(len(held_writes(timeline)), policy.archive_least)
@@ -82,7 +81,7 @@ def archive_due(timeline: Timeline, policy: MaintenancePolicy) -> Reasons:
 
 
 def held_writes(timeline: Timeline) -> list[Instant]:
-    """The completed writes that no archiving may move yet, because they completed after a pending instant or a
+    """Return the completed writes that may not be archived yet, because they completed after a pending instant or a
     savepoint was requested.
     """
     oldest = min((instant.requested for instant in (*timeline.pending, *timeline.savepoints)), default="~")
@@ -97,10 +96,10 @@ def _writes_since(context: Context, timeline: Timeline, time: str) -> int:
 
 
 def measure(context: Context, timeline: Timeline) -> dict[str, int]:
-    """What a policy bounds: the instants and writes on the active timeline, the pending instants, and the logs of the
-    longest slice that a read merges.
+    """Return what a policy limits: instants and writes on the active timeline, pending instants, and logs of the
+    longest slice.
 
-    `held_writes`: the active writes after the oldest pending instant or savepoint, which no archiving may move yet.
+    `held_writes` counts the active writes after the oldest pending instant or savepoint, which may not be archived yet.
     The instant of a dead writer is pending until its heartbeat expires and a rollback ends.
     """
     slices = load_slices(context.storage, context.whole(timeline), context.commits, context.rules)

@@ -1,7 +1,7 @@
-"""Loads a task on a Python worker, or refuses it in one sentence if the worker lacks something that the task needs.
+"""Loads a task on a Python worker, or refuses the task if the worker lacks something that the task needs.
 
-The functions of this module are pickled by value, because the worker may be unable to import nbcc. They use the
-standard library and PySpark only, and import both when they run.
+The functions of this module are pickled by value, because the worker may be unable to import nbcc. The functions of
+this module use only the standard library and PySpark, and import both when they run.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import Any
 
 
 def load(payload: bytes, sender: Mapping[str, str], sources: bytes = b"") -> Any:
-    """Return the object that `payload` pickles. Raises an error of one sentence if this worker cannot run it.
+    """Return the object that `payload` pickles. Raises an error with a one-sentence message if this worker cannot run
+    the object.
 
-    `sender`: the archive, the digest and the home of nbcc in the process that has pickled the object (`shipping`).
-    `sources`: the content of the archive, for processes to which Spark sends no archives.
+    `sender` is the archive, the digest and the home of nbcc in the process that has pickled the object (`shipping`).
+    `sources` is the content of the archive, for processes to which Spark sends no archives.
     """
     import atexit
     import importlib

@@ -25,7 +25,7 @@ _REMEDY: Final = "a merge function, a credential provider or a DataFrame's funct
 
 
 def send(spark: SparkSession) -> None:
-    """Send the sources of nbcc to the workers of this session, also to those of executors that join later.
+    """Send the sources of nbcc to the workers of this session, including workers of executors that join later.
 
     A repeated call changes nothing.
     """
@@ -36,7 +36,7 @@ def send(spark: SparkSession) -> None:
 
 
 def sender() -> Mapping[str, str]:
-    """Return what a worker compares with its own nbcc."""
+    """Return the values that a worker compares with its own nbcc."""
     return {"archive": archive_name(), "digest": digest_of_sources(), "home": home_of_sources()}
 
 
@@ -47,7 +47,9 @@ def guarded(function: F) -> F:
 
 
 def reduced(value: object, state: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the result of `__reduce__` for an object with the attributes `state`. Workers check themselves first."""
+    """Return the result of `__reduce__` for an object with the attributes `state`. A worker checks itself before it
+    loads the object.
+    """
     return guard.restore, (pickled((type(value), dict(state))), sender())
 
 

@@ -20,7 +20,7 @@ _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 @cache
 def digest_of_sources() -> str:
-    """Return a digest of the sources from which this process imports nbcc: the name of the archive, if it is one."""
+    """Return a digest of the sources from which this process imports nbcc; the name of an archive is its digest."""
     folder = _package()
     if not folder.is_dir():  # imported from an archive of `archive_of_sources`
         return folder.parent.stem.partition("-")[2]
@@ -43,7 +43,8 @@ def archive_name() -> str:
 
 @cache
 def archive_of_sources() -> str:
-    """Return the path of the archive. This process deletes the archive when it ends: executors that join later need it.
+    """Return the path of the archive. This process deletes the archive only when it ends, because executors that join
+    later need the archive.
     """
     if not _package().is_dir():  # imported from an archive
         return str(_package().parent)

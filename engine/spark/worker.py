@@ -31,9 +31,10 @@ def keep_loaded() -> None:
 
 @cache
 def refusal(digest: str, home: str) -> tuple[str, str] | None:
-    """Return why this worker cannot run tasks of the driver, and the remedy; None if it can. A worker checks once.
+    """Return the reason why this worker cannot run tasks of the driver, with the remedy; None if it can. Each worker
+    makes the check only once.
 
-    `digest` and `home`: the digest of the driver's nbcc, and its host and folder.
+    `digest` and `home` are the digest of the driver's nbcc, and its host and folder.
     """
     python = f"its Python {sys.executable}"
     if home != home_of_sources() and digest != digest_of_sources():

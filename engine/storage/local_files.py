@@ -43,7 +43,9 @@ class LocalFiles:
         self._known: set[str] = set()  # folders that this process has made durable in their parents
 
     def create(self, path: str, data: bytes | BinaryIO) -> bool:
-        """Put a new file; returns False if a file of that name exists. `data`: the content, or an open file with it."""
+        """Put a new file; returns False if a file of that name exists. `data` is the content, or an open file with the
+        content.
+        """
         head, _, name = path.rpartition("/")
         folder = self._open(head, make=True)
         try:

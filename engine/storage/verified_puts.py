@@ -32,7 +32,7 @@ class StorageInParts(Protocol):
 
 @runtime_checkable
 class StorageOfFiles(Protocol):
-    """A storage that puts an object from an open file, of which a small part is in memory."""
+    """A storage that puts an object from an open file, with only a small part of the file in memory."""
 
     def put_file(self, path: str, file: BinaryIO) -> bool:
         """Put a data file with the content of an open file. No other attempt may use the name of the data file.

@@ -177,7 +177,7 @@ def complete(
 
     `completed_by_another` is the check that is called first. If `completed_by_another` returns a completed instant,
     `complete` deletes `files` and returns that instant.
-    `batch_id`: if another attempt has completed the batch with this id, the instant is undone and `Repeated` is raised.
+    If another attempt has completed the batch with the id `batch_id`, the instant is undone and `Repeated` is raised.
     `refused_by` is the check that is called last, with the timeline as listed under the lock (None: not listed). If
         `refused_by` returns a `Conflict`, the instant is undone. `may_ask_early` is True if `refused_by` may be called
         before the lock, where `Rules.conflict_check` is "before_lock". `beats` is True if the instant has a heartbeat,

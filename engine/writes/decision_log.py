@@ -47,8 +47,8 @@ def catch_up(context: Context, listed: Storage | None = None) -> Decision:
 
 
 def decide(context: Context, decision: Decision, before_publication: Callable[[], None] = lambda: None) -> bool:
-    """Put the decision as the entry with its number in the log, and publish its instant. Returns False and changes
-    nothing if another actor has already put the next entry.
+    """Put the decision into the log under its number, and publish its instant. Returns False and changes nothing if
+    another actor has already put the next entry.
     """
     if not put_decision(context.storage, decision):
         return False

@@ -14,9 +14,9 @@ from .history import GroupHistory, LogPlanned, Written
 class Link(NamedTuple):
     """The numbers of the plans that are related to a write.
 
-    `near`: the plans around the request and the completion of the write, and all plans that list the write. `taken`
-    lists, for each log that a plan took, the plan, the log's position in the plan, and the log version. `early` is True
-    if a plan took a log of the write before the write completed.
+    `near` contains the plans around the request and the completion of the write, and all plans that list the write.
+    `taken` lists, for each log that a plan took, the plan, the log's position in the plan, and the log version. `early`
+    is True if a plan took a log of the write before the write completed.
     """
 
     near: AbstractSet[int]

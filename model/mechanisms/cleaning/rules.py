@@ -70,8 +70,8 @@ class CompletedClean(NamedTuple):
 
 
 class Oldest(NamedTuple):
-    """The mark of a table with a published horizon: for each file group, the barrier before which slices are invisible.
-    If the barrier is 0, all slices of the file group are visible.
+    """A record that is added to a table with a published horizon: for each file group, the barrier before which slices
+    are invisible. If the barrier is 0, all slices of the file group are visible.
     """
 
     barriers: tuple[int, ...] = ()

@@ -42,7 +42,8 @@ WRITES = (Write, Compaction, LogCompaction)
 
 
 class PlannedLogs(NamedTuple):
-    """The mark of a table: the plans of log compactions, each with its completion time; None while the plan is pending.
+    """A record that is added to a table: the plans of log compactions with their completion times (None while a plan is
+    pending).
     """
 
     plans: tuple[tuple[Plan, int | None], ...] = ()

@@ -39,7 +39,7 @@ class Altered(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The mark of a write: `found` is the number of added columns that its writer used."""
+    """A record that is added to a write: `found` is the number of added columns that its writer used."""
 
     found: int = 0
     kind: str = "columns"
@@ -53,8 +53,8 @@ class PlanColumns(NamedTuple):
 
 
 class Schemas(NamedTuple):
-    """The mark of a table. `since` lists the time at which each column was added, and `altered` the commits that record
-    the columns.
+    """A record that is added to a table with added columns. `since` lists the time at which each column was added, and
+    `altered` the commits that record the columns.
     """
 
     since: tuple[int, ...] = ()
