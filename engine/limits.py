@@ -7,7 +7,8 @@ the limits of their task. `task_bytes` bounds the memory of a task, and the othe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
@@ -60,6 +61,17 @@ def limits() -> Limits:
 def set_limits(chosen: Limits) -> None:
     """Set the memory limits of this process for all tables that it reads from now on."""
     _CURRENT[0] = chosen
+
+
+@contextmanager
+def temporary_limits(chosen: Limits) -> Iterator[None]:
+    """Return a context manager that sets the memory limits of this process, and restores the present ones."""
+    before = limits()
+    set_limits(chosen)
+    try:
+        yield
+    finally:
+        set_limits(before)
 
 
 def limits_of(settings: Iterable[str]) -> Limits:

@@ -70,7 +70,7 @@ class StreamSink:
         table = self.table.of(batch) if isinstance(self.table, Opened) else self.table
         table.upsert(
             batch,
-            batch_id=f"{query_id}/{number}",
+            batch_id=batch_id_of(query_id, number),
             replay_difference=self.replay_difference,
             columns=self.columns,
         )
@@ -94,6 +94,13 @@ def sink_of(
         raise _unreadable("batches", name, "Spark Connect shows no local properties")
     only = None if columns is None else tuple(texts(columns, "write a stream"))
     return StreamSink(table, name, query_id, replay_difference, only, maintenance)
+
+
+def batch_id_of(query_id: str, number: int) -> str:
+    """Return the id of a batch. The sink of `foreachBatch` and the format use the same id, so that a query may change
+    between both ways to write.
+    """
+    return f"{query_id}/{number}"
 
 
 def query_id_of(batch: Any) -> str | None:

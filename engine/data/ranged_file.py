@@ -47,7 +47,7 @@ class RangedFile:
     @cached_property
     def metadata(self) -> pq.FileMetaData:
         with decoding(self._file.path):
-            return pq.read_metadata(_Piece(self._last, self._size - len(self._last), self._size).opened())
+            return pq.read_metadata(pa.BufferReader(self._last))
 
     @cached_property
     def schema(self) -> pa.Schema:

@@ -25,6 +25,7 @@ LEVELS: Final = 3
 MOST_PARTS: Final = 1 << LEVEL_BITS
 
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)  # a bucket is the remainder of the hash, so that its low bits are equal
+_SLICE_BYTES: Final = 16 << 20  # rows are copied when they are split
 _USED: Final = 64 - LEVEL_BITS * LEVELS
 
 
@@ -54,8 +55,10 @@ class Spill:
         for layer in layers:
             if not self._empty or not is_continued(self._empty[-1], layer):
                 self._empty.append(layer._replace(rows=layer.rows.slice(0, 0), deletes=layer.deletes.slice(0, 0)))
-            self._write(layer.rows, deletes=False)
-            self._write(layer.deletes, deletes=True)
+            for table, deletes in ((layer.rows, False), (layer.deletes, True)):
+                count = max(1, len(table) * _SLICE_BYTES // max(1, table.nbytes))
+                for first in range(0, len(table), count):
+                    self._write(table.slice(first, count), deletes)
 
     def layers(self, part: int) -> Iterator[Layer]:
         """Return the layers with the records of a part of the keys. The result contains each added layer, even if the
@@ -76,8 +79,6 @@ class Spill:
         return empty._replace(deletes=table) if place.deletes else empty._replace(rows=table)
 
     def _write(self, table: pa.Table, deletes: bool) -> None:
-        if not len(table):
-            return
         numbers = self._parts_of(table[RECORD_KEY])
         order = np.argsort(numbers, kind="stable")
         sorted_rows = table.take(pa.array(order))

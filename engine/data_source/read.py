@@ -17,6 +17,7 @@ from ..data.predicate import Predicate
 from ..data.shape import table_shape
 from ..data.tasks import AnyRead, ChangesTask, TableShape
 from ..errors import BadInput
+from ..limits import temporary_limits
 from ..reads.tasks import selected
 from ..schema import from_spark, to_spark
 from ..spark.shared_disk import read_shared
@@ -72,7 +73,9 @@ def plan(options: ReadOptions) -> ReadPlan:
     of the read.
     """
     storage = open_storage(options.path, options.storage)
-    return plan_of(open_table(dataclasses.replace(context_of(None, storage), jobs=PlanOnly())), options)
+    context = dataclasses.replace(context_of(None, storage), jobs=PlanOnly())
+    with temporary_limits(options.limits):
+        return plan_of(open_table(context, options.opening), options)
 
 
 def plan_of(table: Table, options: ReadOptions) -> ReadPlan:

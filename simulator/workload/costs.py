@@ -32,10 +32,16 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class StageCost:
-    """A stage of an operation, recorded from the engine. Counts are linear in 1, groups, logs and commits."""
+    """A stage of an operation, recorded from the engine. Counts are linear in 1, groups, logs and commits.
+
+    `takes`: how often it takes a time; `lists`: how often it lists the timeline; `decodes`: how often it decodes each
+    unread commit.
+    """
 
     locked: bool
     takes: int
+    lists: int
+    decodes: int
     rounds: tuple[int, ...]
     requests: Mapping[str, tuple[int, ...]]
 
@@ -68,11 +74,14 @@ class Store:
 class Calibration:
     """Times fitted on the engine, in seconds of one core.
 
-    `write`, `publish`, `clean_up`: the constant time of a stage without its requests. `per_row`, `per_file`: of the
-    data phase. `compact_row`, `compact_log`: of a compaction, for each row and each log file; `read_row` and `read_log`
-    of a snapshot. `noise`: the spread (sigma of a log-normal) of these times. `latency`: of the local store.
+    `prepare`, `request`, `write`, `publish`, `clean_up`: the constant time of a stage without its requests. `per_row`,
+    `per_file`: of the data phase. `list_instant`: of a listing of the timeline, for each active instant. `unread`: of
+    a commit that a listing shows for the first time; `decode`: of its content. `compact_row`, `compact_log`: of a
+    compaction, for each row and each log file; `read_row` and `read_log` of a snapshot. `noise`: the spread (sigma of a
+    log-normal) of these times. `latency`: of the local store.
     """
 
+    prepare: float
     request: float
     write: float
     publish: float
@@ -83,6 +92,9 @@ class Calibration:
     compact_log: float
     read_row: float
     read_log: float
+    list_instant: float
+    unread: float
+    decode: float
     noise: float
     latency: Mapping[str, tuple[float, float]]
     ranges: Mapping[str, tuple[float, float]]
@@ -93,7 +105,21 @@ class Calibration:
 def programs(kind: str) -> dict[str, Program]:
     """The recorded operations on a kind of store: "object store" or "local"."""
     document = json.loads((_folder() / "accesses.json").read_text("utf-8"))
-    return {name: tuple(_stage(stage) for stage in stages) for name, stages in document["programs"][kind].items()}
+    # A listing of a local table reads each new commit without decoding it. One of an object store reads none.
+    decoding = document["programs"]["object store"]
+    return {
+        name: tuple(_stage(*each, kind == "local") for each in zip(stages, decoding[name], strict=True))
+        for name, stages in document["programs"][kind].items()
+    }
+
+
+def verb_of(request: str, is_local: bool) -> str:
+    """The verb whose latency a recorded request has, such as "delete log".
+
+    On a file system a delete syncs its folder, as a put does, except deletes of markers and heartbeats.
+    """
+    verb, _, kind = request.partition(" ")
+    return "put" if is_local and verb == "delete" and kind not in ("marker", "heartbeat") else verb
 
 
 @cache
@@ -153,7 +179,7 @@ class Sampler:
             return [0.0] * POOL
         total = np.zeros(POOL)
         if depth > 200:  # the sum of many requests is close to its mean
-            mean = sum(self._mean(verb) for verb in verbs) * depth / len(verbs)
+            mean = sum(self.mean(verb) for verb in verbs) * depth / len(verbs)
             return [mean] * POOL
         for chunk in np.array_split(np.array(verbs), depth):
             total += np.max([self._draw(verb) for verb in chunk], axis=0) if len(chunk) else 0.0
@@ -163,7 +189,8 @@ class Sampler:
         median, late = self.store.latency[verb]
         return median * np.exp(self._random.standard_normal(POOL) * _sigma(median, late))
 
-    def _mean(self, verb: str) -> float:
+    def mean(self, verb: str) -> float:
+        """The mean seconds of a request."""
         median, late = self.store.latency[verb]
         return median * math.exp(_sigma(median, late) ** 2 / 2)
 
@@ -177,13 +204,15 @@ def _linear(coefficients: tuple[int, ...], touched: Touched) -> int:
     return constant + groups * touched.groups + logs * touched.logs + commits * touched.commits
 
 
-def _stage(given: Mapping[str, Any]) -> StageCost:
+def _stage(given: Mapping[str, Any], decoding: Mapping[str, Any], is_local: bool) -> StageCost:
     requests: dict[str, list[int]] = {}
-    for kind, counts in given["requests"].items():
-        total = requests.setdefault(kind.partition(" ")[0], [0, 0, 0, 0])
-        requests[kind.partition(" ")[0]] = [a + b for a, b in zip(total, counts, strict=True)]
+    for request, counts in given["requests"].items():
+        verb = verb_of(request, is_local)
+        total = requests.setdefault(verb, [0, 0, 0, 0])
+        requests[verb] = [a + b for a, b in zip(total, counts, strict=True)]
     by_verb = {verb: tuple(counts) for verb, counts in requests.items()}
-    return StageCost(given["locked"], given["takes"], tuple(given["rounds"]), by_verb)
+    lists, decodes = given["requests"].get("list timeline", [0])[0], decoding["rounds"][3]
+    return StageCost(given["locked"], given["takes"], lists, decodes, tuple(given["rounds"]), by_verb)
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 
 from .costs import Calibration
 from .measures import PHASES, Measures
-from .scenario import Mode, Scenario
+from .scenario import Scenario
 
 CORE_HOUR: Final = 0.05
 """Dollars of a core for an hour: half of an m5.large with two cores (https://aws.amazon.com/ec2/pricing/on-demand/)."""
@@ -150,7 +150,7 @@ def warnings(scenario: Scenario, calibration: Calibration) -> list[str]:
     return found
 
 
-def falls_behind(runs: Sequence[Measures], mode: Mode) -> str:
+def falls_behind(runs: Sequence[Measures], mode: str) -> str:
     """A sentence if writers cannot keep up with their batches; '' otherwise."""
     waits = sum(run.phases["queue"] for run in runs) / max(1, sum(len(run.latency) for run in runs))
     spans = sum(run.seconds for run in runs) / len(runs)
