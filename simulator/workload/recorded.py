@@ -30,12 +30,13 @@ MODE_OF: Final[Mapping[str, Mode]] = {NON_BLOCKING: "nbcc", OPTIMISTIC: "occ", S
 class Recording:
     """What a table's timeline records: its workload, its own mode, its compactions, and figures of the past.
 
-    `every`: the median of the seconds between two compactions; 0 if there are fewer than two. `figures`: by the names
-    of `summary.LINES`; a timeline does not record the other figures.
+    `mode` is None if the table's properties do not record it: in Hudi it is an option of each writer. `every`: the
+    median of the seconds between two compactions, or from the first write to the first one; 0 if there is none.
+    `figures`: by the names of `summary.LINES`; a timeline does not record the other figures.
     """
 
     scenario: Scenario
-    mode: Mode
+    mode: Mode | None
     compactions: int
     every: float
     figures: Mapping[str, float]
@@ -62,7 +63,7 @@ def recording(storage: Storage, base: Scenario | None = None) -> Recording:
     if len(writes) < LEAST:
         exists = f"it has {len(writes)} completed writes with both times"
         raise BadInput(f"simulate {storage.url}", exists, f"a workload needs {LEAST} or more; name a scenario instead")
-    own = _defaults(storage, audit.properties, commits)
+    own = _defaults(storage, audit.properties, commits, to_millis(writes[0].instant.requested))
     wait = own.lock.skew + 0.001
     numbers: dict[tuple[str, str], int] = {}
     start = to_millis(writes[0].instant.requested)
@@ -85,13 +86,13 @@ def recording(storage: Storage, base: Scenario | None = None) -> Recording:
         recorded=tuple(tuple(lane) for lane in _lanes(batches)),
     )
     compactions = [commit for commit in commits if commit.operation.upper() == "COMPACT"]
-    mode = MODE_OF.get(audit.properties.get(OPTION, SINGLE_WRITER), "single")
+    mode = MODE_OF.get(audit.properties.get(OPTION, ""))
     figures = past_figures(writes, compactions, scenario.seconds)
     return Recording(scenario, mode, len(compactions), own.compaction.every, figures)
 
 
-def _defaults(storage: Storage, properties: Mapping[str, str], commits: Iterable[Commit]) -> Scenario:
-    """The store, lock and compactions of the table itself."""
+def _defaults(storage: Storage, properties: Mapping[str, str], commits: Iterable[Commit], start: int) -> Scenario:
+    """The store, lock and compactions of the table itself, whose first write was requested at `start`."""
     shared = is_shared(storage.url)
     agreed = coordination_of(properties, BadInput)
     skew = 200 if agreed.skew_ms is None and shared else agreed.skew_ms or 0
@@ -101,7 +102,7 @@ def _defaults(storage: Storage, properties: Mapping[str, str], commits: Iterable
         float(agreed.lease_seconds), agreed.decision,
     )  # fmt: skip
     planned = sorted(to_millis(c.instant.requested) for c in commits if c.operation.upper() == "COMPACT")
-    gaps = [(later - earlier) / 1000 for earlier, later in pairwise(planned)]
+    gaps = [max(0.001, (later - earlier) / 1000) for earlier, later in pairwise([start, *planned])]
     return Scenario(
         name="", store="s3" if shared else "local", lock=lock, compaction=Service(every=median(gaps) if gaps else 0.0)
     )

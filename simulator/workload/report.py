@@ -75,7 +75,8 @@ def interval(every: float) -> str:
 def _of_the_past(past: Recording) -> str:
     counted = f"{past.compactions} compaction{'s' if past.compactions != 1 else ''}"
     often = f"{counted}, {interval(past.every)}" if past.every else counted
-    return f"the table's own mode is {past.mode}, with {often}; latency is recorded from request to completion"
+    mode = f"the table's own mode is {past.mode}" if past.mode else "the table does not record its own mode"
+    return f"{mode}; {often}; latency is recorded from request to completion"
 
 
 def _past_cell(past: Recording, line: Line) -> str:

@@ -89,7 +89,7 @@ def test_a_table_is_compared_with_its_own_past(tmp_path: Path) -> None:
     assert answer["recorded"]["figures"]["logs_greatest"] == 2
     assert answer["compared_with"]["compact_every"] == answer["recorded"]["compact_every"] < 3600
     lines = ran("--from", path)[1].splitlines()
-    assert lines[2].startswith("the table's own mode is nbcc, with 3 compactions, each ")
+    assert lines[2].startswith("the table's own mode is nbcc; 3 compactions, each ")
     assert lines[4].split() == ["recorded", "nbcc", "occ", "single"]
     (row,) = (line for line in lines if line.startswith("log files of the longest slice"))
     assert row.split()[6] == "2"

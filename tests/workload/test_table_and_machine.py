@@ -61,7 +61,10 @@ def test_a_workload_comes_from_the_timeline_of_a_table_of_hudi(tmp_path: Path) -
     with zipfile.ZipFile(TABLES / "hudi120_00_mor_event_b4_avro.zip") as archive:
         archive.extractall(tmp_path)
     (folder,) = (path.parent for path in tmp_path.rglob(".hoodie"))
-    scenario = recorded(open_storage(folder))
+    past = recording(open_storage(folder))
+    scenario = past.scenario
+    assert (past.mode, past.compactions) == (None, 1), "Hudi's mode is an option of each writer"
+    assert past.every > 0
     batches = [batch for lane in scenario.recorded for batch in lane]
     assert len(batches) > 3
     assert all(batch.rows and batch.groups for batch in batches)
