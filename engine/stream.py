@@ -98,7 +98,7 @@ def sink_of(
 
 
 def batch_id_of(query_id: str, number: int) -> str:
-    """Return the id of a batch. The sink of `foreachBatch` and the format use the same id, so that a query may change
+    """Return the id of a batch. `foreachBatch` and the streaming format use the same id, so that a query may switch
     between both ways to write.
     """
     return f"{query_id}/{number}"
